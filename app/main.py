@@ -16,7 +16,6 @@ from app.audio.io.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import AUTOMATIC, ENGLISH
-from app.conversation.turn import TurnSettings
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
@@ -41,7 +40,7 @@ from app.settings.declarations import Settings, echoes_path, recordings_folder
 from app.settings.user_pauses import keep_pace, load_pace
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
-from app.stt.card_memory import recogniser_card_bytes
+from app.stt.selection import recogniser_card_bytes
 from app.tts.base import Voice, VoiceError
 
 if TYPE_CHECKING:
@@ -160,21 +159,11 @@ def session(
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
-        answer_mode=choice.answer_mode,
-        settings=TurnSettings(patience=choice.patience),
-        pauses=pauses,
-        duplex=choice.duplex,
+        choice=choice,
         pace=pace,
-        end_with_input=end_with_input,
-        language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
-        choice=choice.backend,
-        secondary=choice.secondary,
-        speech=choice.speech,
         first_voice=_first_voice(choice),
-        style=choice.style,
-        tools=choice.tools,
-        cap=choice.cap,
-        earlier=choice.earlier,
+        pauses=pauses,
+        end_with_input=end_with_input,
         remember_seconds=remember_seconds,
     )
     made.append(Session(parts, config))
@@ -324,12 +313,14 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     """
     import sys
 
-    from app.audio.devices.watch import DeviceWatch, list_now
+    from app.audio.devices.list_process import list_now
+    from app.audio.devices.watch import DeviceWatch
     from app.diagnostics.logs import log_folder, start_logging
     from app.diagnostics.report import Diagnostics
     from app.gui.logs.qt_messages import qt_logged
     from app.gui.shell.app import leave, run_window
     from app.gui.shell.instance import Instance
+    from app.gui.shell.services import WindowServices
     from app.gui.shell.start_report import StartReport
     from app.gui.state.choice import WindowChoices
     from app.history.database import history_path
@@ -359,24 +350,27 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     settings.notice = " ".join(filter(None, (settings.notice, problem, backends.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
         diagnostics = Diagnostics(settings, log.entries, card_words)
-        code = run_window(
-            device_session,
-            settings,
+        services = WindowServices(
             list_devices=devices,
             choices=choices,
             weights=Weights(settings),
             service=service,
             sound_service=SoundTester(),
-            history=lambda: HistoryStore(history_path(), recordings_folder()),
             machine=MachineInspector(settings, key_store(), graphics=graphics),
             graphics=graphics,
             log=log,
             diagnose=diagnostics.text,
             watch=diagnostics.apply,
-            watch_devices=DeviceWatch,
-            instance=Instance(),
             models=ModelLibrary(lambda: settings.weights_mirror, hub_token),
             demo=make_demo_service(order is None or order.aloud, service),
+        )
+        code = run_window(
+            device_session,
+            settings,
+            services,
+            history=lambda: HistoryStore(history_path(), recordings_folder()),
+            watch_devices=DeviceWatch,
+            instance=Instance(),
             order=order,
             report=report,
             argv=sys.argv[:1],

@@ -5,21 +5,20 @@
     python3 packaging/bootstrap.py setup
     python3 packaging/bootstrap.py lock
 
-Find a Python that fits, make `.venv`, fill it from the hashed locks beside this file, put the command
-`kame-desktop` there, add what is missing of the system's libraries, and hand over. A stamp in `.venv`
-says what is already there, so that nothing is done twice.
+Find a suitable Python, make `.venv`, fill it from the hashed locks beside this file, put the command
+`kame-desktop` there, install missing system libraries, and start the app or the tests. A stamp in `.venv`
+records what is already there, so that nothing is done twice.
 
-This is the developers' way; what users install starts with launcher.py. Both share the modules of the
-folder `installation`. All of them use the standard library only and run on Python 3.8 and newer, since
+This is for developers; what users install starts with launcher.py. Both share the modules of the folder
+`installation`. All of them use the standard library only and run on Python 3.8 and newer, since
 they run before anything is installed. This folder has no `__init__.py`, so that it never hides the
-library that is called `packaging` too.
+library `packaging`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
 from installation.checks import run_tests, run_windows_tests  # noqa: E402
-from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
+from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import prepare  # noqa: E402
@@ -45,24 +44,23 @@ USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
                      (the arguments go to pytest, which then runs one test at a time)
   test --windows     set up what is missing, then check the app on Windows, under Wine (Debian 12)
   setup              set up only; tries a graphics card's part again if it failed before
-  lock               write the locks anew from pyproject.toml (for developers)
+  lock               resolve the locks again from pyproject.toml (for developers)
 
   --no-gpu           leave the parts for an NVIDIA graphics card out (not of the tests, which need them)
 """
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
+    """Carry out the command line; return the exit code."""
     use_gpu = "--no-gpu" not in words[:1]
     command, *arguments = list(words[0 if use_gpu else 1 :]) or [""]
     if command not in ("run", "test", "setup", "lock"):
-        asked = command in ("-h", "--help", "help")
-        print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else USER_CAN_FIX
+        help_wanted = command in ("-h", "--help", "help")
+        print(USAGE, end="", file=sys.stdout if help_wanted else sys.stderr)
+        return 0 if help_wanted else USER_CAN_FIX
     places = Places(root or HERE.parent)
     env = clean_environment(os.environ)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), stop_on_signal)
+    catch_signals()
     with contextlib.suppress(AttributeError, ValueError):
         sys.stdout.reconfigure(errors="replace")
         sys.stderr.reconfigure(errors="replace")

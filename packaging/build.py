@@ -64,7 +64,7 @@ def windows(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     from building.windows_python import python_files
 
     if args.python is None:
-        raise BuildError("Name the Python that the installer brings along with --python; see packaging/README.md.")
+        raise BuildError("Name the Python to include with --python; see packaging/README.md.")
     if args.timestamp and not args.sign_with:
         raise BuildError("--timestamp belongs to --sign-with. A command of --sign asks for the time itself.")
     source, sign = read_source(ROOT), ()
@@ -81,7 +81,7 @@ TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}
 
 
 def main(words: list[str]) -> int:
-    """Build one target; return 0, or 2 for what the user can put right."""
+    """Build one target; return 0, or 2 after an error that the user can fix."""
     listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
     parser = argparse.ArgumentParser(
         description="Build what users install, from the commit that is checked out.",
@@ -92,7 +92,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where to put it (default: dist)")
     parser.add_argument("--uv", type=Path, metavar="WHEEL", help="the wheel of uv to put in (default: pip fetches it)")
     group = parser.add_argument_group("windows")
-    group.add_argument("--python", type=Path, metavar="PATH", help="the Python to bring along: an archive or a folder")
+    group.add_argument("--python", type=Path, metavar="PATH", help="the Python to include: an archive or a folder")
     group.add_argument("--python-sha256", metavar="DIGEST", help="its publisher's digest, for one that is not pinned")
     group.add_argument("--kind", choices=("online", "offline", "both"), default="both")
     group.add_argument("--sign-with", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="files in PEM")

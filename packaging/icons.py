@@ -1,6 +1,6 @@
-"""Draw the app's icon, `resources/icons/kame.svg`, in the sizes that desktops want.
+"""Draw the app's icon, `resources/icons/kame.svg`, in the sizes that desktops need.
 
-    python packaging/icons.py     write resources/icons/kame-SIZE.png anew
+    python packaging/icons.py     write resources/icons/kame-SIZE.png
 
 Needs PySide6, which the app's environment has.
 """
@@ -18,7 +18,7 @@ SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
 def draw(size: int) -> QImage:
-    """Return the icon in one size, on nothing."""
+    """Draw the icon in one size, on a transparent background."""
     image = QImage(size, size, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)

@@ -1,13 +1,13 @@
-"""Start the installed KAME Desktop, after setting up what it still needs.
+"""Start the installed KAME Desktop, after setting up what is missing.
 
     launcher.py [--report] [start] [arguments of the app]
     launcher.py [--report] setup | repair | remove-environment
     launcher.py [--report] card status | install | remove
     launcher.py restart
 
-The code lies in the folder above this one; the environment with the app's packages is elsewhere, where the user may
-write. A stamp says whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
-as one JSON object a line and starts the app without a console; the program that reads it, a native window on
+The code is in the folder above this one; the environment with the app's packages is elsewhere, where the user may
+write. A stamp records whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
+as one JSON object per line and starts the app without a console; the program that reads it, a native window on
 Windows, cancels by closing the standard input.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
+from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
 from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
 from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
@@ -46,7 +45,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
     if command == "card" and list(arguments) == ["status"]:
         from installation.card_commands import card_status
 
-        # A checkout has its environment inside, and is told about, too.
+        # Works for a checkout too, whose environment is inside it.
         status = card_status(places if places.is_installed else InstalledPlaces(places.root, places.root / ".venv"))
         reports.write(card=status) if reports is not None else print(status["sentence"])
         return 0
@@ -68,7 +67,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
     if command == "card":
         return change_card(arguments, places, steps, env, reports)
     if command == "start" and list(arguments[:1]) == ["ptt"] and places.python.exists():
-        run_app(places, env, arguments)  # a key was pressed: the window that is to hear of it runs already
+        run_app(places, env, arguments)  # a hotkey's command: the window is already open
     opens_window = not arguments or arguments[0].startswith("-")
     Provision(places, steps, env).ensure(repair=command == "repair", adopt=command != "start" or opens_window)
     if reports is not None:
@@ -88,14 +87,14 @@ def change_card(
     from installation.card_commands import COMMANDS as KNOWN
     from installation.card_commands import install_card, remove_card
 
-    asked = " ".join(arguments)
-    if asked not in KNOWN:
+    action = " ".join(arguments)
+    if action not in KNOWN:
         raise Problem(
-            f"“card {asked}” is not known.",
+            f"“card {action}” is not known.",
             "The launcher can install what a graphics card needs, and remove it.",
             f"Type one of: {', '.join(f'card {name}' for name in KNOWN)}",
         )
-    sentence = (install_card if asked == "install" else remove_card)(places, steps, env)
+    sentence = (install_card if action == "install" else remove_card)(places, steps, env)
     steps.say(sentence)
     if reports is not None:
         reports.write(ready=True)
@@ -103,7 +102,7 @@ def change_card(
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
-    """Read the command line, carry the command out, and tell problems in sentences."""
+    """Carry out the command line and report problems in sentences; return the exit code."""
     words = list(words)
     report = words[:1] == ["--report"]
     words = words[1:] if report else words
@@ -115,9 +114,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
     except Problem as problem:
         return tell(problem, reports)
     steps = ReportedSteps(places.log, reports, EndOfInput(sys.stdin.fileno())) if reports else Steps(places.log)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), stop_on_signal)
+    catch_signals()
     try:
         return carry_out(command, words, places, steps, reports)
     except Problem as problem:

@@ -1,13 +1,12 @@
-"""Keep the licence tables of `resources/licences.md` true.
+"""Generate the table of indirect packages in `resources/licences.md`, and check the other one.
 
-    python packaging/licences.py            write the table of indirect packages anew
+    python packaging/licences.py            write the table of indirect packages
     python packaging/licences.py --check    change nothing; fail if something would change
 
-Read which packages there are from the locks, and their licences from the metadata of what is installed
-beside the Python that runs this. A package that is not installed here (a graphics card's libraries)
-keeps its row as long as its version stays. Fail on a licence outside `KNOWN`, and on a direct
-dependency that the first table does not name with the version of the locks: that table is written by
-hand. Know nothing of the app.
+The packages come from the locks, their licences from the metadata of what is installed beside the Python that runs
+this. A package that is not installed here (a graphics card's libraries) keeps its row while its version stays the same.
+Fails on a licence outside `KNOWN`, and on a direct dependency that the first table, written by hand, does not name with
+the version of the locks.
 """
 
 import importlib.metadata
@@ -15,6 +14,8 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+
+from installation.sizes import normal_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "resources" / "licences.md"
@@ -38,7 +39,7 @@ KNOWN = {
     "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
 }
 
-# How packages that carry no licence expression call theirs.
+# The names that packages without a licence expression use.
 SPELLINGS = {
     "apache": "Apache-2.0",
     "apache 2.0": "Apache-2.0",
@@ -53,7 +54,7 @@ SPELLINGS = {
     "python software foundation license": "PSF-2.0",
 }
 
-# Read in the licence files and libraries that these packages carry: their metadata says too little.
+# Read from the licence files of these packages, whose metadata says too little.
 READ_BY_HAND = {
     "colorama": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
@@ -65,31 +66,28 @@ READ_BY_HAND = {
 }
 
 
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def pins(lock: str) -> dict[str, list[str]]:
-    """Return the versions that a lock pins; several where they differ by Python version.
+    """Return the versions that a lock pins by package; several where they differ by Python version.
 
-    What is only for a browser's Python is left out: the app does not run there.
+    Packages for Python in a browser are left out, since the app does not run there.
     """
     found: dict[str, list[str]] = {}
     for line in (ROOT / "packaging" / "locks" / lock).read_text(encoding="utf-8").splitlines():
         match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)\s*(.*)", line)
         if match and "sys_platform == 'emscripten'" not in match[3]:
-            found.setdefault(normal(match[1]), []).append(match[2])
+            found.setdefault(normal_name(match[1]), []).append(match[2])
     return found
 
 
 def direct() -> set[str]:
+    """Return the names of the project's direct dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    return {normal(re.match(r"[\w.-]+", line)[0]) for group in groups for line in group}
+    return {normal_name(re.match(r"[\w.-]+", line)[0]) for group in groups for line in group}
 
 
 def licence_of(name: str) -> str | None:
-    """Return a package's licence as its metadata tells it; None if it is not installed."""
+    """Return a package's licence according to its metadata; None if it is not installed."""
     if name in READ_BY_HAND:
         return READ_BY_HAND[name]
     try:
@@ -103,24 +101,25 @@ def licence_of(name: str) -> str | None:
         if line.startswith("License :: ") and line.count("::") > 1
     ]
     candidates = (metadata.get("License-Expression"), field if "\n" not in field else "", *classifiers)
-    told = next((text for text in candidates if text), "no licence in its metadata")
-    return SPELLINGS.get(told.lower(), told)
+    licence = next((text for text in candidates if text), "no licence in its metadata")
+    return SPELLINGS.get(licence.lower(), licence)
 
 
 def unknown_terms(licence: str) -> set[str]:
+    """Return the parts of a licence expression that are not in `KNOWN`."""
     terms = {term.strip(" ()") for term in re.split(r"\b(?:AND|OR|WITH)\b", licence)}
     return terms - KNOWN
 
 
 def table_rows(page: str) -> dict[str, tuple[str, str]]:
-    """Return what the written table says: a package's version and licence."""
+    """Read the existing table: each package's version and licence."""
     written = page.partition(BEGIN)[2].partition(END)[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in written.splitlines()]
     return {row[0]: (row[1], row[2]) for row in cells if len(row) == 4}
 
 
 def make_table(page: str) -> tuple[str, list[str]]:
-    """Return the page with its second table made anew, and the complaints."""
+    """Return the page with a new second table, and complaints."""
     complaints, rows, seen = [], [], set(direct())
     old = table_rows(page)
     for used_for, lock in LOCKS:
@@ -136,7 +135,7 @@ def make_table(page: str) -> tuple[str, list[str]]:
                 complaints.append(f"{name} {version} is not installed here, so its licence can't be read.")
                 continue
             if unknown_terms(licence):
-                complaints.append(f"{name} {version} has a licence that nobody has looked at yet: {licence}.")
+                complaints.append(f"{name} {version} has a licence that has not been reviewed yet: {licence}.")
             rows.append((used_for, f"| {name} | {version} | {licence} | {used_for} |"))
     head, _, rest = page.partition(BEGIN)
     tail = rest.partition(END)[2]
@@ -145,17 +144,18 @@ def make_table(page: str) -> tuple[str, list[str]]:
 
 
 def first_piece(name: str) -> str:
-    """Return the first package of a model that comes in several, which stands for all of them on the page."""
+    """Return the first package of a model that is split into several; the page lists that one only."""
     return re.sub(r"(?<=-part)\d+$|(?<=-model-)\d+$|(?<=-base-)\d+$", "1", name)
 
 
 def missing_direct(page: str) -> list[str]:
-    """Complain about direct dependencies that the first table lacks, or names with another version."""
+    """Return complaints about direct dependencies that the first table lacks or names with another version."""
     hand_written = page.partition(BEGIN)[0]
     models = pins("models.txt") | pins("models-dev.txt") | pins("models-optional.txt")
     everything = pins("gpu.txt") | models
     named = {
-        (normal(match[1]), match[2]) for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
+        (normal_name(match[1]), match[2])
+        for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
     }
     wanted = direct() | {first_piece(name) for name in models}
     return [
@@ -166,6 +166,7 @@ def missing_direct(page: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
+    """Write or check the table; return the exit code."""
     page = PAGE.read_text(encoding="utf-8")
     if BEGIN not in page or END not in page:
         print(f"{PAGE} has lost the marks around its second table: put them back.", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Keep `locks/sizes.json` true: the bytes of each package of the locks, to download and on disk.
+"""Generate `locks/sizes.json`: the download size and the size on disk of each package in the locks, in bytes.
 
-    python packaging/sizes.py     fetch the wheels for all systems and Python versions, and write their sizes
+    python packaging/sizes.py     download the wheels for all systems and Python versions, and write their sizes
 
 Run it after the locks have changed. The wheels, 10 GB in all, stay in `build/wheels`.
 """
@@ -25,17 +25,17 @@ TARGETS = tuple(Target(system, version) for system in ("linux", "windows") for v
 
 
 def write_sizes() -> Path:
-    """Write the file anew."""
+    """Write the file and return its path."""
     locks = ROOT / "packaging" / "locks"
-    # Their digests tell whether the sizes are those of the present locks.
+    # The digests show whether the sizes belong to the current locks.
     sizes: dict[str, dict] = {"locks": {name: digest(locks / name) for name in LOCKS}}
     folders: list[Path] = []
     for target in TARGETS:
         folders.append(ROOT / "build" / "wheels" / str(target))
-        take_over(folders[:-1], folders[-1])
+        link_wheels(folders[:-1], folders[-1])
         wheels = fetch([locks / name for name in LOCKS], target, folders[-1])
         if target.system == "windows":
-            # The registry's torch for Windows has no CUDA, and is not what the app installs.
+            # The registry's torch for Windows has no CUDA; the app installs another build.
             wheels = [wheel for wheel in wheels if not wheel.name.startswith("torch-")]
         every = {pin_of(wheel): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
         own = {pin for name in EMBEDDED.locks for pin in requirements_for((locks / name).read_text("utf-8"), target)}
@@ -43,13 +43,13 @@ def write_sizes() -> Path:
         sizes[f"{target}{FOR_CARD}"] = {pin: size for pin, size in every.items() if pin not in own}
     path = locks / "sizes.json"
     lines = json.dumps(sizes, indent=1, sort_keys=True)
-    # One line a package.
+    # One line per package.
     path.write_text(lines.replace("[\n   ", "[").replace(",\n   ", ", ").replace("\n  ]", "]") + "\n", "utf-8")
     return path
 
 
-def take_over(folders: list[Path], target: Path) -> None:
-    """Link the wheels of other targets that are for any Python into a folder, so that they aren't fetched again."""
+def link_wheels(folders: list[Path], target: Path) -> None:
+    """Link other targets' wheels for any Python into a folder, so that they aren't downloaded again."""
     target.mkdir(parents=True, exist_ok=True)
     for wheel in (wheel for folder in folders for wheel in folder.glob("*-none-*.whl")):
         with contextlib.suppress(FileExistsError):

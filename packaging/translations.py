@@ -1,16 +1,15 @@
-"""Keep the translations of the window's words true to the source.
+"""Keep the translations of the window's texts up to date with the source.
 
-    python packaging/translations.py update     collect the words of app/ anew, and list what is to be translated
-    python packaging/translations.py release    compile each language's finished words
-    python packaging/translations.py --check    change nothing; fail if something is not as it should be
+    python packaging/translations.py update     collect the texts of app/, and list what is to be translated
+    python packaging/translations.py release    compile each language's finished texts
+    python packaging/translations.py --check    change nothing; fail if something is out of date
 
-`resources/translations/kame_en.ts` holds the English words as they stand in the source: the template of every
-language. `update` keeps every translation whose English text still stands in the same class, drops the others, and
-lists both what is missing and what was dropped. Write the missing ones into `kame_de.ts`, without
-`type="unfinished"`, then run `release`. To add a language, run `update fr` first. `--check` fails while a text is
-not translated, while a translation lacks a placeholder of its source, and while a `.qm` doesn't hold what its `.ts`
-says. Uses Qt's own tools, which come with PySide6. No line numbers are kept, and the words of a class are in
-alphabetical order, so that a change in the source changes few lines here.
+`resources/translations/kame_en.ts` holds the English texts of the source and is the template of every language.
+`update` keeps every translation whose English text is still in the same class, drops the others, and lists both what is
+missing and what was dropped. Write the missing ones into `kame_de.ts`, without `type="unfinished"`, then run `release`.
+To add a language, run `update fr` first. `--check` fails while a text is not translated, a translation lacks a
+placeholder of its source, or a `.qm` differs from its `.ts`. Uses Qt's own tools, which come with PySide6. There are no
+line numbers, and the texts of a class are in alphabetical order, so that a change in the source changes few lines here.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 
 def collect(target: Path, language: str) -> None:
-    """Writes the words of the app into `target`, beside the translations that are there; drops what is gone."""
+    """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
     sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "sources"
@@ -48,7 +47,7 @@ def collect(target: Path, language: str) -> None:
             "none",
             "-tr-function-alias",
             "tr+=_tr",  # the functions of modules without a class
-            # No guesses: a sentence that has changed, or stands elsewhere, may want other words.
+            # No guesses: a changed sentence, or one that has moved, may need another translation.
             "-disable-heuristic",
             "similartext",
             "-disable-heuristic",
@@ -69,22 +68,22 @@ def compile_into(source: Path, target: Path) -> None:
 
 
 def languages() -> list[Path]:
-    """The files of all languages but the source's own."""
+    """The files of all languages except the source's."""
     return [path for path in sorted(FOLDER.glob("kame_*.ts")) if path != template()]
 
 
 def template() -> Path:
-    """The file of the words as they stand in the source."""
+    """The file of the English texts."""
     return FOLDER / f"kame_{SOURCE_LANGUAGE}.ts"
 
 
 def language_of(path: Path) -> str:
-    """`de` of `kame_de.ts`."""
+    """The language code of a file: `de` for `kame_de.ts`."""
     return path.stem.removeprefix("kame_")
 
 
 def translations(path: Path) -> dict[tuple[str, str], str]:
-    """The texts of a file, by their class and their English words; empty where one is not finished."""
+    """A file's translations by class and English text; empty where unfinished."""
     found = {}
     for context in ElementTree.parse(path).getroot().iter("context"):
         for message in context.iter("message"):
@@ -97,7 +96,7 @@ def translations(path: Path) -> dict[tuple[str, str], str]:
 
 
 def missing_in(path: Path) -> list[str]:
-    """The texts that are not translated, in sentences."""
+    """Complaints about texts that are not translated."""
     return [
         f"{path.name}: “{source}” ({context or 'no class'}) is not translated."
         for (context, source), text in translations(path).items()
@@ -106,41 +105,41 @@ def missing_in(path: Path) -> list[str]:
 
 
 def wrong_in(path: Path) -> list[str]:
-    """The finished translations that lack a placeholder of their source, or have one too many, in sentences."""
+    """Complaints about finished translations whose placeholders differ from their source's."""
     wrong = []
     for message in ElementTree.parse(path).getroot().iter("message"):
         source, translation = message.findtext("source") or "", message.find("translation")
         if translation is None or translation.get("type") == "unfinished":
             continue
-        # A plural's form may say its number in a word: “one turn”.
+        # A plural form may spell out its number: “one turn”.
         numerus = message.get("numerus") == "yes"
         for form in translation.iter("numerusform") if numerus else [translation]:
             wanted, found = (Counter(PLACEHOLDER.findall(text)) for text in (source, form.text or ""))
             if numerus:
                 del wanted["%n"], found["%n"]
             if wanted != found:
-                wrong.append(f"{path.name}: “{form.text}” has not the placeholders of “{source}”.")
+                wrong.append(f"{path.name}: “{form.text}” doesn't have the placeholders of “{source}”.")
     return wrong
 
 
 def update(new: str = "") -> list[str]:
-    """Collects the words for all languages, and for a `new` one; what is to be translated now, in lines."""
+    """Updates the files of all languages, and of a `new` one; returns what is missing or was dropped."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     paths = {template(), *languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
-    told = []
+    report = []
     for path in sorted(paths):
         before = translations(path) if path.exists() else {}
         collect(path, language_of(path))
         if path == template():
             continue
         after = translations(path)
-        told += missing_in(path)
-        told += [
-            f"{path.name}: “{source}” ({context or 'no class'}) is gone, and so is “{text}”."
+        report += missing_in(path)
+        report += [
+            f"{path.name}: “{source}” ({context or 'no class'}) was removed, and with it “{text}”."
             for (context, source), text in before.items()
             if text and (context, source) not in after
         ]
-    return told
+    return report
 
 
 def release() -> None:
@@ -150,7 +149,7 @@ def release() -> None:
 
 
 def check() -> list[str]:
-    """What is not as it should be, in sentences."""
+    """Complaints about everything that is out of date."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for path in [template(), *languages()]:
@@ -173,7 +172,7 @@ def _tool(name: str, *arguments: str) -> None:
     beside = Path(PySide6.__file__).parent
     program = beside / (f"{name}.exe" if sys.platform == "win32" else name)
     done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
-    # What the tools can't make sense of, such as a call of `tr` without words, they only tell.
+    # What the tools can't parse, such as a call of `tr` without text, they only report.
     if done.returncode or done.stderr.strip():
         raise SystemExit(f"{name} failed: {done.stdout}{done.stderr}".strip())
 
@@ -188,8 +187,8 @@ def main(arguments: list[str]) -> int:
         release()
         return 0
     if arguments[:1] == ["update"] and len(arguments) <= 2:
-        told = update(*arguments[1:])
-        print("\n".join(told), end="\n" if told else "")
+        report = update(*arguments[1:])
+        print("\n".join(report), end="\n" if report else "")
         return 0
     print(__doc__)
     return 2

@@ -1,4 +1,4 @@
-"""Addresses of servers: their parts, whose machine they are on, and themselves without what is secret in them."""
+"""Server addresses: their parts, whether they are on this machine, and how to show them without secrets."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from urllib.parse import SplitResult, urlsplit
 
 
 def split_address(url: str) -> SplitResult:
-    """The parts of an address; all empty when it is none, whatever was typed."""
+    """Returns the parts of an address; all of them are empty when `url` is not one."""
     try:
         parts = urlsplit(url)
-        _ = parts.hostname, parts.port  # these raise only when they are asked for
+        _ = parts.hostname, parts.port  # these raise ValueError only when they are read
     except ValueError:
         return urlsplit("")
     return parts if url.isprintable() else urlsplit("")
 
 
 def on_this_machine(url: str) -> bool:
-    """Whether a server is reached by loopback: then no proxy of the environment is to be asked for it."""
+    """Returns whether a server is reached by loopback, so that no proxy of the environment may be used for it."""
     host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -27,7 +27,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def in_own_network(url: str) -> bool:
-    """Whether a server is on this machine or in its own network, where asking costs no money."""
+    """Returns whether a server is on this machine or in its private network, where requests cost no money."""
     host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -36,9 +36,9 @@ def in_own_network(url: str) -> bool:
 
 
 def without_secrets(url: str) -> str:
-    """An address without a user, a password, a query or a fragment: they may hold keys.
+    """Returns an address without user, password, query and fragment, all of which may hold keys.
 
-    Rather too little of it than a password's end: whatever stands before an “@” counts as a user's.
+    All that stands before the last “@” counts as user and password, so that no part of a password is left.
     """
     scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
     return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]

@@ -1,7 +1,7 @@
-"""The embedded brain: a small model in a child process that the app starts, keeps for the next talk, and ends.
+"""The embedded back-end: a small model in a child process that the app starts, keeps for the next talk, and ends.
 
-The child (see `embedded_server`) speaks OpenAI's protocol on loopback, so the answers come through the
-same adapter as from any other server.
+The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
+those of any other server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem
-from app.backend.embedded_models import asking, model_file
+from app.backend.embedded_models import model_file, profile_of
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.conversation.prompt import ChatMessage
 from app.models.catalogue import DEFAULTS, models_of
@@ -27,16 +27,17 @@ from app.models.speeds import load_speeds
 from app.platform.children import end_child, python_module_command, quiet_child
 
 START_SECONDS = 60.0
+WARM_UP_ATTEMPTS = 100
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Return how many threads a language model gets on a machine of so many cores: one is left to ears and voice."""
+    """Returns the number of threads for a model: one core is left to speech recognition and voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 
 @dataclass(slots=True)
 class _Server:
-    """A child, and where it listens. `works`: its model is loaded, and no request to it has failed."""
+    """A child process and its address. `works`: its model is loaded, and no request to it has failed."""
 
     child: subprocess.Popen[bytes]
     url: str = ""
@@ -44,38 +45,35 @@ class _Server:
     works: bool = False
 
     def alive(self) -> bool:
-        """Whether another talk can use it."""
         return self.works and self.child.poll() is None
 
     def close(self) -> None:
-        """Ends the child."""
         end_child(self.child)
 
 
 class EmbeddedBackend:
     """Runs a GGUF model by the bundled llama.cpp.
 
-    `model`: a key of the catalogue, or the path of a file; empty means the smallest, which comes with the app.
+    `model`: a key of the catalogue, or the path of a file; empty: the smallest one, which comes with the app.
     `threads`: for the model; 0: as many as speech recognition and voice leave.
     """
 
     name = "Embedded"
 
     def __init__(self, model: str | Path = "", *, threads: int = 0) -> None:
-        self.model = str(model) or DEFAULTS["llm"]
-        self._asking = asking(self.model)
-        speed = load_speeds().get(self.model)
-        self.traits = self._asking.traits if speed is None else self._asking.traits.at_speed(speed.first, speed.rate)
-        self._chosen = self.model
-        if "/" in self.model or "\\" in self.model:
-            self.model = Path(self.model).stem
+        self._chosen = str(model) or DEFAULTS["llm"]
+        self.model = Path(self._chosen).stem if "/" in self._chosen or "\\" in self._chosen else self._chosen
+        self._profile = profile_of(self._chosen)
+        speed = load_speeds().get(self._chosen)
+        traits = self._profile.traits
+        self.traits = traits if speed is None else traits.at_speed(speed.first, speed.rate)
         self._threads = threads or spare_threads()
         self._server: _Server | None = None
         self._key: ModelKey | None = None
         self._client: OpenAICompatibleBackend | None = None
 
     async def open(self) -> None:
-        """Takes the child that an earlier talk has left, or starts one and waits until the model is loaded and warm.
+        """Takes over the child of an earlier talk, or starts one and waits until its model is loaded and warm.
 
         Raises BackendError.
         """
@@ -87,12 +85,12 @@ class EmbeddedBackend:
                 if self._server is None:
                     await self._start(file)
                 else:
-                    await self._connect(self._server)
+                    self._client = await self._connect(self._server)
         except (TimeoutError, ValueError, KeyError):
             await self.close()
             raise BackendError(
-                f"The model {self.model} could not be started, so there is no brain. It may need more memory than is "
-                "free: close something, or choose a smaller model or another brain."
+                f"The model {self.model} could not be started, so nothing can answer. It may need more memory than is "
+                "free: close something, or choose a smaller model or another provider."
             ) from None
         except BaseException:
             await self.close()
@@ -100,53 +98,45 @@ class EmbeddedBackend:
 
     async def _start(self, file: Path) -> None:
         command = python_module_command("app.backend.embedded_server", str(file), str(self._threads))
-        child = await asyncio.to_thread(
-            subprocess.Popen,
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            **quiet_child(),
-        )
-        self._server = _Server(child)
-        where = json.loads(await asyncio.to_thread(child.stdout.readline))  # type: ignore[union-attr]
-        self._server.url, self._server.key = where["url"], where["key"]
-        await self._connect(self._server)
-        await self._warm_up(self._server)
-        self._server.works = True
+        server = self._server = _Server(await asyncio.to_thread(_start_child, command))
+        address = json.loads(await asyncio.to_thread(_read_line, server.child))
+        server.url, server.key = address["url"], address["key"]
+        self._client = await self._connect(server)
+        await self._warm_up(server, self._client)
+        server.works = True
 
-    async def _connect(self, server: _Server) -> None:
-        self._client = OpenAICompatibleBackend(
+    async def _connect(self, server: _Server) -> OpenAICompatibleBackend:
+        client = OpenAICompatibleBackend(
             base_url=f"{server.url}/v1",
             model=self.model,
             api_key=server.key,
-            name="The embedded brain",
-            extra=dict(self._asking.sampling),
+            name="The embedded model",
+            extra=dict(self._profile.sampling),
         )
-        await self._client.open()
+        await client.open()
+        return client
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """See `Backend.stream`."""
-        if self._client is None or self._server is None:
-            raise BackendError("The embedded brain is not running. Choose it anew, or choose another brain.")
-        server = self._server
+        client, server = self._client, self._server
+        if client is None or server is None:
+            raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
         try:
-            async with self._client.stream(request) as items:
+            async with client.stream(request) as items:
                 yield items
         except BackendError:
-            server.works = False  # the next talk gets another one
+            server.works = False  # the next talk starts another child
             raise
 
     async def prime(self, request: ChatRequest) -> None:
-        """Reads the talk so far while nobody waits for it. What fails here fails again, and is told, when asked."""
+        """Lets the model read the conversation so far; a failure here will come again with the next request."""
         with contextlib.suppress(Exception):
-            async with self.stream(replace(request, max_tokens=1)) as deltas:
-                async for _ in deltas:
+            async with self.stream(replace(request, max_tokens=1)) as items:
+                async for _ in items:
                     pass
 
     async def models(self) -> list[str]:
-        """The keys of those that are on this machine."""
+        """Returns the keys of the models that are on this machine."""
         return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
@@ -159,16 +149,27 @@ class EmbeddedBackend:
         if server is not None and self._key is not None:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
-    async def _warm_up(self, server: _Server) -> None:
-        """Has the persona read once: the first request then starts as quickly as the later ones."""
+    async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
+        """Lets the model read its persona, so that the first request starts as quickly as the later ones."""
         request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
-        for attempt in range(100):
+        for attempt in range(1, WARM_UP_ATTEMPTS + 1):
             try:
-                async with self._client.stream(request) as deltas:  # type: ignore[union-attr]
-                    async for _ in deltas:
+                async with client.stream(request) as items:
+                    async for _ in items:
                         pass
                 return
             except BackendError:
-                if attempt == 99 or server.child.poll() is not None:
+                if attempt == WARM_UP_ATTEMPTS or server.child.poll() is not None:
                     raise
                 await asyncio.sleep(0.1)
+
+
+def _start_child(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
+    )
+
+
+def _read_line(child: subprocess.Popen[bytes]) -> bytes:
+    assert child.stdout is not None
+    return child.stdout.readline()

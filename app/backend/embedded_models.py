@@ -1,4 +1,4 @@
-"""How each embedded language model is asked: what it can take, how it samples, and how a talk is put before it."""
+"""How requests to each embedded language model are made: its traits, its sampling, and its file."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ SMALL = Traits(
     least_interval=2.0,
     free=True,
 )
-"""Of the smallest one, which reads some 200 words a second on one core and understands little of a long talk. Its
-persona was chosen by ear among three; a small model repeats longer ones. Left alone it would never end. While the user
-speaks it is asked seldom, and for a first clause: the last words, which the answer hangs on, are mostly heard in the
-pause.
-"""
+"""The traits of the smallest model, which reads some 200 words a second on one core and understands little of a long
+talk. Its persona was chosen by listening to three; small models repeat longer ones. Without `enough_words` it would
+never stop. While the user speaks it is asked seldom, and only for a first clause, since the last words, on which the
+answer depends, are mostly recognised in the pause."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
-"""Of those from 0.5B parameters on: they follow a longer talk, and end by themselves."""
+"""The traits of models from 0.5B parameters on: they follow a longer talk, and stop by themselves."""
 
 SMALL_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
@@ -39,40 +38,39 @@ SMALL_SAMPLING: Mapping[str, Any] = {
     "dry_penalty_last_n": 96,
     "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
 }
-"""DRY sampling keeps a small model from saying the same phrase again and again; a list ends the answer, since nobody
-speaks in lists, and a small model never comes to their end.
-"""
+"""DRY sampling keeps a small model from repeating a phrase. A list ends the answer: it is not speech, and a small
+model never reaches its end."""
 
 LARGER_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Larger models need no penalty. A talk can't wait for one to think in tokens that nobody hears: Qwen 3 would."""
+"""Larger models need no penalty. Thinking (of Qwen 3) is off, since a talk can't wait for tokens that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How a model is asked: its traits, and what each request holds besides."""
+class ModelProfile:
+    """The traits of a model, and the parameters that each request to it has."""
 
     traits: Traits
     sampling: Mapping[str, Any]
 
 
-def asking(model: str) -> Asking:
-    """Return how the model `model` is asked: a key of the catalogue, or a file of the user's own."""
+def profile_of(model: str) -> ModelProfile:
+    """Returns the profile of a model: a key of the catalogue, or a file of the user's own."""
     small = model in ("", DEFAULTS["llm"]) or Path(model).stem.lower().startswith("smollm2-135m")
-    return Asking(SMALL, SMALL_SAMPLING) if small else Asking(LARGER, LARGER_SAMPLING)
+    return ModelProfile(SMALL, SMALL_SAMPLING) if small else ModelProfile(LARGER, LARGER_SAMPLING)
 
 
 def model_file(model: str) -> Path:
-    """Return the GGUF file of a model: a key of the catalogue, or the path of a file. Raise BackendError."""
+    """Returns the GGUF file of a model: a key of the catalogue, or a path. Raises BackendError."""
     known = catalogue().get(model or DEFAULTS["llm"])
     if known is None:
         file = Path(model)
         if not file.is_file():
             raise BackendError(
-                f"There is no model file {file}, so there is no brain. Choose one of the models on the page “Models”, "
+                f"There is no model file {file}, so nothing can answer. Choose one of the models on the page “Models”, "
                 "or the path of a GGUF file.",
                 "setup",
             )
@@ -81,7 +79,7 @@ def model_file(model: str) -> Path:
         how = completing_command() if known.key == DEFAULTS["llm"] else f"models get {known.key}"
         raise BackendError(
             f"{known.label} is not on this machine. Get it on the page “Models” or with “{how}”, or choose another "
-            "brain.",
+            "model.",
             "setup",
         )
     return model_path(known.key)

@@ -1,7 +1,7 @@
 """The child process that runs the embedded language model: llama.cpp's server from the wheel `xllamacpp`.
 
-Listens on loopback only, at a free port behind a random key that its parent alone is told, as one line of
-JSON on standard output. Ends when its standard input closes, so it never outlives its parent.
+Listens only on loopback, at a free port and with a random key. It writes both to its parent as one line of JSON on
+standard output, and ends when its standard input closes, so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import sys
 def main(argv: list[str]) -> int:
     """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends.
 
-    `argv[2]`, where there is one, is the template by which it puts a talk before the model, in place of the file's own.
+    `argv[2]`, if given, is a chat template to use instead of the file's own.
     """
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(15)  # behind the frame loop, the ears and the voice
+        os.nice(15)  # after the frame loop, speech recognition and the voice
     import xllamacpp
 
     key = secrets.token_urlsafe(16)
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
     params.n_ctx = 2048
     params.n_parallel = 1
-    params.cache_ram_mib = 0  # else it keeps what it has read of every prompt, up to 8 GB
+    params.cache_ram_mib = 0  # otherwise it caches every prompt, up to 8 GB
     if len(argv) > 2:
         params.chat_template, params.use_jinja = argv[2], True
     params.hostnames = ["127.0.0.1"]
@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
     out.write(json.dumps({"url": server.listening_address, "key": key}) + "\n")
     out.flush()
     sys.stdin.buffer.read()
-    os._exit(0)  # the engine's threads need no farewell; nothing is on disk
+    os._exit(0)  # without waiting for the engine's threads; nothing is on disk
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""What goes wrong with a server that speaks OpenAI's protocol, as a sentence: read from its status and its words.
-
-Those are only ever searched and never passed on: they may quote a key. Knows no network.
-"""
+"""Explains what went wrong with a server that speaks OpenAI's protocol, by its status and its words."""
 
 from __future__ import annotations
 
@@ -13,10 +10,11 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from app.backend.base import BackendError, chain_of, is_reset, no_connection
+from app.backend.base import BackendError
+from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection
 
 TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 520, 522, 524, 529}
-"""Statuses that may be gone when one asks again."""
+"""Statuses after which a second request may succeed."""
 _TIMED_OUT = (408, 504, 522, 524)
 TOO_LONG = re.compile(
     r"context.{0,12}(length|size|window)|too long|too many tokens|exceeds? .{0,30}context|token count.{0,30}exceeds",
@@ -24,17 +22,18 @@ TOO_LONG = re.compile(
 )
 CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I)
 TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
-"""A chat template's refusals: llama.cpp reports them as faults of its own."""
+"""A chat template's refusals, which llama.cpp reports with status 500."""
 NO_MODEL = re.compile(
     r"model_not_found|not a valid model|(unknown|no such) model|model\b.{0,80}(not found|not exist)", re.I
 )
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
+KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication", re.I)
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Who was asked: `where` names the server for people; `known`: it is a provider whose ways are known."""
+class ServerInfo:
+    """The server of a request. `where` names it to the user; `known`: it is a provider's own."""
 
     where: str
     model: str
@@ -43,158 +42,194 @@ class Asked:
 
 
 class WebPage(Exception):
-    """A page for people came, where an answer should."""
+    """The server sent an HTML page instead of an answer."""
 
 
-class Unreadable(Exception):
-    """What came is no answer."""
+class UnreadableAnswer(Exception):
+    """What the server sent is not an answer in OpenAI's protocol."""
 
 
-class Told(Exception):
-    """An error in an answer whose status was good; `body` as the library's errors have it."""
+class ErrorInAnswer(Exception):
+    """The server reported an error in an answer with a good status; `body` as in the library's exceptions."""
 
     def __init__(self, body: Any) -> None:
         super().__init__()
         self.body = body
 
 
-def explain(error: Exception, asked: Asked, *, mid_answer: bool = False) -> BackendError:
-    """A sentence for an error. The server's own words are left out: they may quote a key."""
+def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -> BackendError:
+    """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
+    if isinstance(error, BackendError):
+        return error
+    if not mid_answer and _cannot_connect(error):
+        return no_connection(error, server.where)
+    failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known)
+    told = match_rules(failure, _RULES, where=server.where, model=server.model, retry_after=retry_after(error))
+    if told is None:
+        raise error
+    return told
+
+
+def _cannot_connect(error: Exception) -> bool:
     import openai
 
-    where, status, complaint = asked.where, status_of(error), complaint_of(error)
-    after = retry_after(error)
-    soon = _soon(after)
-    match error:
-        case BackendError():
-            return error
-        case WebPage():
-            return BackendError(
-                f"{where} answers with a web page, not as a brain does. Check the address: it often ends in /v1.",
-                "setup",
-            )
-        case _ if mid_answer:
-            return BackendError(
-                f"{where} broke off in mid-answer. What had come is spoken; ask again, or choose another brain.",
-                "broken",
-            )
-        case openai.APITimeoutError() if any(type(e).__name__ == "ConnectTimeout" for e in chain_of(error)):
-            return no_connection(error, where)
-        case _ if status in _TIMED_OUT or isinstance(error, openai.APITimeoutError | TimeoutError):
-            return BackendError(
-                f"{where} did not answer in time. Check the network, try again, or choose another brain.", "timeout"
-            )
-        case _ if status == 402 or (status in (400, 403, 429) and NO_MONEY.search(complaint)):
-            return BackendError(
-                f"The account at {where} has no credit left, so it answers no more. Add credit there, or choose "
-                "another brain.",
-                "quota",
-            )
-        case _ if status in (401, 403) or (status == 400 and is_key(complaint)):
-            if status == 403 and not is_key(complaint):
-                return BackendError(
-                    f"{where} does not let this key use “{asked.model}”, or not from where you are. Check what the "
-                    "key may do, or choose another brain.",
-                    "key",
-                )
-            if not asked.has_key:
-                return BackendError(f"{where} wants an API key. Give the app one, or choose another brain.", "key")
-            return BackendError(f"{where} refuses the API key. Check the key, or choose another brain.", "key")
-        case _ if (status == 404 and ("model" in complaint or asked.known)) or (
-            status in (400, 422) and NO_MODEL.search(complaint)
-        ):
-            return BackendError(f"{where} does not know the model “{asked.model}”. Choose another model.", "model")
-        case _ if status in (404, 405):
-            return BackendError(
-                f"{where} answers, but does not know the model “{asked.model}”, or not at this address. Choose "
-                "another model, or check the address: it often ends in /v1.",
-                "model",
-            )
-        case _ if status == 429:
-            return BackendError(
-                f"{where} takes no more requests just now (its limit is reached). Ask again {soon}, or choose "
-                "another brain.",
-                "quota",
-                retry_after=after,
-            )
-        case _ if status in (400, 413, 422) and TOO_LONG.search(complaint):
-            return BackendError(
-                f"This is more than “{asked.model}” at {where} can read at once. Begin a new talk, or choose "
-                "another model.",
-                "request",
-            )
-        case _ if status in (400, 422) and CONTENT.search(complaint):
-            return BackendError(
-                f"{where} refuses this question by its content rules. Ask in other words, or choose another brain.",
-                "content",
-            )
-        case _ if status in (400, 413, 422):
-            return BackendError(
-                f"{where} does not accept the request for “{asked.model}”, however it is put. Choose another model.",
-                "request",
-            )
-        case _ if status == 529 or status == 503:
-            return BackendError(
-                f"{where} is overloaded just now. Ask again {soon}, or choose another brain.",
-                "server",
-                retry_after=after,
-            )
-        case _ if status:
-            return BackendError(
-                f"{where} has a fault of its own (status {status}). Try again, or choose another brain.", "server"
-            )
-        case openai.APIConnectionError() if not is_reset(error):
-            return no_connection(error, where)
-        case Told() | openai.APIError() if not is_reset(error):  # an error inside of a stream
-            return BackendError(f"{where} reports a fault in its answer. Ask again, or choose another brain.", "server")
-        case json.JSONDecodeError() | UnicodeDecodeError() | Unreadable():
-            return BackendError(
-                f"{where} answers in a way that this app can't read. Check that it speaks OpenAI's protocol, or "
-                "choose another brain.",
-                "broken",
-            )
-        case OSError() | ValueError() | AttributeError() | TypeError() | openai.OpenAIError():
-            return BackendError(f"{where} broke off before it answered. Ask again, or choose another brain.", "broken")
-    if type(error).__module__.split(".")[0] in _HTTP_LIBRARIES:
-        # The HTTP library's own errors (a connection reset, half a message) are no OpenAIError here.
-        return BackendError(f"{where} broke off before it answered. Ask again, or choose another brain.", "broken")
-    raise error
+    if isinstance(error, openai.APITimeoutError):
+        return is_connect_timeout(error)
+    return isinstance(error, openai.APIConnectionError) and not is_reset(error)
+
+
+def _timed_out(f: Failure) -> bool:
+    import openai
+
+    return f.status in _TIMED_OUT or isinstance(f.error, openai.APITimeoutError | TimeoutError)
+
+
+def _no_money(f: Failure) -> bool:
+    return f.status == 402 or (f.status in (400, 403, 429) and bool(NO_MONEY.search(f.complaint)))
+
+
+def _key_refused(f: Failure) -> bool:
+    return f.status == 401 or (f.status in (400, 403) and bool(KEY.search(f.complaint)))
+
+
+def _unknown_model(f: Failure) -> bool:
+    if f.status == 404:
+        return f.known or "model" in f.complaint
+    return f.status in (400, 422) and bool(NO_MODEL.search(f.complaint))
+
+
+def _told_in_stream(f: Failure) -> bool:
+    import openai
+
+    return isinstance(f.error, ErrorInAnswer | openai.APIError) and not is_reset(f.error)
+
+
+def _unreadable(f: Failure) -> bool:
+    return isinstance(f.error, json.JSONDecodeError | UnicodeDecodeError | UnreadableAnswer)
+
+
+def _broken_off(f: Failure) -> bool:
+    import openai
+
+    # The HTTP library's own exceptions (a connection reset, half a message) are not OpenAIErrors inside a stream.
+    library = type(f.error).__module__.split(".")[0] in _HTTP_LIBRARIES
+    return library or isinstance(f.error, OSError | ValueError | AttributeError | TypeError | openai.OpenAIError)
+
+
+_RULES: tuple[Rule, ...] = (
+    (
+        lambda f: isinstance(f.error, WebPage),
+        "setup",
+        "{where} answers with a web page, which is no model's answer. Check the address: it often ends in /v1.",
+    ),
+    (
+        lambda f: f.mid_answer,
+        "broken",
+        "{where} broke off in mid-answer. What had come is spoken; ask again, or choose another model.",
+    ),
+    (
+        _timed_out,
+        "timeout",
+        "{where} did not answer in time. Check the network, try again, or choose another model.",
+    ),
+    (
+        _no_money,
+        "quota",
+        "The account at {where} has no credit left, so it answers no more. Add credit there, or choose another model.",
+    ),
+    (
+        lambda f: f.status == 403 and not KEY.search(f.complaint),
+        "key",
+        "{where} does not let this key use “{model}”, or not from where you are. Check what the key may do, or choose "
+        "another model.",
+    ),
+    (
+        lambda f: _key_refused(f) and not f.has_key,
+        "key",
+        "{where} wants an API key. Give the app one, or choose another model.",
+    ),
+    (_key_refused, "key", "{where} refuses the API key. Check the key, or choose another model."),
+    (_unknown_model, "model", "{where} does not know the model “{model}”. Choose another model."),
+    (
+        lambda f: f.status in (404, 405),
+        "model",
+        "{where} answers, but does not know the model “{model}”, or not at this address. Choose another model, or "
+        "check the address: it often ends in /v1.",
+    ),
+    (
+        lambda f: f.status == 429,
+        "quota",
+        "{where} takes no more requests just now (its limit is reached). Ask again {soon}, or choose another model.",
+    ),
+    (
+        lambda f: f.status in (400, 413, 422) and bool(TOO_LONG.search(f.complaint)),
+        "request",
+        "This is more than “{model}” at {where} can read at once. Begin a new talk, or choose another model.",
+    ),
+    (
+        lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),
+        "content",
+        "{where} refuses this question by its content rules. Ask in other words, or choose another model.",
+    ),
+    (
+        lambda f: f.status in (400, 413, 422),
+        "request",
+        "{where} does not accept the request for “{model}”, however it is put. Choose another model.",
+    ),
+    (
+        lambda f: f.status in (503, 529),
+        "server",
+        "{where} is overloaded just now. Ask again {soon}, or choose another model.",
+    ),
+    (
+        lambda f: f.status > 0,
+        "server",
+        "{where} has a fault of its own (status {status}). Try again, or choose another model.",
+    ),
+    (
+        _told_in_stream,
+        "server",
+        "{where} reports a fault in its answer. Ask again, or choose another model.",
+    ),
+    (
+        _unreadable,
+        "broken",
+        "{where} answers in a way that this app can't read. Check that it speaks OpenAI's protocol, or choose another "
+        "model.",
+    ),
+    (_broken_off, "broken", "{where} broke off before it answered. Ask again, or choose another model."),
+)
+"""The first one that applies counts."""
 
 
 def status_of(error: Exception) -> int:
-    """The status; one inside of a stream stands in the error's own words."""
+    """Returns the HTTP status; 0 for none. An error inside a stream has its status in its body."""
     status = getattr(error, "status_code", 0)
     body = getattr(error, "body", None)
     if not status and isinstance(body, dict):
-        status = body.get("code")
-        if body.get("type") == "overloaded_error":
-            status = 529
+        status = 529 if body.get("type") == "overloaded_error" else body.get("code")
     text = str(status or 0)
     return int(text) if text.isdecimal() and len(text) == 3 else 0
 
 
-_TOLD_IN = ("param", "code", "type", "status", "message", "detail", "metadata")
-"""`detail` is FastAPI's; in `metadata` OpenRouter passes on what the provider behind it said."""
+_COMPLAINT_FIELDS = ("param", "code", "type", "status", "message", "detail", "metadata")
+"""`detail` is FastAPI's; in `metadata` OpenRouter passes on the words of the provider behind it."""
 
 
 def complaint_of(error: Exception) -> str:
-    """What a server says of a refusal: only ever searched, never shown."""
+    """Returns a server's own words about a refusal. They are only searched, never shown."""
     body = getattr(error, "body", None)
-    if isinstance(body, list) and body:  # Google's way
+    if isinstance(body, list) and body:  # Google's form
         body = body[0]
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if not isinstance(body, dict):
         return str(body or "")[:2000]
-    return " ".join(str(body.get(name) or "") for name in _TOLD_IN)[:4000]
-
-
-def is_key(complaint: str) -> bool:
-    return bool(re.search(r"api[ _-]?key|unauthori[sz]ed|authentication", complaint, re.I))
+    return " ".join(str(body.get(name) or "") for name in _COMPLAINT_FIELDS)[:4000]
 
 
 def retry_after(error: Exception) -> float:
-    """Seconds that the server asks to wait, 0 when it says nothing that can be read."""
+    """Returns the seconds that the server asks clients to wait; 0 when it says nothing readable."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")
@@ -202,13 +237,5 @@ def retry_after(error: Exception) -> float:
             return float(text) * scale
         with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # a date, of any year
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's way
+    found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's form
     return float(found[1]) if found else 0.0
-
-
-def _soon(after: float) -> str:
-    if not after:
-        return "in a while"
-    if after < 100:
-        return f"in {max(1, round(after))} seconds"
-    return f"in {round(after / 60)} minutes" if after < 6000 else f"in {round(after / 3600)} hours"

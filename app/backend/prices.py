@@ -1,6 +1,6 @@
-"""What a request costs, by a table that the user can edit: model names and US dollars for a million tokens.
+"""The price list: US dollars for a million tokens by model name, and what a request costs by it.
 
-The app's own table is `resources/prices.json`; a file of the same form in the user's settings folder goes before it.
+The app's own list is `resources/prices.json`; a file of the same form in the user's settings folder takes precedence.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from app.platform.atomic_files import write_json
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens: read, read from the server's cache, written."""
+    """US dollars for a million tokens: of input, of input read from the server's cache, of output."""
 
     tokens_in: float
     tokens_cached: float
     tokens_out: float
 
     def of(self, usage: Usage) -> float:
-        """US dollars for one request."""
+        """Returns the US dollars for one request."""
         fresh = max(0, usage.tokens_in - usage.tokens_cached)
         paid = fresh * self.tokens_in + usage.tokens_cached * self.tokens_cached + usage.tokens_out * self.tokens_out
         return paid / 1e6
 
 
 class Prices:
-    """`prices[name]` is for all models whose name begins so; the longest name counts."""
+    """A price list. `prices[name]` is for all models whose name starts so; the longest such name counts."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = sorted(prices.items(), key=lambda pair: -len(pair[0]))
 
     def find(self, model: str) -> Price | None:
-        """The price of a model, with or without its maker before a slash; None when it is not in the table."""
+        """Returns the price of a model, with or without its maker before a slash; None when it is not in the list."""
         names = (model.lower(), model.lower().rpartition("/")[2])
-        return next((price for start, price in self._prices for name in names if _is(name, start)), None)
+        return next((price for start, price in self._prices for name in names if _is_version_of(name, start)), None)
 
 
-def _is(name: str, start: str) -> bool:
-    """Whether `name` is the model `start` or a dated one of it: gpt-5-mini is no gpt-5."""
+def _is_version_of(name: str, start: str) -> bool:
+    """Returns whether `name` is the model `start` or a dated version of it; gpt-5-mini is not a version of gpt-5."""
     rest = name.removeprefix(start)
     return name.startswith(start) and (
         not rest or rest[0] in "@:" or rest.lstrip("-")[:1].isdigit() or rest.startswith(("-latest", "-preview"))
@@ -54,7 +54,7 @@ def _is(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """The table in `own` with the user's on top; and a sentence when the user's can't be used, else an empty one."""
+    """Returns the list in `own` with the user's over it, and a sentence if the user's can't be used."""
     table = read_prices(own)
     if users is None:
         return Prices(table), ""
@@ -63,12 +63,12 @@ def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """The prices in a file, by names in small letters. Raises OSError, and ValueError when it is not of the form."""
+    """Returns the prices in a file, by names in lower case. Raises OSError, and ValueError for a wrong form."""
     return _prices_of(_read(path))
 
 
 def read_users(path: Path) -> tuple[dict[str, Price], str]:
-    """The user's own prices, none where there is no file; and a sentence when the file can't be used."""
+    """Returns the user's own prices (none where there is no file), and a sentence if the file can't be used."""
     if not path.exists():
         return {}, ""
     try:
@@ -81,16 +81,16 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
 
 
 def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
-    """What of `table` is not in `own` just so."""
+    """Returns the entries of `table` that are not the same in `own`."""
     return {name: price for name, price in table.items() if own.get(name) != price}
 
 
 def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
-    """Writes the user's prices, whole or not at all. Raises OSError.
+    """Writes the user's prices atomically. Raises OSError.
 
-    What else was in the file stays in it; one that could not be used is kept beside it as `*.broken`.
+    Other contents of the file stay; a file that could not be used is kept beside it as `*.broken`.
     """
-    path = Path(os.path.realpath(path))  # what is set aside stays beside the file itself
+    path = Path(os.path.realpath(path))  # a backup lies beside the file itself, not beside a link to it
     value: dict[str, Any] = {}
     broken = False
     try:
@@ -102,13 +102,13 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
         value, broken = {}, True
     rows = {name.strip().lower(): row for name, row in value.get("models", {}).items()}
     value["models"] = {name: {**_others(rows.get(name, {})), **_row_of(price)} for name, price in prices.items()}
-    write_json(path, value, indent=1, backup=_free(path.with_name(path.name + ".broken")) if broken else None)
+    write_json(path, value, indent=1, backup=_unused(path.with_name(path.name + ".broken")) if broken else None)
 
 
-def _free(path: Path) -> Path:
-    """`path`, with a number behind it if there is such a file already."""
-    names = (path.with_name(f"{path.name}{number}") for number in itertools.count(2))
-    return path if not path.exists() else next(name for name in names if not name.exists())
+def _unused(path: Path) -> Path:
+    """Returns `path`, with a number after it if such a file exists."""
+    numbered = (path.with_name(f"{path.name}{number}") for number in itertools.count(2))
+    return next(place for place in itertools.chain([path], numbered) if not place.exists())
 
 
 def _others(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _prices_of(value: Mapping[str, Any]) -> dict[str, Price]:
-    out = {}
+    prices = {}
     for name, row in value["models"].items():
         if not name.strip():
             raise ValueError("a model has no name")
@@ -141,12 +141,12 @@ def _prices_of(value: Mapping[str, Any]) -> dict[str, Price]:
             raise ValueError(f'“{name}” has not the numbers "in" and "out"') from None
         if not all(math.isfinite(part) and part >= 0 for part in astuple(price)):
             raise ValueError(f"a price of “{name}” is below zero, or no number")
-        out[name.strip().lower()] = price
-    return out
+        prices[name.strip().lower()] = price
+    return prices
 
 
 def _row_of(price: Price) -> dict[str, float]:
     row = {"in": price.tokens_in, "cached": price.tokens_cached, "out": price.tokens_out}
     if price.tokens_cached == price.tokens_in:
-        del row["cached"]  # it means just that
+        del row["cached"]  # the default
     return row

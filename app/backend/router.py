@@ -1,7 +1,4 @@
-"""A brain that chooses among brains: what kind of question it is decides who answers.
-
-Knows the user's table from kinds to brains and a policy that tells the kind; no classifier, no session.
-"""
+"""A back-end that chooses among other back-ends by the kind of the question."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from typing import Any, Protocol
 from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
 RESTS_SECONDS = 60.0
-"""A brain that has failed is passed over for so long."""
+"""A back-end that has failed is passed over for so long."""
 LONGEST_REST_SECONDS = 600.0
 
 
 class Decision(Protocol):
-    """What kind of question it is, as sure as `share`, and why, in words."""
+    """The kind of a question, how likely it is, and the reason in words."""
 
     @property
     def kind(self) -> str: ...
@@ -34,7 +31,7 @@ class Decision(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who answers, and why."""
+    """The back-end that is to answer, and why."""
 
     backend: Backend
     kind: str
@@ -43,8 +40,10 @@ class Choice:
 
 
 class RouterBackend:
-    """`table`: a brain for each kind of question; one brain may stand for several. `decide` tells the kind of the words
-    of a turn so far. `now`: any steady clock, in seconds.
+    """Answers through the back-end that was chosen last.
+
+    `table`: a back-end for each kind of question; one may stand for several kinds. `decide` gives the kind of a turn,
+    by its number and its words so far. `now`: any monotonic clock, in seconds.
     """
 
     name = "Router"
@@ -57,15 +56,15 @@ class RouterBackend:
     ) -> None:
         if not table:
             raise BackendError(
-                "The router's table is empty. Choose a brain for one kind of question at least.", "setup"
+                "The router's table is empty. Choose a model for one kind of question at least.", "setup"
             )
         self._table = dict(table)
         self._decide = decide
         self._now = now
-        self._out: dict[Backend, float] = {}
+        self._rests_until: dict[Backend, float] = {}
         self._kind = next(iter(self._table))
         self.lost: list[tuple[Backend, BackendError]] = []
-        """Brains of the table that could not be opened, and what is wrong with them."""
+        """Back-ends of the table that could not be opened, and why."""
 
     @property
     def model(self) -> str:
@@ -74,11 +73,11 @@ class RouterBackend:
 
     @property
     def traits(self) -> Traits:
-        """Those of the brain that was chosen last."""
+        """The traits of the back-end that was chosen last."""
         return self._table[self._kind].traits
 
     async def open(self) -> None:
-        """Opens the table's brains, side by side. Raises BackendError when none of them can be had."""
+        """Opens the table's back-ends concurrently. Raises BackendError when none of them opens."""
         backends = list(dict.fromkeys(self._table.values()))
         results = await asyncio.gather(*(backend.open() for backend in backends), return_exceptions=True)
         for backend, result in zip(backends, results, strict=True):
@@ -89,48 +88,44 @@ class RouterBackend:
         if len(self.lost) == len(backends):
             raise BackendError(str(self.lost[0][1]), "setup")
         for backend, _ in self.lost:
-            self._out[backend] = float("inf")
+            self._rests_until[backend] = math.inf
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
-        """Who answers `words`, the user's words of `turn` so far, of those that are `allowed` to."""
+        """Chooses who answers `words`, the user's words of `turn` so far, among those that are `allowed`."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
-        now = self._now()
-        rests = {k: self._out.get(answering, 0.0) for k, answering in self._table.items()}
-        fit = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
-        may = [k for k in fit if allowed(self._table[k])]
-        # When all are to rest, the one that has rested longest is tried before nobody is.
-        chosen = next((k for k in may if rests[k] <= now), None) or min(may or fit, key=rests.__getitem__)
-        if chosen != kind and kind in fit and kind not in may:
-            reason = f"{reason}; its brain costs too much by now, so the one for {chosen} answers"
-        elif chosen != kind and kind in self._table:
-            reason = f"{reason}; its brain failed, so the one for {chosen} answers"
-        elif chosen != kind:
-            reason = f"{reason}; there is no brain for it, so the one for {chosen} answers"
+        rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}
+        working = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
+        candidates = [k for k in working if allowed(self._table[k])]
+        # If all of them are resting, the one that has rested longest is tried.
+        chosen = next((k for k in candidates if rests[k] <= self._now()), None)
+        chosen = chosen or min(candidates or working, key=rests.__getitem__)
+        if chosen != kind:
+            if kind in working and kind not in candidates:
+                why = "its model costs too much by now"
+            else:
+                why = "its model failed" if kind in self._table else "there is no model for it"
+            reason = f"{reason}; {why}, so the one for {chosen} answers"
         self._kind = chosen
         return Choice(self._table[chosen], kind, decision.share, reason)
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
-        """Passes `backend` over for a while, `rest` seconds at least; whether another one can answer meanwhile."""
+        """Passes `backend` over for at least `rest` seconds; returns whether another one can answer meanwhile."""
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
-        self._out[backend] = max(self._out.get(backend, 0.0), self._now() + rest)
         now = self._now()
-        return any(self._out.get(other, 0.0) <= now for other in self._table.values())
+        self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)
+        return any(self._rests_until.get(other, 0.0) <= now for other in self._table.values())
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[Any]:
-        """See `Backend.stream`: asks the brain that was chosen last."""
         return self._table[self._kind].stream(request)
 
     async def models(self) -> list[str]:
-        """The models of the table."""
         return list(dict.fromkeys(backend.model for backend in self._table.values()))
 
     async def prime(self, request: ChatRequest) -> None:
-        """See `Backend.prime`."""
         await self._table[self._kind].prime(request)
 
     async def close(self) -> None:
-        """Closes all."""
         for backend in dict.fromkeys(self._table.values()):
-            with contextlib.suppress(Exception):  # the others are to be closed all the same
+            with contextlib.suppress(Exception):  # the others are to be closed as well
                 await backend.close()

@@ -1,4 +1,4 @@
-"""A brain for tests and tours: answers from a script, at the script's own pace, in the loop's own time."""
+"""A back-end for tests and demonstrations that answers from a script, at the script's pace in the loop's time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """`deltas` come `every` seconds apart, the first after `first` seconds; then `error`, if there is one."""
+    """`deltas` come `every` seconds apart, the first after `first` seconds; `error` is raised after them."""
 
     deltas: tuple[StreamItem, ...]
     first: float = 0.1
@@ -21,14 +21,14 @@ class ScriptedAnswer:
 
 
 def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "") -> ScriptedAnswer:
-    """An answer whose deltas are its words."""
+    """Returns an answer whose deltas are the words of `text`."""
     words = text.split(" ")
     deltas = tuple(word if i == 0 else f" {word}" for i, word in enumerate(words)) if text else ()
     return ScriptedAnswer(deltas, first, every, error)
 
 
 class ScriptedBackend:
-    """`script` gives the answer to a request. `requests` keeps what was asked; `open_streams` counts."""
+    """`script` gives the answer to a request. `requests` keeps all requests; `open_streams` counts open ones."""
 
     def __init__(
         self,
@@ -57,22 +57,21 @@ class ScriptedBackend:
         self._script = script
 
     async def open(self) -> None:
-        """Nothing to make ready."""
+        """Does nothing."""
 
     async def prime(self, request: ChatRequest) -> None:
-        """Nothing: the server's own cache has to do."""
+        """Does nothing."""
 
     async def models(self) -> list[str]:
-        """The one of the script."""
+        """Returns the name of the script's model."""
         return [self.model]
 
     async def close(self) -> None:
-        """Nothing to free; noted."""
+        """Notes the call in `closed`."""
         self.closed = True
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """See `Backend.stream`."""
         self.requests.append(request)
         self.open_streams += 1
         self.most_open_streams = max(self.most_open_streams, self.open_streams)

@@ -1,6 +1,6 @@
-"""Takes a model's thoughts out of its words: what stands between `<think>` and `</think>` is not for the listener.
+"""Removes a model's thinking from its text: what stands between `<think>` and `</think>` is not spoken.
 
-Some servers hand a model's thinking out as text. Works on a stream, whatever its chunks. Pure.
+Some servers send a model's thinking as text. Works on a stream, however it is cut into chunks.
 """
 
 from __future__ import annotations
@@ -9,44 +9,43 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkingTagFilter:
-    """`push` deltas, and pass on what it returns; `flush` at the end. Thoughts count only at the answer's start."""
+    """`push` each delta and use what it returns; `flush` at the end. Only thinking at the answer's start is removed."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
 
     def push(self, delta: str) -> str:
-        """What of the stream may be said by now."""
+        """Returns the text that is known not to be thinking."""
         if self._state == "words":
             return delta
-        if self._state == "behind":
-            return self._begin(delta)
+        if self._state == "after":
+            return self._skip_space(delta)
         self._held += delta
         if self._state == "start":
             lead = self._held.lstrip()
-            if not lead or (OPEN.startswith(lead[: len(OPEN)]) and len(lead) < len(OPEN)):
+            if not lead or (len(lead) < len(OPEN) and OPEN.startswith(lead)):
                 return ""
             if not lead.startswith(OPEN):
                 self._state = "words"
-                return self._take()
+                return self._take_held()
             self._state, self._held = "thinking", lead[len(OPEN) :]
         place = self._held.find(CLOSE)
         if place < 0:
-            self._held = self._held[-len(CLOSE) :]  # thoughts can be long, and nobody needs them
+            self._held = self._held[-len(CLOSE) :]  # thinking can be long
             return ""
-        self._state, self._held = "behind", self._held[place + len(CLOSE) :]
-        return self._begin(self._take())
+        self._held = self._held[place + len(CLOSE) :]
+        return self._skip_space(self._take_held())
 
     def flush(self) -> str:
-        """What was held back, if it turned out to be words."""
-        return self._take() if self._state == "start" else ""
+        """Returns what was held back and is not thinking."""
+        return self._take_held() if self._state == "start" else ""
 
-    def _begin(self, text: str) -> str:
-        """What follows the thoughts, from its first letter on."""
+    def _skip_space(self, text: str) -> str:
         text = text.lstrip()
-        self._state = "words" if text else "behind"
+        self._state = "words" if text else "after"
         return text
 
-    def _take(self) -> str:
+    def _take_held(self) -> str:
         text, self._held = self._held, ""
         return text

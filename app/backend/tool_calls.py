@@ -1,7 +1,7 @@
-"""A brain's stream with tools: runs what it asks for, tells it what came of it, and goes on with its answer.
+"""A back-end's stream with tools: runs those that the model calls, sends it their results, and goes on with its answer.
 
-Knows no tool, and nothing of sessions. A tool that takes long is bridged with a few words, so that the voice is never
-left with nothing; a tool that fails is a sentence for the brain.
+A slow tool is bridged with a few words, so that the front-end has something to say; a tool that fails gives a sentence
+for the model.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from app.backend.base import (
-    AskedTools,
     Backend,
     ChatRequest,
     StreamItem,
     ToolAnswer,
     ToolCall,
+    ToolCallMessage,
     ToolEnded,
     ToolStarted,
 )
@@ -26,19 +26,17 @@ from app.tools.base import ToolResult, ToolSpec
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
-"""In one round; a small model may ask for the same thing again and again."""
+"""In one round; a small model may call the same tool again and again."""
 PATIENCE_SECONDS = 1.2
 BRIDGE = "One moment, I'm looking that up."
-"""Said when a tool takes longer than a listener's patience and the brain has said nothing yet."""
+"""Spoken when a tool takes longer than a user's patience and the model has said nothing yet."""
 
 
 class Tools(Protocol):
-    """What the stream needs of a toolbox: see `app.tools.toolbox.Toolbox`."""
+    """The part of `app.tools.toolbox.Toolbox` that a stream needs."""
 
     @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What there is."""
-        ...
+    def specs(self) -> tuple[ToolSpec, ...]: ...
 
     async def call(self, name: str, arguments: str) -> ToolResult:
         """Runs one tool; never raises."""
@@ -48,18 +46,18 @@ class Tools(Protocol):
 def stream_with_tools(
     backend: Backend, request: ChatRequest, tools: Tools
 ) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
-    """`backend.stream(request)` with `tools` to use. Raises BackendError as it does.
+    """Opens `backend.stream(request)` with `tools` to call. Raises BackendError as it does.
 
-    Tools that may change something are not offered while the user still talks (`request.final`).
+    Tools with side effects are not offered while the user still talks (`request.final` is False).
     """
     offered = tuple(spec for spec in tools.specs if request.final or not spec.acts)
     if not offered:
         return backend.stream(request)
-    return _with_tools(backend, replace(request, tools=offered), tools)
+    return _stream(backend, replace(request, tools=offered), tools)
 
 
 @asynccontextmanager
-async def _with_tools(backend: Backend, request: ChatRequest, tools: Tools) -> AsyncIterator[AsyncIterator[StreamItem]]:
+async def _stream(backend: Backend, request: ChatRequest, tools: Tools) -> AsyncIterator[AsyncIterator[StreamItem]]:
     async with aclosing(_rounds(backend, request, tools)) as items:
         yield items
 
@@ -85,20 +83,20 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
         calls = calls[:MOST_CALLS]
         for call in calls:
             yield ToolStarted(call.name, call.arguments)
-        work = [asyncio.ensure_future(tools.call(call.name, call.arguments)) for call in calls]
+        tasks = [asyncio.ensure_future(tools.call(call.name, call.arguments)) for call in calls]
         try:
-            await asyncio.wait(work, timeout=PATIENCE_SECONDS)
-            if not said and not all(task.done() for task in work):
+            await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+            if not said and not all(task.done() for task in tasks):
                 said = True
                 yield f"{BRIDGE} "
-            results = await asyncio.gather(*work)
+            results = await asyncio.gather(*tasks)
         finally:
-            for task in work:
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait(work)
+            await asyncio.wait(tasks)
         for result in results:
             yield ToolEnded(result.name, result.ok, result.text, result.seconds)
         answers = tuple(ToolAnswer(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
-        request = replace(request, messages=(*request.messages, AskedTools(tuple(calls), words), *answers))
+        request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
-            request = replace(request, tools=())  # enough: now it has to answer with what it has
+            request = replace(request, tools=())  # it has to answer with what it has

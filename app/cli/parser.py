@@ -359,7 +359,7 @@ def _bench_audio(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _bench_turns(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
-    from app.evaluation.turns import run_turns
+    from app.evaluation.endpointing import run_turns
 
     try:
         recordings = Path(args.recordings) if args.recordings else None

@@ -10,23 +10,24 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from app.backend import PROVIDERS
-from app.backend.base import BackendError
 from app.cli import backend_commands
 from app.cli.output import Terminal
 from app.conversation import events as e
 from app.conversation.frame import as_frames
 from app.conversation.latency import Stages
+from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.sound_processing import Processing
 from app.conversation.transcript import Transcript
 from app.conversation.usage import ConversationUsage
 from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.errors import UserError
+from app.session.session import Session
 from app.settings.declarations import echoes_path, patience_of
 
 COMMANDS = ("talk", "replay")
@@ -223,27 +224,17 @@ def route(text: str) -> tuple[str, BackendChoice]:
 
 
 class Swapper:
-    """Changes the brain of `talk` at the times of `swaps`; a change that fails is told through `note`."""
+    """Changes a session's back-end at the times of `swaps`, in seconds of the session."""
 
-    def __init__(self, talk: Any, swaps: list[tuple[float, BackendChoice]], note: Callable[[str], None]) -> None:
-        self._talk = talk
+    def __init__(self, session: Session, swaps: list[tuple[float, BackendChoice]]) -> None:
+        self._session = session
         self._swaps = sorted(swaps, key=lambda pair: pair[0])
-        self._note = note
-        self._tasks: set[asyncio.Task[None]] = set()
         if swaps:
-            talk.add_listener(self._take)
+            session.add_listener(self._take)
 
     def _take(self, event: e.Event) -> None:
         while self._swaps and isinstance(event, e.LevelMeasured) and event.at >= self._swaps[0][0]:
-            task = asyncio.get_running_loop().create_task(self._change(self._swaps.pop(0)[1]), name="swap the brain")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _change(self, choice: BackendChoice) -> None:
-        try:
-            await self._talk.set_backend(choice)
-        except BackendError as error:
-            self._note(f"{error} The talk goes on with the brain that it has.")
+            self._session.change(backend=self._swaps.pop(0)[1])
 
 
 class SwapGaps:
@@ -258,10 +249,11 @@ class SwapGaps:
         self._at = 0.0
         self._open = False
         self._last_words = 0.0
-        self._requests: dict[int, tuple[float, str]] = {}
+        self._revisions = RevisionLog(Revision)
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
             case e.BackendChanged(at=at):
                 self._at, self._open = at, True
@@ -275,11 +267,10 @@ class SwapGaps:
                         "gap_seconds": None,
                     }
                 )
-            case e.OracleRequested(secondary=False):
-                self._requests[event.revision] = (event.at, event.model)
-            case e.OracleDelta() if event.revision in self._requests:
-                asked_at, model = self._requests[event.revision]
-                if self._open and asked_at >= self._at and model == self.gaps[-1]["model"]:
+            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and not revision.secondary:
+                if not revision.text:
+                    return  # it was handed over before its first words
+                if self._open and revision.drives_since >= self._at and revision.model == self.gaps[-1]["model"]:
                     self._open = False
                     self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
                     self.gaps[-1]["gap_seconds"] = round(event.at - max(self._last_words, self._at), 3)
@@ -295,8 +286,8 @@ class TalkReport:
         self.failures: list[str] = []
         self._terminal = terminal
         self._stages = Stages()
-        self._revisions = 0
-        self._secondary_words: dict[int, list[str]] = {}
+        self._revisions = RevisionLog(Revision)
+        self._driving = 0  # revisions of the driving back-end
         self._swaps = SwapGaps()
         self._underruns = 0
         self._dropped = 0
@@ -307,6 +298,7 @@ class TalkReport:
     def take(self, event: e.Event) -> None:
         """One event of the session."""
         turn = self.transcript.apply(event)
+        revision = self._revisions.apply(event)
         self.usage.apply(event)
         self._swaps.apply(event)
         self._stages.apply(event)
@@ -319,14 +311,10 @@ class TalkReport:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
                 self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
-            case e.OracleRequested(secondary=False):
-                self._revisions += 1
-            case e.OracleRequested():
-                self._secondary_words[event.revision] = []
-            case e.OracleDelta() if event.revision in self._secondary_words:
-                self._secondary_words[event.revision].append(event.text)
-            case e.OracleEnded(reason="complete") if event.revision in self._secondary_words:
-                self._terminal.say(f"at the side: {''.join(self._secondary_words.pop(event.revision)).strip()}")
+            case e.OracleRequested(secondary=False) | e.OracleHandedOver():
+                self._driving += 1
+            case e.OracleEnded(reason="complete") if revision is not None and revision.secondary:
+                self._terminal.say(f"at the side: {revision.text.strip()}")
             case e.BackendChanged() if event.reason != "chosen" or event.at:
                 self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
             case e.BackendRouted():
@@ -346,6 +334,8 @@ class TalkReport:
                 self._terminal.note(event.sentence)
             case e.Failure():
                 self.fail(event.sentence)
+            case e.ChangeRefused():
+                self.fail(f"{event.sentence} The conversation goes on with what it has.")
             case e.SessionEnded():
                 self._seconds = event.at
 
@@ -375,7 +365,7 @@ class TalkReport:
             ],
             "seconds": self._seconds,
             "response_seconds": self._responses,
-            "oracle_revisions": self._revisions,
+            "oracle_revisions": self._driving,
             "swaps": self._swaps.gaps,
             "backends": [
                 {"backend": backend, "model": model, **dataclasses.asdict(counts)}
@@ -395,7 +385,7 @@ class TalkReport:
         parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
         if self._responses:
             parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
-        parts.append(f"{self._revisions} oracle revisions, {self._underruns} underruns")
+        parts.append(f"{self._driving} oracle revisions, {self._underruns} underruns")
         self._terminal.say("; ".join(parts) + ".")
         for gap in self._swaps.gaps:
             if gap["first_word_seconds"] is not None:
@@ -415,9 +405,10 @@ class TalkReport:
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
     from app.audio.devices.edge import DeviceEdge
+    from app.audio.devices.loudspeaker import Loudspeaker
+    from app.audio.devices.microphone import Microphone
     from app.audio.echo.store import EchoStore
     from app.audio.io.files import FileSink, FileSource
-    from app.audio.io.portaudio import Loudspeaker, Microphone
     from app.services import backends
 
     if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():
@@ -463,7 +454,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
             if not args.input:
                 terminal.note("Talk now; Ctrl-C ends the talk.")
             with _stopped_on_interrupt(talk):
-                Swapper(talk, args.swap, report.fail)
+                Swapper(talk, args.swap)
                 await talk.ended()
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error

@@ -1,1 +1,19 @@
-"""The pure core: frames, events, transcript, turns, oracle, prompt. No Qt, torch, asyncio, clock or disk."""
+"""The core of a talk as pure logic and plain data: no Qt, torch, asyncio, clock, thread or disk.
+
+Read in this order:
+
+- `frame.py`: 80 ms of sound, the unit of time; `sound_processing.py`: settings and reports of the audio path
+- `voice.py`: from the voice detector's windows to "somebody surely speaks"
+- `turn.py` with `turn_settings.py`: onset, endpointing, barge-in and backchannels; `endpointing.py`: how long a pause
+  ends a turn; `speech_level.py`, `own_words.py`: the user's loudness, the assistant's echo; `floor.py`: commands
+- `words.py`, `completeness.py`, `languages/`: comparing words, complete questions, each language's phrases and lists
+- `oracle.py`, `stability.py`: when a revision is requested, and when it is stable enough to be spoken
+- `prompt.py`, `intended.py`: from the transcript to the back-end's messages
+- `backend_speed.py`, `budget.py`, `usage.py`: how often to ask a back-end, and what that costs
+- `clauses.py`, `spoken_form.py`, `correction.py`: from an answer's text to clauses, and from one revision to the next
+- `events.py`, `event_names.py`, `transcript.py`: all that happens, by name, and the transcript that follows from it
+- `latency.py`, `latency_causes.py`, `frame_budget.py`: how long each step took, why, and how late the frame loop was
+
+A frame's voice windows go through the turn tracker, which emits turn events and commands to the front-end. The
+recogniser's partials make the oracle request revisions; their words become clauses, which the front-end speaks.
+"""

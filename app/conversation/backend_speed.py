@@ -1,22 +1,20 @@
-"""How fast a brain is, as its answers teach, and how often it is worth asking. Pure."""
+"""Learns from its answers how fast a back-end is, and derives how often to ask it."""
 
 from __future__ import annotations
 
 LEAST_SECONDS, MOST_SECONDS = 0.1, 0.5
-"""Between two requests on partial transcripts; the paper's range."""
+"""Between two requests on partial transcripts: the KAME paper's range."""
 UNKNOWN_SECONDS = 0.4
 """The interval before anything is known."""
 CLAUSE_WORDS = 5
 NEW_WORDS = 2
 _WEIGHT = 0.3
-"""Of the newest answer in the running mean."""
+"""Weight of the newest answer in the running mean."""
 
 
 class Pace:
-    """What one brain's answers have taught. `first_seconds`: to the first words; None before any.
-
-    `floor`: the least interval that the brain itself wants, in seconds. `first_seconds` and `words_per_second`: what is
-    known of it before its first answer.
+    """Speed of one back-end. `floor`: the shortest interval in seconds that suits it; `first_seconds`: from a request
+    to the first words, None if unknown. The latter and `words_per_second` may come from an earlier measurement.
     """
 
     def __init__(
@@ -30,11 +28,11 @@ class Pace:
         self.words_per_second = words_per_second
 
     def began(self, seconds: float) -> None:
-        """A stream gave its first words after so long."""
+        """Records that a stream gave its first words after `seconds`."""
         self.first_seconds = _mean(self.first_seconds, max(0.0, seconds))
 
     def ended(self, words: int, seconds: float) -> None:
-        """A stream gave so many words in so long, counted from its first ones."""
+        """Records that a stream gave `words` words in `seconds` from the first one on."""
         if words > CLAUSE_WORDS and seconds > 0:
             self.words_per_second = _mean(self.words_per_second, words / seconds)
 
@@ -47,21 +45,18 @@ class Pace:
 
     @property
     def interval(self) -> float:
-        """Seconds between two requests: as long as a brain needs to begin and to say a clause.
+        """Seconds between two requests: as long as the back-end needs to start and to say a clause.
 
-        Asked more often, each answer would be overtaken before anything of it could be spoken.
+        At a shorter interval each answer would be overtaken before any of it could be spoken.
         """
-        if self.first_seconds is None:
-            wanted = UNKNOWN_SECONDS
-        else:
-            wanted = self.first_seconds + (CLAUSE_WORDS / self.words_per_second if self.words_per_second else 0.0)
-        return min(max(wanted, LEAST_SECONDS, self.floor), max(MOST_SECONDS, self.floor))
+        needed = UNKNOWN_SECONDS if self.first_seconds is None else self.first_clause or self.first_seconds
+        return min(max(needed, LEAST_SECONDS, self.floor), max(MOST_SECONDS, self.floor))
 
     @property
     def new_words(self) -> int:
-        """How many new words a restart must be worth: more for a brain that is slow to begin.
+        """How many new words are worth a new request: more for a back-end that is slow to start.
 
-        People say two to three words a second, so a slow brain's next chance comes with more of them anyway.
+        People say two to three words a second, so a slow back-end's next request comes with more of them anyway.
         """
         return NEW_WORDS + min(3, int((self.first_seconds or 0.0) / 0.6))
 

@@ -1,4 +1,4 @@
-"""A cap on what a conversation may cost: restarts become rare first, then nothing that costs is asked. Pure."""
+"""Caps the cost of a conversation: first by asking less often, then by asking no back-end that costs money."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal
 Stage = Literal["free", "slow", "stop"]
 
 SLOW_SHARE = 0.7
-"""From this share of the cap on, the brain is asked at pauses only: of what a turn costs most is guessing early."""
+"""From this share of the cap on, the back-end is asked at pauses only: early requests are most of a turn's cost."""
 
 
 class Budget:
-    """`cap` in US dollars; 0: none. `spent` counts from the conversation's start."""
+    """Compares a conversation's cost with its cap, both in US dollars; a cap of 0 is none."""
 
     def __init__(self, cap: float = 0.0) -> None:
         self.cap = cap
@@ -19,7 +19,7 @@ class Budget:
 
     @property
     def stage(self) -> Stage:
-        """What may still be asked."""
+        """`free`: no limit yet; `slow`: ask at pauses only; `stop`: ask no back-end that costs."""
         if self.cap <= 0 or self.spent < self.cap * SLOW_SHARE:
             return "free"
         return "slow" if self.spent < self.cap else "stop"

@@ -1,6 +1,6 @@
 """Cuts a growing answer into clauses that can be spoken one by one.
 
-A clause once cut stays cut where it is, however the text grows. Knows nothing of sound.
+A clause that has been cut stays as it is, however the text grows.
 """
 
 from __future__ import annotations
@@ -10,30 +10,28 @@ import re
 from app.conversation.languages import ENGLISH, Language, language
 
 MIN_WORDS = 4
-"""A comma closes a clause only behind this many words: shorter ones make a voice sound chopped."""
+"""A comma closes a clause only after this many words: shorter ones make a voice sound chopped."""
 
 MAX_WORDS = 28
 """A clause without punctuation is cut here, so that its speech can begin."""
 
 CLOSING = "\"'”’“‘»«›‹)]"
-"""Quotation marks that close in some language, and brackets."""
+"""Brackets, and quotation marks that close in some language."""
 _STRONG = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
 _WEAK = re.compile(rf"[,;:—–][{re.escape(CLOSING)}]*$")
 _INITIALS = re.compile(r"(?:[A-ZÄÖÜÉa-z]\.)+")
 _ORDINAL = re.compile(r"\d{1,2}\.")
 
-
 FIRST_WORDS = 6
 LONGEST_FIRST_WORDS = 11
-"""The first clause is cut early, before a word that often begins a phrase: its sound is waited for."""
+"""The first clause is cut early, before a word that often begins a phrase, because the user waits for its sound."""
 
 
 def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str]:
-    """The clauses of `text`, in the language of that code, that are closed, in order; joined by spaces they are its
-    words.
+    """Returns the closed clauses of `text`, which is in the language `code`; joined by spaces they are its words.
 
-    A clause is closed by what follows it, so the last one is only given when the text is `complete`.
-    The first one is kept short.
+    A clause is closed by what follows it, so the last one is returned only if the text is `complete`. The first one is
+    kept short.
     """
     spoken_in = language(code)
     clauses: list[str] = []
@@ -41,8 +39,7 @@ def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str
     tokens = text.split()
     for place, token in enumerate(tokens):
         words.append(token)
-        followed = place + 1 < len(tokens)
-        if not followed:
+        if place + 1 == len(tokens):
             break
         following = tokens[place + 1]
         if _closes(token, words, following, spoken_in) or (not clauses and _early(words, following, spoken_in)):
@@ -54,7 +51,7 @@ def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str
 
 
 def ends_sentence_here(token: str, following: str, spoken_in: Language) -> bool:
-    """Whether the mark behind the word `token` ends a sentence: it is no abbreviation's, initial's or ordinal's."""
+    """Whether the mark at the end of `token` ends a sentence, and not an abbreviation, an initial or an ordinal."""
     abbreviated = token.lower() in spoken_in.abbreviations or _INITIALS.fullmatch(token)
     ordinal = spoken_in.ordinals_with_point and _ORDINAL.fullmatch(token)
     return not abbreviated and not ordinal and not following[:1].islower()

@@ -1,8 +1,7 @@
-"""Whether words make a whole question or request, or leave something open. English; pure text, no model.
+"""Judges by rules whether English words are a complete question or request, or whether more must follow.
 
-A recogniser sets a full stop or a question mark wherever the voice rests, so marks are believed little: what
-counts is what the words still call for, an object behind a verb, a noun behind an adjective, a verb behind its
-subject.
+A recogniser sets a full stop or a question mark wherever the voice rests, so punctuation counts little. What counts is
+what the words still require: an object after a verb, a noun after an adjective, a verb after its subject.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Literal
 from app.conversation.words import fold
 
 Completeness = Literal["open", "statement", "short", "request", "question"]
-"""`open`: more must follow. `statement`: it may stand alone, or its question follows. `short`: a question or request
-that is whole if it is that short. `request`, `question`: whole, and long enough to be all."""
+"""`open`: more must follow. `statement`: it may stand alone or be followed by its question. `short`: a question or
+request that is complete if it is that short. `request`, `question`: complete, and long enough to be all."""
 
 WH = frozenset("who whom whose what which when where why how what's who's where's how's when's why's".split())
 _BE = frozenset("is are was were isn't aren't wasn't weren't".split())
@@ -40,31 +39,31 @@ _TAILS = frozenset(
     "i we they he she what's who's where's how's it's that's i'm there's let's please between under over through "
     "across toward towards behind near off onto upon until since unless though although please kind sort".split()
 )
-"""Words that nobody ends on, or hardly ever: behind them something is still to come."""
+"""Words that hardly anybody ends on: more is to come."""
 _OBJECT_WANTED = frozenset(
     "explain describe tell give name list compare provide define discuss suggest calculate identify outline wrote "
     "write buy remove get make take use find know think say said believe want need recommend invented discovered "
     "bring put let show mean means contain involve include become wants needs knows thinks translate elaborate "
     "get change learn read build send call keep feel".split()
 )
-"""Verbs that call for an object, where a `what` or `which` in front is not one already."""
+"""Verbs that require an object, unless a `what` or `which` in front is the object."""
 _COMPLEMENT_WANTED = frozenset(
     "capital difference differences name names reason reasons recipe history way ways number amount concept kinds "
     "type types sort sorts meaning cause causes role effect effects population author summary idea rest version "
     "something anything advantages disadvantages definition example examples distance process height length size "
     "chance risk impact importance purpose list true possible happen".split()
 )
-"""Nouns that mean little without an `of`, `for` or `between` behind them."""
+"""Nouns that mean little without an `of`, `for` or `between` after them."""
 _NUMBERS = frozenset("one two three four five six seven eight nine ten twelve twenty hundred thousand".split())
 _ORDINALS = frozenset("first second third fourth fifth last next best worst main old new big large small".split())
 _MISHEARD = frozenset("2 4 two four too".split())
 _SENTENCE_START = re.compile(r"(?<=[.?!…]) (?=[A-Z\"“])")
-"""A full stop before a small letter is the recogniser's, between two stretches of one sentence."""
+"""A full stop before a small letter was set by the recogniser inside a sentence."""
 
 
 def completeness(words: str, language: str = "en") -> Completeness:
-    """See `Completeness`. `words`: the whole turn so far, as the recogniser writes it. In other languages than English
-    nothing is known of them, and all are a statement.
+    """Judges `words`, the turn so far as the recogniser writes it. In other languages than English everything is a
+    statement.
     """
     if language != "en":
         return "statement"
@@ -75,7 +74,7 @@ def completeness(words: str, language: str = "en") -> Completeness:
     body = _without_leads(last)
     if not body:
         return "open"
-    # "How far is it from? London?": a mark that the recogniser has put into a question is passed over.
+    # "How far is it from? London?": ignore a mark that the recogniser has put into a question.
     joined = body
     for before in reversed(sentences[:-1]):
         if _asks(joined) is not None or len(body) > 5:
@@ -89,8 +88,8 @@ def completeness(words: str, language: str = "en") -> Completeness:
 
 
 def ends_open(words: str) -> bool:
-    """Whether the last word is one that nobody ends on, or hardly ever."""
-    return fold(words)[-1:] != () and fold(words)[-1] in _TAILS
+    """Whether the last word is one that hardly anybody ends on."""
+    return bool(_TAILS.intersection(fold(words)[-1:]))
 
 
 def _without_leads(words: list[str]) -> list[str]:
@@ -101,7 +100,7 @@ def _without_leads(words: list[str]) -> list[str]:
 
 
 def _asks(words: list[str]) -> int | None:
-    """Where the asking begins: at a fronted verb or a request at the start, or at the last question word."""
+    """Index of a fronted verb or a request at the start, or of the last question word; None without any."""
     if not words:
         return None
     if words[0] in WH | _FRONTED | _REQUESTS:
@@ -133,7 +132,7 @@ def _judge(words: list[str]) -> Completeness:
 
 
 def _request(words: list[str]) -> Completeness:
-    """`words` begins with the verb of the request."""
+    """Judges words that begin with the verb of a request."""
     what = [word for word in words[1:] if word not in ("me", "us", "please", "to")]
     inner = next((n for n, word in enumerate(what) if word in WH), None)
     if inner is not None and what and words[-1] not in ("why", "how"):
@@ -145,7 +144,7 @@ def _request(words: list[str]) -> Completeness:
 
 
 def _question(words: list[str], *, indirect: bool = False) -> Completeness:
-    """`words` begins with the question word or the fronted verb."""
+    """Judges words that begin with a question word or a fronted verb."""
     head, last = words[0], words[-1]
     if len(words) == 1:
         return "short" if head in WH and not indirect else "open"
@@ -201,7 +200,7 @@ def _counts(word: str) -> bool:
 
 
 def _wants_noun(words: list[str]) -> bool:
-    """ "Which of the five", "a second", "the best": what stands there describes a noun that has not come."""
+    """Whether the last word describes a noun that is still missing: "which of the five", "a second", "the best"."""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if before in ("the", "a", "an", "these", "those", "last", "next"):
         return _counts(last) or last in _ORDINALS

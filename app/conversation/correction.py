@@ -1,8 +1,8 @@
-"""How an answer that is being spoken goes over to a better one, as a person would.
+"""Plans how an answer that is being spoken goes over to a newer revision, as a person would correct himself.
 
-Given the words already said in this turn and the newer revision's clauses, tells which of them are still to be said,
-and whether the two contradict each other so that a bridge must be spoken. In mid-sentence the newer one is gone on with
-only where it holds the very same words; otherwise it is taken up with a whole sentence. Pure text.
+From the words said in this turn and the newer revision's clauses follows which of these are still to be said, and
+whether the two disagree so that a bridge ("or rather") must be spoken. In mid-sentence the newer revision continues only
+where it has the very same words; otherwise it starts with a whole sentence.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.words import fold
 
 SAME = 0.6
-"""Share of a sentence's weight that another one must hold, besides saying nothing else, to have said it already. Chosen
-by hand: what is left out may then be a turn of phrase, and hardly a statement."""
+"""Share of a sentence's content words that an earlier one must have, without any others, to have said it already. Chosen
+by hand: what is missing may then be a turn of phrase, and hardly a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What to do at a clause's end.
 
-    `wait`: too little of the newer revision is known. `continue`: say its clauses from number
-    `next_clause` on, without that clause's first `skip` words. `correct`: after the words of `bridge`.
+    `wait`: too little of the newer revision is known. `continue`: say its clauses from number `next_clause` on, without
+    the first `skip` words of that clause. `correct`: the same, after the words of `bridge`.
     """
 
     action: Literal["wait", "continue", "correct"]
@@ -36,14 +36,14 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """`place`: the number of its first clause; `whole`: its end is known."""
+    """A sentence's folded words. `place`: the number of its first clause. `whole`: its end is known."""
 
     place: int
     words: tuple[str, ...]
     whole: bool
 
 
-def mend(
+def plan_correction(
     said: str,
     clauses: list[str],
     *,
@@ -52,11 +52,11 @@ def mend(
     resumed: bool = False,
     code: str = ENGLISH,
 ) -> Correction:
-    """Joins a newer revision to what was said.
+    """Joins a newer revision to what was `said`.
 
-    `clauses` are the revision's closed clauses so far, `complete` tells that no more will come, `corrections` counts
-    the bridges already spoken in this turn. `resumed`: the user has spoken since, so that a new sentence begins, and
-    nothing is corrected. `code`: the answer's language.
+    `clauses`: the revision's closed clauses so far. `complete`: no more will come. `corrections`: bridges spoken in this
+    turn so far. `resumed`: the user has spoken since, so a new sentence starts and nothing is corrected. `code`: the
+    answer's language.
     """
     spoken, spoken_in = fold(said), language(code)
     if not spoken:
@@ -73,16 +73,16 @@ def mend(
     first = next((one for one in after if not _is_among(one, before, spoken_in)), None)
     if first is None:
         return Correction("continue", len(clauses)) if complete else Correction("wait")
-    if not first.whole and not complete and _only_begins(first, before, spoken_in):
-        return Correction("wait")  # it may yet turn out to be what was said
-    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after, spoken_in) for one in before)
+    if not first.whole and not complete and _only_starts(first, before, spoken_in):
+        return Correction("wait")  # it may turn out to be what was said
+    agrees = ends_sentence(said) and first.place > 0 and all(_is_said_by(one, after, spoken_in) for one in before)
     if agrees or resumed:
         return Correction("continue", first.place)
     return Correction("correct", first.place, bridge=spoken_in.bridges[corrections % len(spoken_in.bridges)])
 
 
 def after_bridge(clause: str, code: str = ENGLISH) -> str:
-    """A clause as it goes on behind a bridge: without its capital, unless the word always has one."""
+    """A clause as it continues after a bridge: without its capital, unless the word always has one."""
     head, _, rest = clause.partition(" ")
     mine = code == ENGLISH and head in {"I", "I'm", "I'd", "I'll", "I've"}
     if mine or head[1:] != head[1:].lower() or not fold(head):
@@ -92,26 +92,27 @@ def after_bridge(clause: str, code: str = ENGLISH) -> str:
 
 
 def bridge_behind(said: str, bridge: str) -> str:
-    """A bridge as it is written behind `said`: with a dash where that breaks off in mid-sentence."""
+    """A bridge as it is written after `said`: with a dash where that breaks off in mid-sentence."""
     if not said or ends_sentence(said) or _mark(said) == ":":
         return bridge
     return f"– {bridge[:1].lower()}{bridge[1:]}"
 
 
 def ends_sentence(said: str) -> bool:
-    """Whether nothing is left open behind `said`."""
+    """Whether `said` ends with a whole sentence."""
     return _mark(said) in tuple(".!?…")
 
 
 def _mark(text: str) -> str:
-    """The mark that a text ends with; empty for none."""
+    """The mark that a text ends with; empty if there is none."""
     last = text.rstrip().rstrip(CLOSING)[-1:]
     return "" if last.isalnum() else last
 
 
 def _goes_on(said: str, here: str) -> bool:
-    """Whether the newer answer can go on behind `here`, its word that was said last: not where a pause was made that it
-    does not make.
+    """Whether the newer answer can continue after `here`, its word that was said last.
+
+    It can't where what was said makes a pause that it does not make.
     """
     if ends_sentence(said):
         return ends_sentence(here)
@@ -119,8 +120,8 @@ def _goes_on(said: str, here: str) -> bool:
 
 
 def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
-    """The place behind the first folded `words`: a clause's number, how many of its tokens come before, and the last
-    token before it.
+    """The place after the first `words` folded words: a clause's number, how many of its tokens come before, and the
+    last token before it.
     """
     here = ""
     for place, clause in enumerate(clauses):
@@ -135,36 +136,36 @@ def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
 def _sentences(clauses: list[str], spoken_in: Language, *, complete: bool = False) -> list[_Sentence]:
     out: list[_Sentence] = []
     words: list[str] = []
-    begun = 0
+    start = 0
     for place, clause in enumerate(clauses):
         tokens = clause.split()
         for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
             words += fold(token)
             if words and ends_sentence(token) and ends_sentence_here(token, following, spoken_in):
-                out.append(_Sentence(begun, tuple(words), True))
+                out.append(_Sentence(start, tuple(words), True))
                 words = []
-        begun = begun if words else place + 1
+        start = start if words else place + 1
     if words:
-        out.append(_Sentence(begun, tuple(words), complete))
+        out.append(_Sentence(start, tuple(words), complete))
     return out
 
 
-def _is_among(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
-    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in told)
+def _is_among(sentence: _Sentence, earlier: list[_Sentence], spoken_in: Language) -> bool:
+    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in earlier)
 
 
-def _is_told_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
+def _is_said_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
     return any(one.whole and _is_same(sentence.words, one.words, spoken_in) for one in newer)
 
 
-def _only_begins(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
-    """Whether `sentence` says nothing so far that one of those has not told."""
+def _only_starts(sentence: _Sentence, earlier: list[_Sentence], spoken_in: Language) -> bool:
+    """Whether `sentence` has no content word so far that one of `earlier` lacks."""
     words = _content(sentence.words, spoken_in)
-    return any(words <= _content(one.words, spoken_in) for one in told)
+    return any(words <= _content(one.words, spoken_in) for one in earlier)
 
 
 def _is_same(said: tuple[str, ...], newer: tuple[str, ...], spoken_in: Language) -> bool:
-    """Whether `newer` says all that was `said`, and hardly more, in these or other words."""
+    """Whether `newer` has all the content words of `said`, hardly any more, and the same stakes (numbers, negations)."""
     if said == newer:
         return True
     mine, others = _content(said, spoken_in), _content(newer, spoken_in)

@@ -1,9 +1,9 @@
-"""How long a pause must last before it is taken for the turn's end.
+"""Computes how long a pause must last before it ends the turn.
 
 The probability that nothing follows a pause grows with its length. Its log-odds are those that sound and words gave
-when the pause began, plus what the silence since then adds, which is less for a speaker whose pauses are long. The
-turn is taken once the probability reaches a bound, so the wait falls smoothly as the turn seems more finished.
-`app.training.turn_ends` fits the weights, on real callers and on synthetic pauses, and chooses the bound.
+when the pause began, plus a term for the silence since then, which is smaller for a speaker whose pauses are long. The
+turn ends once the probability reaches a bound, so the wait gets smoothly shorter the more finished the turn seems.
+`app.training.endpointing` fits the weights on real callers and on synthetic pauses, and chooses the bound.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ import math
 from dataclasses import dataclass
 
 MOST_LOG_ODDS = 6.0
-"""Nothing is believed more surely than this (0.25 % wrong)."""
+"""Log-odds are limited to this (0.25 % wrong)."""
 LONGEST_WAIT, SHORTEST_WAIT = 1.8, 0.032
-"""Seconds: a turn ends after the first whatever was said, and not before one window of silence. Of 316 pauses of the
-development callers of 0.3 s and more 11 were longer than 1.6 s."""
+"""Seconds: a turn ends after the longest wait whatever was said, and not before one window of silence. Of 316 pauses
+of the development callers of 0.3 s and more, 11 were longer than 1.6 s."""
 TYPICAL_PAUSE = 0.45
-"""Seconds: the median pause within a turn on the development callers, before anything is known of a speaker."""
+"""Seconds: the median pause within a turn of the development callers; assumed of a new speaker."""
 TRUST_AFTER = 6
-"""So many pauses of a speaker count as much as the typical one."""
+"""Weight of the typical pause, in pauses of the speaker."""
 REMEMBERED = 60
-"""An earlier pause counts less the more have come since: about so many are remembered."""
+"""About this many of the last pauses count."""
 PATIENCE_STEP = 2.0
-"""What the patience dial adds at its end to the log-odds that are asked for."""
+"""Added to the bound's log-odds at full patience."""
 
 
 @dataclass(slots=True)
 class PauseLengths:
-    """A speaker's pauses within turns: the mean of their logarithms, and how many were heard."""
+    """A speaker's pauses within turns: the mean of their logarithms and their number."""
 
     mean_log: float = math.log(TYPICAL_PAUSE)
     count: int = 0
 
     def add(self, seconds: float) -> None:
-        """Takes in a pause behind which the same turn went on."""
+        """Adds a pause after which the same turn went on."""
         self.count += 1
         weight = 1 / (min(self.count, REMEMBERED) + TRUST_AFTER)
         self.mean_log += weight * (math.log(max(0.05, seconds)) - self.mean_log)
@@ -47,8 +47,8 @@ class PauseLengths:
 
 @dataclass(frozen=True, slots=True)
 class EndWeights:
-    """Weights of the log-odds that a turn is over, and `bound`, the log-odds from which it is taken to be.
-    `unknown`: the share of pauses that were ends, which stands in until a pause has been judged.
+    """Weights of the log-odds that a turn is over; `bound`: the log-odds from which it ends. `unknown`: the share of
+    pauses that were ends, used until a pause has been judged.
     """
 
     always: float
@@ -60,7 +60,7 @@ class EndWeights:
     unknown: float
 
     def log_odds(self, finished: float, silence: float, slower: float = 0.0) -> float:
-        """Of a pause of `silence` seconds in a turn that is `finished` with this probability."""
+        """Log-odds that a pause of `silence` seconds ends a turn that was judged `finished` with this probability."""
         z = log_odds(finished)
         return (
             self.always
@@ -71,7 +71,7 @@ class EndWeights:
         )
 
     def wait(self, finished: float, *, slower: float = 0.0, patience: float = 0.0) -> float:
-        """Seconds of silence after which the turn is over. `patience` in [-1, 1]: 0 as fitted, 1 waits longest."""
+        """Seconds of silence that end the turn. `patience` in [-1, 1]: 0 as fitted, 1 waits longest."""
         bound = self.bound + PATIENCE_STEP * patience
         low, high = SHORTEST_WAIT, LONGEST_WAIT * (1 + 0.5 * max(0.0, min(1.0, patience)))
         if self.log_odds(finished, low, slower) >= bound:
@@ -83,6 +83,6 @@ class EndWeights:
 
 
 def log_odds(probability: float) -> float:
-    """Of a probability, bounded."""
+    """Log-odds of a probability, limited to ±MOST_LOG_ODDS."""
     probability = min(1 - 1e-9, max(1e-9, probability))
     return min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, math.log(probability / (1 - probability))))

@@ -1,32 +1,27 @@
-"""Everything a session can say: one closed union of frozen facts.
+"""Defines the events of a session: one closed union of frozen dataclasses, read by every part of the app.
 
-Each event carries `at`, the session's time in seconds (0 is the start of the first frame). Knows
-nothing of who listens: the window, the recorder, the command line and the benches all read the same.
+Each event carries `at`, the session's time in seconds (0 is the start of the first frame).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal
 
-from app.conversation.event_names import current_names
 from app.conversation.sound_processing import DeviceChange, DeviceKind
 
 AnswerMode = Literal["after", "thinking"]
-"""How the cascade answers: `after` the complete turn, or `thinking` while the user still talks."""
+"""How the cascade answers: `after` the complete turn, or `thinking`: while the user still speaks."""
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]
 Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
 About = Literal["", "backend", "cap", "unanswered", "echo"]
-"""What a failure is about: a brain, what the talk may cost, a turn that this leaves unanswered, or the app hearing
-itself."""
+"""What a failure is about: a back-end, the cost cap, a turn that the cap leaves unanswered, or the app's own echo."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """The session runs: the parts that make it up, by name."""
+    """The session runs with these parts, by name."""
 
     at: float
     frontend: str
@@ -38,7 +33,7 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """The session is over; nothing follows."""
+    """The session is over; no event follows."""
 
     at: float
     frames: int
@@ -48,7 +43,7 @@ class SessionEnded:
 class LevelMeasured:
     """Peak levels of one frame in dBFS, and how late its step ended. For meters; not recorded.
 
-    `clipped`: the microphone's sound reached full scale, so its tops are cut off.
+    `clipped`: the microphone's sound reached full scale.
     """
 
     at: float
@@ -60,7 +55,7 @@ class LevelMeasured:
 
 @dataclass(frozen=True, slots=True)
 class UserStarted:
-    """The user began to speak; `turn` counts the user's turns from 1."""
+    """The user started to speak; `turn` counts the user's turns from 1."""
 
     at: float
     turn: int
@@ -68,7 +63,7 @@ class UserStarted:
 
 @dataclass(frozen=True, slots=True)
 class UserPaused:
-    """The user fell silent inside a turn; `speech_end` is when the voice was last heard."""
+    """The user fell silent within a turn; `speech_end` is the end of the speech."""
 
     at: float
     turn: int
@@ -77,7 +72,7 @@ class UserPaused:
 
 @dataclass(frozen=True, slots=True)
 class UserResumed:
-    """The user went on speaking in a turn that was thought to be over; the turn is open again."""
+    """The user continued to speak in a turn that seemed to be over; the turn is open again."""
 
     at: float
     turn: int
@@ -85,8 +80,8 @@ class UserResumed:
 
 @dataclass(frozen=True, slots=True)
 class UserEnded:
-    """The user's turn is over. `reason` says what told so: `words`, `silence`, `button`, `input_end`,
-    or that it was `typed`: then `speech_end` is `at`, and no sound belongs to it.
+    """The user's turn is over, by its `words`, `silence`, the talk `button` or the `input_end`, or because it was
+    `typed`: then `speech_end` is `at`, and it has no sound.
     """
 
     at: float
@@ -97,7 +92,7 @@ class UserEnded:
 
 @dataclass(frozen=True, slots=True)
 class UserBackchannel:
-    """What the user said meant "go on" ("mhm"), and asked for no answer."""
+    """The user said a backchannel ("mhm"), which needs no answer."""
 
     at: float
     turn: int
@@ -106,9 +101,9 @@ class UserBackchannel:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPartial:
-    """The turn's words so far. `stable` ones stay as they are; `unstable` ones may still change.
+    """The turn's words so far: the `stable` ones stay as they are, the `unstable` ones may still change.
 
-    `heard_until` is the session time of the newest sound that the words account for.
+    `heard_until` is the session time of the newest sound that was transcribed.
     """
 
     at: float
@@ -125,7 +120,7 @@ class TranscriptPartial:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFinal:
-    """The turn's words, settled."""
+    """The turn's final words."""
 
     at: float
     turn: int
@@ -135,11 +130,10 @@ class TranscriptFinal:
 
 @dataclass(frozen=True, slots=True)
 class OracleRequested:
-    """A back-end was asked for revision `revision`, on `words` of the user's words.
+    """A back-end was asked for revision `revision`, on these `words` of the user's.
 
-    `final` tells that these were the complete turn; otherwise the user was still talking. `secondary`: the brain beside
-    the one that drives was asked: what it says is shown and not spoken. `language`: of the words, by its two letters,
-    or empty while nobody knows it.
+    `final`: they are the complete turn; otherwise the user is still speaking. `secondary`: the secondary back-end was
+    asked, whose answer is shown and not spoken. `language`: two letters, or empty if unknown.
     """
 
     at: float
@@ -155,7 +149,7 @@ class OracleRequested:
 
 @dataclass(frozen=True, slots=True)
 class OraclePromoted:
-    """Revision `revision`, asked for on a partial transcript, turned out to have had the complete turn."""
+    """Revision `revision`, requested on a partial transcript, turned out to have had the complete turn."""
 
     at: float
     revision: int
@@ -163,7 +157,7 @@ class OraclePromoted:
 
 @dataclass(frozen=True, slots=True)
 class OracleDelta:
-    """Whole words of a revision, as they left for the front-end."""
+    """Whole words of a revision, as they leave for the front-end."""
 
     at: float
     revision: int
@@ -172,7 +166,7 @@ class OracleDelta:
 
 @dataclass(frozen=True, slots=True)
 class OracleFed:
-    """Words of a revision have reached the front-end at this step. `waited_ms`: since they left."""
+    """Words of a revision have reached the front-end at this step, `waited_ms` after they left."""
 
     at: float
     revision: int
@@ -182,7 +176,10 @@ class OracleFed:
 
 @dataclass(frozen=True, slots=True)
 class OracleSuperseded:
-    """Revision `by` has spoken its first words: revision `revision` feeds the front-end no more."""
+    """Revision `by` has spoken its first words: revision `revision` no longer feeds the front-end.
+
+    The order of revisions is that of their requests and hand-overs, so `by` may be the smaller number.
+    """
 
     at: float
     revision: int
@@ -201,7 +198,7 @@ class OracleEnded:
 
 @dataclass(frozen=True, slots=True)
 class AssistantStarted:
-    """The assistant's voice set in, answering `turn`."""
+    """The assistant started to speak in answer to `turn`."""
 
     at: float
     turn: int
@@ -210,8 +207,8 @@ class AssistantStarted:
 
 @dataclass(frozen=True, slots=True)
 class AssistantOpened:
-    """The assistant fills the wait for its answer with a short opening ("Let me think."). Its words are said as those
-    of revision 0, and are no part of the answer.
+    """The assistant fills the wait for its answer with a short opening ("Let me think."), whose words are those of
+    revision 0 and no part of the answer.
     """
 
     at: float
@@ -220,9 +217,9 @@ class AssistantOpened:
 
 @dataclass(frozen=True, slots=True)
 class AssistantSaid:
-    """Words of the assistant that have been heard, whole.
+    """Whole words of the assistant that have been played.
 
-    `glued` ones go on with the word before them, without a space (a comma that came late).
+    `glued`: they continue the word before them without a space (a comma that came late).
     """
 
     at: float
@@ -234,7 +231,7 @@ class AssistantSaid:
 
 @dataclass(frozen=True, slots=True)
 class AssistantCorrected:
-    """The assistant went over to a newer revision in mid-answer: `how` it joined them."""
+    """The assistant switched to a newer revision in mid-answer; `how` it joined the two."""
 
     at: float
     turn: int
@@ -244,7 +241,7 @@ class AssistantCorrected:
 
 @dataclass(frozen=True, slots=True)
 class AssistantHeld:
-    """The assistant fell silent because the user spoke; it may yet go on."""
+    """The assistant fell silent because the user spoke; it may still continue."""
 
     at: float
     turn: int
@@ -252,7 +249,7 @@ class AssistantHeld:
 
 @dataclass(frozen=True, slots=True)
 class AssistantResumed:
-    """The assistant goes on: what the user said was no interruption."""
+    """The assistant continues: what the user said was no interruption."""
 
     at: float
     turn: int
@@ -260,7 +257,7 @@ class AssistantResumed:
 
 @dataclass(frozen=True, slots=True)
 class AssistantEnded:
-    """The assistant's turn is over, whole or `interrupted` by the user."""
+    """The assistant's turn is over, complete or `interrupted` by the user."""
 
     at: float
     turn: int
@@ -269,9 +266,9 @@ class AssistantEnded:
 
 @dataclass(frozen=True, slots=True)
 class OracleCounted:
-    """What revision `revision` took. Tokens `counted` by the server, or estimated; `cost` in US dollars by the price
-    table, None where it has no price. `first_ms`: to its first words, None without any. `interval_ms`: the least
-    time between two requests that the policy keeps with this brain now.
+    """The usage of revision `revision`. Tokens are `counted` by the server, or estimated; `cost` is in US dollars by
+    the price table, None where it has no price. `first_ms`: until its first words, None without any. `interval_ms`:
+    the least time between two requests to this back-end by the present policy.
     """
 
     at: float
@@ -291,19 +288,21 @@ class OracleCounted:
 
 @dataclass(frozen=True, slots=True)
 class OracleHandedOver:
-    """What the brain at the side had said as revision `of` goes to the front-end as revision `revision`."""
+    """The secondary back-end's revision `revision` drives from now on.
+
+    The words that it has so far went to the front-end, and the rest follows. It keeps its number and is the newest.
+    """
 
     at: float
     revision: int
-    of: int
 
 
 @dataclass(frozen=True, slots=True)
 class BackendChanged:
     """From the next revision on, this back-end answers.
 
-    `reason`: the user has `chosen` it; it takes over for one that failed (`fallback`); the user has `handed` the voice
-    over to the one at the side. `provider`, `chosen_model` and `base_url`: the brain as it was chosen.
+    `reason`: the user has `chosen` it, it replaces one that failed (`fallback`), or the user has `handed` over to the
+    secondary back-end. `provider`, `chosen_model` and `base_url`: as it was chosen.
     """
 
     at: float
@@ -316,8 +315,24 @@ class BackendChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRefused:
+    """A change that was asked for could not be made; the session goes on with what it had.
+
+    `part` is what was to be changed. `sentence` says why and what to do. `provider`, `model` and `base_url` name the
+    back-end that was chosen; empty where the user can put nothing right about it, and for tools.
+    """
+
+    at: float
+    part: Literal["backend", "secondary", "tools"]
+    sentence: str
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SecondaryChanged:
-    """From now on this back-end answers too, beside the one that drives; an empty name: none."""
+    """From now on this is the secondary back-end; an empty name: there is none."""
 
     at: float
     backend: str
@@ -326,9 +341,9 @@ class SecondaryChanged:
 
 @dataclass(frozen=True, slots=True)
 class BackendRouted:
-    """The router has chosen this back-end for `turn`, since its question is of this `kind`, as sure as `share`.
+    """A router has chosen this back-end for `turn`, whose question is of this `kind` with the probability `share`.
 
-    `secondary`: it is the router at the side.
+    `secondary`: it is the router of the secondary back-end.
     """
 
     at: float
@@ -343,7 +358,7 @@ class BackendRouted:
 
 @dataclass(frozen=True, slots=True)
 class ConversationConfigured:
-    """How this conversation is held from now on. `temperature` None: the brain's own. `length`: of answers."""
+    """The settings of this conversation from now on. `temperature` None: the model's own. `length`: of answers."""
 
     at: float
     provider: str
@@ -358,8 +373,8 @@ class ConversationConfigured:
 
 @dataclass(frozen=True, slots=True)
 class BudgetChanged:
-    """What the conversation has cost, against the cap, in US dollars. `slow`: it is asked less often from now on;
-    `stop`: brains that cost are not asked any more; `free`: all is well (again).
+    """What the conversation has cost, against the cap, in US dollars. `slow`: fewer requests from now on; `stop`: no
+    more requests that cost; `free`: no restriction.
     """
 
     at: float
@@ -370,7 +385,7 @@ class BudgetChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """The brain uses a tool for revision `revision`; `arguments` is JSON."""
+    """The model calls a tool for revision `revision`; `arguments` is JSON."""
 
     at: float
     revision: int
@@ -380,7 +395,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """The tool has answered, or failed (`ok` false), after `seconds`; `text` is what the brain was told."""
+    """The tool has answered, or failed (`ok` false), after `seconds`; `text` is what the model got."""
 
     at: float
     revision: int
@@ -392,7 +407,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class AnswerModeChanged:
-    """From now on the front-end answers in this manner."""
+    """From now on the front-end answers in this mode."""
 
     at: float
     answer_mode: AnswerMode
@@ -400,7 +415,7 @@ class AnswerModeChanged:
 
 @dataclass(frozen=True, slots=True)
 class DialsChanged:
-    """From now on the front-end waits `delay` frames before it answers, and hears the user `lead` frames late."""
+    """From now on the front-end waits `delay` frames before it answers, and gets the user's sound `lead` late."""
 
     at: float
     delay: int
@@ -409,7 +424,7 @@ class DialsChanged:
 
 @dataclass(frozen=True, slots=True)
 class OracleTaken:
-    """The front-end has taken a token of `revision` at this step: `taken` so far, `waiting` for their frame."""
+    """The front-end has consumed a token of `revision` at this step: `taken` so far, `waiting` for their frame."""
 
     at: float
     revision: int
@@ -419,7 +434,7 @@ class OracleTaken:
 
 @dataclass(frozen=True, slots=True)
 class ContextMeasured:
-    """How many frames the front-end remembers, of those that it can."""
+    """How many frames are in the front-end's context, and how many it can hold."""
 
     at: float
     frames: int
@@ -428,7 +443,7 @@ class ContextMeasured:
 
 @dataclass(frozen=True, slots=True)
 class ContextRestarted:
-    """The front-end has begun a fresh stream, and was told the newest `told` frames of the talk."""
+    """The front-end has started a new stream, with the newest `told` frames of the talk as its context."""
 
     at: float
     told: int
@@ -436,7 +451,7 @@ class ContextRestarted:
 
 @dataclass(frozen=True, slots=True)
 class FrontEndChanged:
-    """From now on this front-end hears and speaks."""
+    """From now on this front-end listens and speaks."""
 
     at: float
     frontend: str
@@ -444,8 +459,8 @@ class FrontEndChanged:
 
 @dataclass(frozen=True, slots=True)
 class SpeechChanged:
-    """From now on the recogniser `stt` hears the turns that begin, and `voice` says the clauses that begin, at this
-    rate and volume; see `SessionChoice.speech`. `voice` is empty where the front-end has one of its own.
+    """From now on `stt` transcribes new turns, and `voice` speaks new clauses at this rate and volume. `voice` is empty
+    if the front-end has one of its own.
     """
 
     at: float
@@ -457,7 +472,7 @@ class SpeechChanged:
 
 @dataclass(frozen=True, slots=True)
 class Underrun:
-    """The loudspeaker ran dry in mid-talk, `count` times since the last such event."""
+    """The loudspeaker ran out of sound, `count` times since the last such event."""
 
     at: float
     count: int
@@ -465,7 +480,7 @@ class Underrun:
 
 @dataclass(frozen=True, slots=True)
 class FramesDropped:
-    """The frame loop fell behind the microphone and went on with the newest frame."""
+    """The frame loop fell behind the microphone, dropped so many frames and continued with the newest one."""
 
     at: float
     frames: int
@@ -473,7 +488,7 @@ class FramesDropped:
 
 @dataclass(frozen=True, slots=True)
 class SoundLost:
-    """The microphone's driver lost so many frames before they reached the app."""
+    """The microphone's driver lost so many frames."""
 
     at: float
     frames: int
@@ -481,7 +496,7 @@ class SoundLost:
 
 @dataclass(frozen=True, slots=True)
 class RecognitionSkipped:
-    """The ears were too slow: `decodes` looks at the sound were skipped for newer ones."""
+    """Speech recognition was too slow: `decodes` updates were skipped for newer ones."""
 
     at: float
     decodes: int
@@ -489,7 +504,7 @@ class RecognitionSkipped:
 
 @dataclass(frozen=True, slots=True)
 class DeviceChanged:
-    """A microphone or loudspeaker went, came, or was exchanged; the talk goes on. See `sound.DeviceNotice`."""
+    """A microphone or loudspeaker disappeared, came back or was replaced; the talk continues."""
 
     at: float
     kind: DeviceKind
@@ -500,7 +515,7 @@ class DeviceChanged:
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneMuted:
-    """From now on no sound of the microphone leaves the edge, or it does again."""
+    """From now on the microphone is muted, or no longer muted."""
 
     at: float
     muted: bool
@@ -508,7 +523,7 @@ class MicrophoneMuted:
 
 @dataclass(frozen=True, slots=True)
 class SoundMeasured:
-    """How the sound's edge does, about once a second; see `sound.SoundHealth`. Not recorded."""
+    """The state of the echo canceller and the devices, about once a second. Not recorded."""
 
     at: float
     erle_db: float | None
@@ -522,10 +537,10 @@ class SoundMeasured:
 class Failure:
     """Something failed. `sentence` tells the user what happened, what it means and what to do.
 
-    `fatal` ends the session; otherwise it goes on without what failed. `provider`, `model` and `base_url`: the brain
-    as it was chosen, if the user may put its key or its connection right; else empty. `secondary`: the one at the side.
-    What is `about` a brain takes the place of what was said of that side before, and what is about money (`cap`,
-    `unanswered`) that of what was said about money.
+    `fatal` ends the session; otherwise it continues without what failed. `provider`, `model` and `base_url`: the
+    back-end as it was chosen, if the user can correct its key or connection; else empty. `secondary`: it is the
+    secondary back-end. A failure `about` a back-end replaces an earlier one about the same back-end, and one about
+    money (`cap`, `unanswered`) an earlier one about money.
     """
 
     at: float
@@ -566,6 +581,7 @@ Event = (
     | OracleCounted
     | OracleHandedOver
     | BackendChanged
+    | ChangeRefused
     | SecondaryChanged
     | BackendRouted
     | ConversationConfigured
@@ -589,25 +605,3 @@ Event = (
     | Failure
 )
 """The closed union: read it with `match` and `typing.assert_never`."""
-
-_TYPES = {cls.__name__: cls for cls in get_args(Event)}
-
-
-def to_json(event: Event) -> str:
-    """One line of JSON, with the event's type first; equal events give equal bytes."""
-    fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
-    return json.dumps({"type": type(event).__name__, **fields}, ensure_ascii=False, separators=(",", ":"))
-
-
-def from_json(line: str) -> Event:
-    """The event of a line written by `to_json`. Raises ValueError for anything else."""
-    try:
-        fields: dict[str, Any] = json.loads(line)
-        if not isinstance(fields, dict):
-            raise TypeError
-        fields = current_names(fields)
-        # JSON knows no tuples.
-        fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        return _TYPES[fields.pop("type")](**fields)
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(f"not an event of a session: {line[:80]!r}") from error

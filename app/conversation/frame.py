@@ -1,7 +1,4 @@
-"""The frame: the unit of sound and of time that everything in a session counts in.
-
-Knows nothing of devices, files, models or clocks: `Frame.at` is the session's only clock.
-"""
+"""The frame: 80 ms of sound, the unit in which a session processes sound and counts time."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SAMPLE_RATE = 24_000
-"""Samples a second, mono; Mimi's rate (Moshi, arXiv 2410.00037), kept for every front-end."""
+"""Samples a second, mono: Mimi's rate (Moshi, arXiv 2410.00037), used for every front-end."""
 
 FRAME_SAMPLES = 1_920
 """Samples in a frame: 24,000 Hz divided by Mimi's 12.5 frames a second."""
@@ -35,28 +32,28 @@ class Frame:
 
     @property
     def at(self) -> float:
-        """Session time, in seconds, at which this frame has been heard whole."""
+        """Session time in seconds at the end of this frame."""
         return end_of_frame(self.index)
 
 
 def end_of_frame(index: int) -> float:
-    """Session time in seconds at the end of frame `index`, free of accumulated rounding."""
+    """Session time in seconds at the end of frame `index`, without accumulated rounding errors."""
     return round((index + 1) * FRAME_SECONDS, 6)
 
 
 def frames(samples: np.ndarray) -> Iterator[Frame]:
-    """The whole frames of `samples`, in order; what is left over at the end is no frame."""
+    """Yields the whole frames of `samples`; a remainder at the end is dropped."""
     for index in range(len(samples) // FRAME_SAMPLES):
         yield Frame(index, samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
 
 
 def as_frames(milliseconds: float) -> int:
-    """The nearest number of whole frames, 0 at least."""
+    """The nearest whole number of frames, at least 0."""
     return max(0, round(milliseconds / FRAME_MS))
 
 
 def silence_flushed(frames: MutableSequence[np.ndarray], flushed: int) -> None:
-    """Silences the last `flushed` samples of frames that were given out: they were thrown away before they played."""
+    """Zeros the last `flushed` samples of `frames`, which the loudspeaker discarded before they were played."""
     for place in range(len(frames) - 1, -1, -1):
         if flushed <= 0:
             break

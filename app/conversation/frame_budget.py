@@ -1,7 +1,4 @@
-"""Counts how late the frame loop's steps end: the budget of the fast clock. Pure.
-
-Knows nothing of answers, nor of how it is shown.
-"""
+"""Counts how late the frame loop's steps end."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from dataclasses import dataclass, field
 from app.conversation.frame import FRAME_MS
 
 _LATE_EDGES_MS = (*(n * 0.5 for n in range(1, 2 * FRAME_MS)), *(float(n) for n in range(FRAME_MS, 1001, 5)))
-"""Upper edges of the histogram: finer while in time."""
+"""Upper edges of the histogram, finer where steps are in time."""
 
 
 @dataclass(slots=True)
 class FrameBudget:
-    """How late each step of 80 ms ended, counted from the end of its frame. One that ended no later than a frame was in
-    time for the next. `dropped` frames were left out to catch up; `gaps`: how often the loudspeaker ran dry.
+    """Histogram of how late each 80 ms step ended after its frame; a step that ended within a frame was in time for the
+    next. `dropped`: frames that were skipped to catch up; `gaps`: how often the loudspeaker ran dry.
     """
 
     steps: int = 0
@@ -29,14 +26,14 @@ class FrameBudget:
     _counts: list[int] = field(default_factory=lambda: [0] * (len(_LATE_EDGES_MS) + 1))
 
     def note(self, late_ms: float) -> None:
-        """One step ended so late."""
+        """Records that a step ended this late."""
         self.steps += 1
         self.late += late_ms > FRAME_MS
         self.worst_ms = max(self.worst_ms, late_ms)
         self._counts[bisect.bisect_left(_LATE_EDGES_MS, late_ms)] += 1
 
     def quantile_ms(self, share: float) -> float | None:
-        """No more than `share` of the steps ended later than this, to the histogram's half a millisecond."""
+        """The quantile of the lateness, to the histogram's half a millisecond; None without steps."""
         if not self.steps:
             return None
         place = bisect.bisect_left(list(itertools.accumulate(self._counts)), share * self.steps)

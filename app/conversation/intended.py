@@ -1,7 +1,7 @@
-"""What the assistant meant to say, against what was heard of it: the answer as its brain gave it.
+"""Recovers the intended answer from what was played of it, for the back-end's history.
 
-An answer as heard may begin with an opening, hold a bridge from one revision to the next, and break off within a
-sentence. A brain that reads such answers in its history learns to answer so. Pure text.
+A played answer may begin with an opening, contain a bridge from one revision to the next, and break off within a
+sentence. A back-end that reads such answers in its history learns to answer like that.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 
 ENOUGH_WORDS = 4
-"""So many words heard one after the other tell the place in a text of a few sentences."""
+"""This many words in a row identify a place in a text of a few sentences."""
 
 _SENTENCE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*(?=\s+[^a-z]|$)")
 
 
 def meant_by(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH) -> str:
-    """The words of `answer`, in the language of that code, as they are spoken; up to the end of the sentence that was
-    `heard` last, if it was not said `whole`. Empty where `heard` is not of this answer.
+    """Returns the spoken form of `answer`, which is in the language `code`, up to the end of the sentence in which
+    `heard` ends, or all of it if it was played `whole`. Empty if `heard` is not from this answer.
     """
     text, last = spoken(answer, code), fold(" ".join(heard))[-ENOUGH_WORDS:]
     reached = _end_of(last, text)
@@ -34,7 +34,7 @@ def meant_by(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH)
 
 
 def _end_of(words: tuple[str, ...], text: str) -> int | None:
-    """Where `words` stand last in `text`: the letter behind them."""
+    """The index after the last occurrence of `words` in `text`."""
     if not words:
         return None
     ends: list[int] = []

@@ -1,8 +1,4 @@
-"""Folds a session's events into how long each stage of each answer took. Pure.
-
-Times are the session's own, in seconds. Knows nothing of why an answer was slow (see `slowness`), nor of how any of
-it is shown.
-"""
+"""Folds a session's events into how long each stage of each answer took, in seconds."""
 
 from __future__ import annotations
 
@@ -16,41 +12,41 @@ import numpy as np
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
+from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.words import fold
 
 Stage = Literal["noticing", "writing", "backend", "voice"]
-"""`noticing` that the user has finished, and `writing` down what they said, both since their last sound; the `backend`'s
-first words since the request; the `voice`'s first sound since it had both the first words and the floor.
+"""`noticing` that the user has finished, and `writing` down what they said, both since their last sound; the
+`backend`'s first words since the request; the `voice`'s first sound since it had both the first words and the floor.
 """
 
 Piece = Literal["noticing", "writing", "backend", "voice", "between"]
-"""What was waited for; `between`: for one stage to hand over to the next."""
+"""What the user waited for; `between`: one stage waited for the one before it."""
 
 STAGES: tuple[Stage, ...] = ("noticing", "writing", "backend", "voice")
 PIECES: tuple[Piece, ...] = ("noticing", "writing", "backend", "voice", "between")
 
 MOST_ANSWERS = 500
-"""The newest ones, which distributions are made of."""
+"""The newest answers are kept for the distributions."""
 
 _MOST_TURNS = 8
-_MOST_REQUESTS = 256
+_MOST_REVISIONS = 256
 _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
-"""What happened to the end of what the user said happened so long before its end, at most."""
+"""Recognition that was skipped so long before the end of the speech still counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, in seconds. `response`: from the user's last sound to its first one, negative if it began before; an
-    opening is none of it, and behind one the end of its first word counts.
+    """One answer, in seconds. `response`: from the user's last sound to the answer's first, negative if that was
+    earlier. An opening does not count; after one it is the end of the answer's first word.
 
-    `took`: the stages as long as they were, which may overlap, without those that it had no part in or that are not
-    known. `wait`: the response cut into what was waited for; the pieces add up to it, and are 0 if it is negative.
-    `reason`: what told that the turn was over. `backend` and `model` are empty if no brain was waited for.
-    `asked_anew`, `fell_back`, `swapped`: a brain was asked anew behind the user's last sound, since their words had
-    changed, another one had failed, or they had chosen this one. `first`: its first words in this talk. `tool` worked
-    for `tool_seconds` before them. `delay`: the pause that the user has asked for. `dropped` frames and `skipped`
-    looks at the sound: what this machine was too slow for meanwhile.
+    `took`: how long the known stages were; they may overlap. `wait`: the response divided into what the user waited
+    for; the pieces add up to it, and are 0 if it is negative. `reason`: what ended the turn. `backend` and `model` are
+    empty if there was no request to wait for. `asked_again`, `fell_back`, `swapped`: a request was repeated after the
+    user's last sound, because their words had changed, another model had failed, or they had chosen this one.
+    `first`: the model's first words in this talk. `tool` ran for `tool_seconds` before them. `delay`: the pause before
+    each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too slow.
     """
 
     turn: int
@@ -60,7 +56,7 @@ class Answer:
     wait: Mapping[Piece, float]
     backend: str = ""
     model: str = ""
-    asked_anew: bool = False
+    asked_again: bool = False
     fell_back: bool = False
     swapped: bool = False
     first: bool = False
@@ -81,25 +77,12 @@ class Figures:
 
 
 def figures(values: Iterable[float]) -> Figures | None:
-    """The figures of `values`; None without any."""
+    """Returns the figures of `values`, or None without any."""
     found = np.fromiter(values, float)
     if not len(found):
         return None
     median, p95 = np.quantile(found, (0.5, 0.95))
     return Figures(float(median), float(p95), float(found.max()))
-
-
-@dataclass(slots=True, eq=False)
-class _Request:
-    """One revision. `first_at`: when its first words left; `fed_at`: when they reached the front-end."""
-
-    asked: e.OracleRequested
-    asked_at: float
-    first_at: float | None = None
-    fed_at: float | None = None
-    failed: bool = False
-    handed: bool = False
-    tools: list[e.ToolReturned] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -109,11 +92,11 @@ class _Turn:
     start: e.AssistantStarted | None = None
     opened: bool = False
     delay: float = 0.0
-    requests: list[_Request] = field(default_factory=list)
+    revisions: list[Revision] = field(default_factory=list)
 
 
 class Stages:
-    """The answers of a talk, the newest last, and how its frames and its front-end's memory do.
+    """The answers of a talk, the newest last, with its frame times and the size of the front-end's context.
 
     `changes` counts how often the answers have changed.
     """
@@ -123,17 +106,16 @@ class Stages:
         self.begin()
 
     def begin(self) -> None:
-        """A new talk: forgets the last one."""
+        """Forgets everything: a new talk starts."""
         self.changes += 1
         self.frames = FrameBudget()
         self.context: e.ContextMeasured | None = None
         self._answers: dict[int, Answer] = {}
         self._turns: dict[int, _Turn] = {}
-        self._requests: dict[int, _Request] = {}
-        self._handed: dict[int, int] = {}
+        self._revisions = RevisionLog(Revision, _MOST_REVISIONS)
         self._spoke: dict[tuple[str, str], float] = {}
         self._dropped: deque[e.FramesDropped] = deque(maxlen=_MOST_TROUBLES)
-        self._shed: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
+        self._skipped: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
         self._swapped_at = -1e9
         self._delay = 0.0
 
@@ -144,6 +126,7 @@ class Stages:
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
             case e.LevelMeasured():
                 self.frames.note(event.late_ms)
@@ -151,7 +134,7 @@ class Stages:
                 self._dropped.append(event)
                 self.frames.dropped += event.frames
             case e.RecognitionSkipped():
-                self._shed.append(event)
+                self._skipped.append(event)
             case e.Underrun():
                 self.frames.gaps += event.count
             case e.ContextMeasured():
@@ -160,15 +143,10 @@ class Stages:
                 self._delay = delay * FRAME_SECONDS
             case e.BackendChanged(reason=reason) if reason != "fallback":
                 self._swapped_at = event.at
-            case (
-                e.OracleRequested()
-                | e.OracleDelta()
-                | e.OracleFed()
-                | e.OracleEnded()
-                | e.OracleHandedOver()
-                | e.ToolReturned()
-            ):
-                self._follow_backend(event)
+            case e.OracleRequested() | e.OracleHandedOver() if revision is not None and not revision.secondary:
+                self._turn(revision.turn).revisions.append(revision)
+            case e.OracleDelta(at=at) if revision is not None and revision.first_words_at == at:
+                self._spoke.setdefault((revision.backend, revision.model), at)
             case e.AssistantOpened():
                 turn = self._turn(event.turn)
                 turn.start, turn.opened = None, True
@@ -179,43 +157,11 @@ class Stages:
             case e.UserResumed() | e.UserEnded() | e.TranscriptFinal() | e.AssistantStarted():
                 self._follow_turn(event)
 
-    def _follow_backend(
-        self,
-        event: e.OracleRequested | e.OracleDelta | e.OracleFed | e.OracleEnded | e.OracleHandedOver | e.ToolReturned,
-    ) -> None:
-        revision = event.revision
-        if isinstance(event, e.OracleHandedOver):
-            self._handed = {revision: event.of}
-        elif isinstance(event, e.OracleRequested):
-            # One that was handed over was asked when it was still at the side.
-            before = self._requests.get(self._handed.get(revision, -1))
-            request = (
-                _Request(event, event.at)
-                if before is None
-                else _Request(event, before.asked_at, before.first_at, handed=True, tools=before.tools)
-            )
-            self._requests[revision] = request
-            if not event.secondary:
-                self._turn(event.turn).requests.append(request)
-            while len(self._requests) > _MOST_REQUESTS:
-                del self._requests[next(iter(self._requests))]
-        elif (known := self._requests.get(revision)) is not None:
-            match event:
-                case e.OracleDelta() if known.first_at is None:
-                    known.first_at = event.at
-                    self._spoke.setdefault((known.asked.backend, known.asked.model), event.at)
-                case e.OracleFed() if known.fed_at is None:
-                    known.fed_at = event.at
-                case e.OracleEnded(reason="failed"):
-                    known.failed = True
-                case e.ToolReturned():
-                    known.tools.append(event)
-
     def _follow_turn(self, event: e.UserResumed | e.UserEnded | e.TranscriptFinal | e.AssistantStarted) -> None:
         turn = self._turn(event.turn)
         match event:
             case e.UserResumed():
-                # What was said into the gap was no answer to the whole turn: it doesn't count.
+                # What was said into the gap was no answer to the whole turn.
                 turn.end = turn.final_at = turn.start = None
                 self.changes += self._answers.pop(event.turn, None) is not None
                 return
@@ -227,7 +173,7 @@ class Stages:
                 if turn.start is not None:
                     return
                 turn.start, turn.delay = event, self._delay
-        # The answer may set in before the end of the turn is known, or its words, so any may come last.
+        # The answer may start before the end of the turn is known, or its words: any of them may come last.
         if turn.end is not None and turn.start is not None:
             self._answers[event.turn] = self._answer(event.turn, turn, turn.end, turn.start)
             self.changes += 1
@@ -242,18 +188,18 @@ class Stages:
 
     def _answer(self, number: int, turn: _Turn, end: e.UserEnded, start: e.AssistantStarted) -> Answer:
         told, began = end.speech_end, start.at
-        request = self._requests.get(start.revision)
-        if request is not None and (request.asked.turn != number or request.first_at is None):
-            request = None  # it speaks by itself, or what it was told of the turn before is all that it knows
+        revision = self._revisions.get(start.revision)
+        if revision is not None and (revision.turn != number or revision.first_words_at is None):
+            revision = None  # the front-end speaks by itself, or on what it got in an earlier turn
         typed = end.reason == "typed"
         took: dict[Stage, float] = {}
         if not typed:
             took["noticing"] = max(0.0, end.at - told)
             if turn.final_at is not None:
                 took["writing"] = max(0.0, turn.final_at - told)
-        if request is not None and request.first_at is not None:
-            took["backend"] = request.first_at - request.asked_at
-            ready = request.first_at if request.fed_at is None else request.fed_at
+        if revision is not None and revision.first_words_at is not None:
+            took["backend"] = revision.first_words_at - revision.requested_at
+            ready = revision.first_words_at if revision.fed_at is None else revision.fed_at
             took["voice"] = max(0.0, began - max(ready, end.at if end.at <= began else ready))
         reached = _Reached(end.at, turn.final_at, began)
         return Answer(
@@ -261,50 +207,55 @@ class Stages:
             began - told,
             end.reason,
             took,
-            _wait(told, reached, request),
+            _wait(told, reached, revision),
             delay=turn.delay,
             dropped=sum(t.frames for t in self._dropped if told <= t.at <= began),
-            skipped=sum(t.decodes for t in self._shed if told - _SPEECH_SECONDS <= t.at <= began),
-            **({} if request is None else self._of_backend(turn, told, request)),
+            skipped=sum(t.decodes for t in self._skipped if told - _SPEECH_SECONDS <= t.at <= began),
+            **({} if revision is None else self._of_backend(turn, told, revision)),
         )
 
-    def _of_backend(self, turn: _Turn, told: float, request: _Request) -> dict[str, Any]:
-        asked = request.asked
-        backend = (asked.backend, asked.model)
-        before = turn.requests[: turn.requests.index(request)] if request in turn.requests else []
-        anew = bool(before) and request.asked.at > told
-        swapped = anew and told <= self._swapped_at <= asked.at
-        fell_back = anew and not swapped and any(b.failed for b in before)
-        changed = any(fold(b.asked.words) != fold(asked.words) for b in before)
-        tools = [t for t in request.tools if request.first_at is not None and t.at <= request.first_at]
+    def _of_backend(self, turn: _Turn, told: float, revision: Revision) -> dict[str, Any]:
+        before = turn.revisions[: turn.revisions.index(revision)] if revision in turn.revisions else []
+        again = bool(before) and revision.drives_since > told
+        swapped = again and told <= self._swapped_at <= revision.drives_since
+        fell_back = again and not swapped and any(b.end_reason == "failed" for b in before)
+        changed = any(fold(b.asked) != fold(revision.asked) for b in before)
+        first_at = revision.first_words_at or 0.0
+        tools = [t for t in revision.tools if t.returned_at is not None and t.returned_at <= first_at]
         return {
-            "backend": asked.backend,
-            "model": asked.model,
-            "asked_anew": anew and changed and not swapped and not fell_back,
+            "backend": revision.backend,
+            "model": revision.model,
+            "asked_again": again and changed and not swapped and not fell_back,
             "fell_back": fell_back,
-            "swapped": swapped or (request.handed and asked.at > told),
-            "first": self._spoke.get(backend) == request.first_at,
+            "swapped": swapped or (revision.handed_over_at is not None and revision.drives_since > told),
+            "first": self._spoke.get((revision.backend, revision.model)) == first_at,
             "tool": max(tools, key=lambda t: t.seconds).name if tools else "",
             "tool_seconds": sum(t.seconds for t in tools),
         }
 
 
 class _Reached(NamedTuple):
-    """When the turn's end was noticed, its words were written down, and the answer began."""
+    """When the turn's end was noticed, its words were transcribed, and the answer started."""
 
     noticed: float
     written: float | None
     began: float
 
 
-def _wait(told: float, reached: _Reached, request: _Request | None) -> dict[Piece, float]:
-    """Cuts the time from `told` until the answer began into what was waited for; what ran meanwhile cost nothing."""
+def _wait(told: float, reached: _Reached, revision: Revision | None) -> dict[Piece, float]:
+    """Divides the time from `told`, the end of the speech, until the answer into what was waited for; what ran in
+    parallel cost nothing.
+    """
     wait: dict[Piece, float] = dict.fromkeys(PIECES, 0.0)
     steps: list[tuple[Piece, float | None]] = [("noticing", reached.noticed)]
-    if request is not None:
-        if request.asked.final and reached.written is not None and reached.written <= request.asked.at:
+    if revision is not None:
+        if revision.final and reached.written is not None and reached.written <= revision.drives_since:
             steps.append(("writing", reached.written))
-        steps += [("between", request.asked_at), ("backend", request.first_at), ("between", request.fed_at)]
+        steps += [
+            ("between", revision.requested_at),
+            ("backend", revision.first_words_at),
+            ("between", revision.fed_at),
+        ]
     steps.append(("voice", reached.began))
     now = told
     for piece, at in steps:

@@ -1,7 +1,4 @@
-"""Tells why an answer was slow: which stage was waited for longer than it usually is, and what was the matter. Pure.
-
-Gives causes and figures; the words are made by whoever shows them.
-"""
+"""Finds out why an answer was slow: which stage took longer than usual, and for what cause."""
 
 from __future__ import annotations
 
@@ -12,62 +9,62 @@ from enum import Enum, auto
 from app.conversation.latency import PIECES, Answer, Piece, Stage, figures
 
 SLOW_SECONDS = 1.0
-"""An answer that takes longer is slow, whatever the others took."""
+"""An answer that takes longer is slow in any talk."""
 
 SLOW_FACTOR = 1.6
 SLOWER_BY_SECONDS = 0.25
-"""One that takes so many times the talk's median, and so much longer, is slow too."""
+"""An answer is slow, too, if it takes so many times the talk's median, and is so much longer."""
 
 ENOUGH_ANSWERS = 4
-"""Of fewer others, nobody can tell what is usual."""
+"""With fewer others there is no usual time."""
 
 _SOUNDED_UNFINISHED = 1.3
-"""Seconds that are waited where a turn seems finished with a probability of 0.2 (`resources/turn_ends.json`). Who
-waited longer was rather sure that the user would go on; who waited less did not know."""
+"""The silence in seconds at which a turn ends that is finished with a probability of 0.2 (`resources/turn_ends.json`).
+After a longer wait the turn had sounded unfinished; after a shorter one it was unclear."""
 
 
 class Cause(Enum):
-    """What was the matter; `Reason` says which figures go with it."""
+    """The cause; `Reason` holds the figures that belong to it."""
 
     FELL_BEHIND = auto()
-    """This machine: `count` frames were dropped."""
+    """This machine was too slow: `count` frames were dropped."""
     UNFINISHED = auto()
-    """The end was waited for, since the turn sounded unfinished."""
+    """The end of the turn was noticed late because the turn sounded unfinished."""
     UNSURE = auto()
-    """The end was waited for, since it could not be told from the turn."""
+    """The end of the turn was noticed late because its words left it open."""
     BUTTON = auto()
-    """The talk button was let go late."""
+    """The talk button was released late."""
     NOTICED_LATE = auto()
-    """The end was noticed late, who knows why."""
-    EARS_BEHIND = auto()
-    """The words were written down late: `count` looks at the sound were skipped."""
+    """The end of the turn was noticed late for an unknown cause."""
+    RECOGNITION_BEHIND = auto()
+    """Recognition was late: `count` updates were skipped."""
     WRITING = auto()
-    """The words were written down late."""
-    HANDED_LATE = auto()
-    """A stage had to wait for the one before to hand over."""
-    ASKED_ANEW = auto()
+    """Recognition was late."""
+    STARTED_LATE = auto()
+    """One stage started long after the one before it."""
+    ASKED_AGAIN = auto()
     """The user's last words changed the question."""
     FELL_BACK = auto()
-    """Another brain had failed; `who` took over."""
+    """Another model had failed; `who` replaced it."""
     SWAPPED = auto()
-    """The user had changed the brain to `who`."""
+    """The user had switched to the model `who`."""
     TOOL = auto()
-    """The tool `who` was at work."""
+    """The tool `who` was running."""
     FIRST = auto()
-    """The first answer of the brain `who` in this talk."""
+    """It was the first answer of the model `who` in this talk."""
     BACKEND = auto()
-    """The brain `who` took long."""
+    """The model `who` took long."""
     DELAY = auto()
-    """The user has asked for a pause before each answer."""
+    """The user has set a pause before each answer."""
     BY_ITSELF = auto()
-    """A front-end that waited for no brain began late."""
+    """A front-end that waits for no back-end started late."""
     VOICE = auto()
     """The voice took long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`seconds` that the cause took; `usual`: what that stage usually takes in this talk, None if nobody can tell."""
+    """The `seconds` that the cause took, and the usual time of that stage in this talk, or None if it is unknown."""
 
     cause: Cause
     seconds: float
@@ -77,7 +74,7 @@ class Reason:
 
 
 def slow_beyond(answers: Sequence[Answer]) -> float:
-    """Seconds: a response beyond this is slow among the `answers` of its talk."""
+    """Returns the seconds beyond which a response is slow among the `answers` of its talk."""
     found = figures(a.response for a in answers) if len(answers) > ENOUGH_ANSWERS else None
     if found is None:
         return SLOW_SECONDS
@@ -85,7 +82,7 @@ def slow_beyond(answers: Sequence[Answer]) -> float:
 
 
 def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
-    """Why `answer` was slow among the `answers` of its talk; None if it was not."""
+    """Returns why `answer` was slow among the `answers` of its talk, or None if it was not."""
     if answer.response <= slow_beyond(answers):
         return None
     if answer.dropped:
@@ -95,7 +92,7 @@ def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
             return _late_notice(answer, answers)
         case "writing":
             seconds = answer.took.get("writing", answer.wait["writing"])
-            cause = Cause.EARS_BEHIND if answer.skipped else Cause.WRITING
+            cause = Cause.RECOGNITION_BEHIND if answer.skipped else Cause.WRITING
             return Reason(cause, seconds, _usually_took("writing", answer, answers), count=answer.skipped)
         case "backend":
             return _late_words(answer, answers)
@@ -104,11 +101,11 @@ def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
         case _:
             if answer.swapped:
                 return Reason(Cause.SWAPPED, answer.wait["between"], who=answer.model or answer.backend)
-            return Reason(Cause.HANDED_LATE, answer.wait["between"])
+            return Reason(Cause.STARTED_LATE, answer.wait["between"])
 
 
 def culprit(answer: Answer, answers: Sequence[Answer]) -> Piece:
-    """What was waited for longest, beyond what is usual among `answers`."""
+    """Returns what took longest beyond what is usual among `answers`."""
 
     def beyond(piece: Piece) -> float:
         return answer.wait[piece] - (_usual(answer, answers, lambda other: other.wait[piece]) or 0.0)
@@ -139,7 +136,7 @@ def _late_words(answer: Answer, answers: Sequence[Answer]) -> Reason:
         return Reason(Cause.TOOL, answer.tool_seconds, None, answer.tool)
     if answer.first:
         return Reason(Cause.FIRST, seconds, None, who)
-    return Reason(Cause.ASKED_ANEW if answer.asked_anew else Cause.BACKEND, seconds, usual, who)
+    return Reason(Cause.ASKED_AGAIN if answer.asked_again else Cause.BACKEND, seconds, usual, who)
 
 
 def _late_voice(answer: Answer, answers: Sequence[Answer]) -> Reason:

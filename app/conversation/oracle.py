@@ -97,29 +97,37 @@ def _growth(old: tuple[str, ...], new: tuple[str, ...]) -> int:
 
 
 class OracleTrack:
-    """Lets pass what the front-end may hear: the newest revision that has words.
+    """Lets through what the front-end may hear: the words of the newest revision that has any.
 
-    `begin` numbers revisions upwards from 1, with gaps where several tracks share their `numbers`. A revision that
-    has begun silences its elders only with its first words; from then on `accept` refuses theirs.
+    Revisions are numbered for life, upwards from 1, with gaps where several tracks share their `numbers`. Which one is
+    newer is a matter of order, not of number: a revision of another track that is adopted becomes the newest. A
+    revision silences older ones only with its first words; from then on `accept` refuses theirs.
     """
 
     def __init__(self, numbers: Iterator[int] | None = None) -> None:
         self._numbers = numbers or itertools.count(1)
-        self.newest = 0
-        """The newest revision that was begun."""
+        self._orders: dict[int, int] = {}
+        self._count = 0
         self.speaking = 0
         """The newest revision that has words; 0 before any."""
 
-    def begin(self) -> int:
-        """Opens the next revision and returns its number."""
-        self.newest = next(self._numbers)
-        return self.newest
+    def begin(self) -> tuple[int, int]:
+        """Open the next revision; return its number and its place in the order."""
+        number = next(self._numbers)
+        return number, self.adopt(number)
+
+    def adopt(self, revision: int) -> int:
+        """Make a revision the newest; return its place in the order."""
+        self._count += 1
+        self._orders[revision] = self._count
+        return self._count
 
     def accept(self, revision: int, text: str) -> bool:
-        """Whether these words of `revision` may go to the front-end. Raises ValueError if never begun."""
-        if not 0 < revision <= self.newest:
+        """Whether these words of `revision` may go to the front-end. Raises ValueError if it was never begun."""
+        if revision not in self._orders:
             raise ValueError(f"revision {revision} was never begun")
-        if revision < self.speaking or (revision > self.speaking and not fold(text)):
+        ahead = self._orders[revision] - self._orders.get(self.speaking, 0)
+        if ahead < 0 or (ahead > 0 and not fold(text)):
             return False
         self.speaking = revision
         return True

@@ -1,7 +1,7 @@
-"""From transcript to chat messages: roles, whole words, turns in the order of their sound.
+"""Builds the back-end's chat messages from the transcript.
 
-The beginning stays the same from request to request, so that a server's prompt cache hits: the system prompt holds
-nothing that changes, the history only grows at its end, and when it must be cut it is cut rarely and by much.
+The beginning stays the same from request to request, so that a server's prompt cache hits: the system prompt has
+nothing that changes, the history only grows at its end, and it is cut rarely, and then by half.
 """
 
 from __future__ import annotations
@@ -14,22 +14,19 @@ from app.conversation.languages import ENGLISH, language
 from app.conversation.transcript import Turn
 
 Length = Literal["short", "medium", "long"]
-"""Of answers: a sentence or two, a few, or as many as it takes."""
+"""Of answers: one or two sentences, a few, or as many as needed."""
 
 _ENGLISH = language(ENGLISH)
 PERSONA = f"{_ENGLISH.persona} {_ENGLISH.spoken} {_ENGLISH.lengths['medium']}"
 """The default system prompt."""
 
 HISTORY_WORDS = 600
-"""When earlier turns hold more words than this, older ones leave, down to half of it in one go.
-
-In one go, because each change of the beginning makes a server read the whole prompt anew.
-"""
+"""When earlier turns have more words than this, the oldest are removed until half of it is left: all at once, because a
+server reads the whole prompt again after each change of its beginning."""
 LONG_HISTORY_WORDS = 2_000
-"""The same for a model that reads much and quickly: some fifteen minutes of talk."""
+"""The same for a model that reads long prompts quickly: some fifteen minutes of talk."""
 TOPIC_WORDS = 80
-"""The first question stays when older turns leave, if it is no longer than this: it often says what the talk is about,
-who speaks and what they want."""
+"""The first question is kept if it is no longer than this: it often says what the talk is about and who speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,10 @@ class ChatMessage:
 
 
 def system_prompt(own: str, persona: str = "", length: Length = "medium", code: str = ENGLISH) -> str:
-    """The system prompt of a brain whose default is `own`, with the user's persona and the length of answers, in the
-    language of that code.
+    """Returns the system prompt for a back-end whose default prompt is `own`, with the user's persona and the length of
+    answers, in the language `code`.
 
-    A brain with a default of its own is a small one: it is told as little as possible.
+    A back-end with a default of its own is a small model: its prompt is as short as possible.
     """
     one, persona = language(code), " ".join(persona.split())
     if persona and code != ENGLISH:
@@ -61,11 +58,10 @@ def system_prompt(own: str, persona: str = "", length: Length = "medium", code: 
 def build_prompt(
     turns: list[Turn], turn: int, words: str, *, persona: str = PERSONA, history_words: int = HISTORY_WORDS
 ) -> tuple[ChatMessage, ...]:
-    """The messages that ask for an answer to `words`, the user's words so far in turn `turn`. Of the assistant's turns
-    they hold what was meant, and not the openings, bridges and broken sentences that were heard.
+    """Returns the messages that request an answer to `words`, the user's words so far in turn `turn`.
 
-    What the assistant has been heard to say in this very turn is not among them, since the oracle is
-    always the whole answer.
+    The assistant's earlier turns appear as they were intended, without openings, bridges and broken sentences. What it
+    has said in this turn is left out, since the oracle is always the whole answer.
     """
     history: deque[tuple[int, ChatMessage]] = deque()
     topic: list[ChatMessage] = []
@@ -84,13 +80,13 @@ def build_prompt(
             while len(history) > 1 and held + topic_words > history_words // 2:
                 held -= history.popleft()[0]
             if topic and any(message is topic[0] for _, message in history):
-                topic, topic_words = [], 0  # it has not left yet
+                topic, topic_words = [], 0  # it is still in the history
     newest = [message for _, message in history]
     while newest and newest[0].role == "assistant" and not topic:
         newest.pop(0)
     merged: list[ChatMessage] = []
     for message in [*topic, *newest]:
-        # Two turns of one side in a row (an answer that failed): chat templates want roles to alternate.
+        # Chat templates require alternating roles, but an answer that failed leaves two user turns in a row.
         if merged and merged[-1].role == message.role:
             merged[-1] = ChatMessage(message.role, f"{merged[-1].content} {message.content}")
         else:

@@ -1,8 +1,4 @@
-"""What the sound's edge is asked, and what it tells: plain data that every layer may know.
-
-The edge is microphone and loudspeaker with what stands between them and the frames: echo cancellation, clocks,
-devices that come and go. Knows nothing of how any of it is done.
-"""
+"""Settings and reports of the audio path between the devices and the frames, as plain data for every layer."""
 
 from __future__ import annotations
 
@@ -12,14 +8,14 @@ from typing import Literal
 DeviceKind = Literal["microphone", "loudspeaker"]
 
 DeviceChange = Literal["lost", "moved", "back", "note"]
-"""`lost`: nothing hears, or sounds, until there is a device again; `moved`: the talk goes on with another device;
-`back`: the device that was wanted is in use again; `note`: something about the device that the user should know."""
+"""`lost`: there is no such device until one appears; `moved`: the talk goes on with another device; `back`: the chosen
+device is in use again; `note`: something about the device that the user should know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processing:
-    """What is done to the microphone's sound. `echo`: the app's own voice is taken out; `noise`: steady noise is
-    suppressed; `gain`: quiet voices are made louder.
+    """How the microphone's sound is processed. `echo`: cancel the app's own voice; `noise`: suppress steady noise;
+    `gain`: amplify quiet voices.
     """
 
     echo: bool = True
@@ -28,12 +24,12 @@ class Processing:
 
 
 USUAL_PROCESSING = Processing()
-"""What nobody has to think about."""
+"""The default."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceNotice:
-    """Something that happened to a device. `name`: the device in use from now on, empty for none."""
+    """A change of a device, with a sentence for the user. `name`: the device in use from now on, empty for none."""
 
     kind: DeviceKind
     change: DeviceChange
@@ -43,12 +39,12 @@ class DeviceNotice:
 
 @dataclass(frozen=True, slots=True)
 class SoundHealth:
-    """How the edge does, measured over the last seconds; counts are since the talk began.
+    """State of the audio path, measured over the last seconds; counts are since the talk began.
 
-    `erle_db`: echo return loss enhancement, how much quieter the canceller makes the app's own voice (None: not
-    measured yet, or there is no echo to be measured). `echo_remains`: what is left of it may be taken for the user.
-    `drift_ppm`: how much faster the loudspeaker's clock runs than the microphone's (None: not known yet).
-    `overrun_ms`: sound of the microphone that was lost; `underruns`: gaps in what was played.
+    `erle_db`: echo return loss enhancement, by how much the canceller reduces the app's own voice (None: not measured
+    yet, or no echo). `echo_remains`: the residual echo may be mistaken for the user. `drift_ppm`: how much faster the
+    loudspeaker's clock runs than the microphone's (None: not known yet). `overrun_ms`: sound of the microphone that was
+    lost; `underruns`: gaps in what was played.
     """
 
     erle_db: float | None = None

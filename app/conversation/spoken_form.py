@@ -1,9 +1,8 @@
-"""From written to spoken: takes out of an answer what nobody says aloud (markup, list marks, links), and writes out
-what a voice misreads (sums, units, money), in the words of the answer's language. Numbers stay digits: the voices read
-them, years and decimals too.
+"""Converts written answers to what a voice should say.
 
-Works on a growing text: what is given for a text is the beginning of what is given for a longer one, as
-long as the text ends where a clause does. Pure text.
+Removes what nobody says aloud (markup, list marks, links) and writes out what a voice misreads (sums, units, money) in
+the answer's language. Numbers stay digits, which the voices read, years and decimals too. It works on a growing text:
+the result for a text that ends at the end of a clause is the beginning of the result for any longer text.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ def _compiled(*rules: tuple[str, str, int]) -> _Rules:
 
 
 _MARKUP = _compiled(
-    (r"[^\S\n]+", " ", 0),  # first: the rules behind look at blanks letter by letter
+    (r"[^\S\n]+", " ", 0),  # first: the rules below match single blanks
     (r" ?\n\s*", "\n", 0),
-    (r"<\|[^|>\s]*\|>|<(?:start|end)_of_turn>|</?s>", " ", 0),  # marks of a model that has the wrong template
+    (r"<\|[^|>\s]*\|>|<(?:start|end)_of_turn>|</?s>", " ", 0),  # tokens of a model with a wrong template
     (r"```.*?(?:```|$)", " ", re.S),
     (r"\[([^\]]+)\]\([^)\s]*\)", r"\1", 0),
 )
@@ -32,17 +31,17 @@ _ORDINAL = (
     r"(?!\d{1,2}\.\s+(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert"
     r"|Weltkrieg|Platz|Klasse|Stock|FC)\b)"
 )
-"""Not a list's number but a German ordinal: “3. Oktober”."""
+"""Excludes German ordinals, such as “3. Oktober”, from the list numbers."""
 _LISTS = _compiled(
     (rf"^\s*{_ORDINAL}(?:[-*•]|#{{1,6}}|\d{{1,2}}[.)])\s+", " ", re.M),
     (rf"(?<=[:.!?])\s+{_ORDINAL}\d{{1,2}}[.)]\s+(?=\**[A-Z])", " ", 0),
     (r"\*\*|__", "", 0),
-    (r"(?:(?:\s+|^)[*×·÷/+=≈≤≥√^&$€£%°→⇒<>|#•-]+)+$", "", 0),  # what it belongs to is still to come
+    (r"(?:(?:\s+|^)[*×·÷/+=≈≤≥√^&$€£%°→⇒<>|#•-]+)+$", "", 0),  # signs at the end belong to words to come
 )
 _SIGNS = _compiled(
     (r"\s*(?:→|⇒|->|=>)\s*", ", ", 0),
     (r"[*_`#~|<>{}\[\]\\^]+", "", 0),
-    (r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+", "", 0),  # pictures
+    (r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+", "", 0),  # emoji
     (r"\s+", " ", 0),
 )
 
@@ -57,7 +56,7 @@ def _rules(code: str) -> _Rules:
 
 @functools.lru_cache(maxsize=16)
 def spoken(text: str, code: str = ENGLISH) -> str:
-    """The words of `text` as a voice should say them in the language of that code."""
+    """Returns `text`, which is in the language `code`, as a voice should say it."""
     for pattern, replacement in _rules(code):
         text = pattern.sub(replacement, text)
     return text.strip()

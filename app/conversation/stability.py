@@ -1,6 +1,6 @@
-"""Whether a revision of the answer may be spoken already, or another one is likely to say something else.
+"""Decides whether a revision of the answer is stable enough to be spoken before the turn's last word is known.
 
-A revision that has seen only the beginning of a question often answers another question. Pure: no sound, no back-end.
+A revision that has seen only the beginning of a question often answers another question.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from app.conversation.words import fold, same_words
 
 @dataclass(slots=True)
 class Revision:
-    """One answer of a back-end as it grows: `asked` for the words of `turn` that were known then.
+    """One answer of a back-end as it grows, requested for `asked`, the words of `turn` that were known then.
 
-    `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
-    `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected, and
-    `expected` how long after the request that is.
-    `language`: of the words, by its two letters.
+    `complete`: these were all of them. `wanted`: the user has chosen this back-end in mid-answer. `done`: `text` is
+    whole. `paused`: the user was silent at the request. `due`: the session time at which its first clause is expected,
+    `expected` seconds after the request. `language`: of the words, by its two letters. `order`: a later request has a
+    greater one, whatever the numbers are.
     """
 
     number: int
@@ -36,41 +36,42 @@ class Revision:
     due: float = 0.0
     expected: float = 0.0
     language: str = "en"
+    order: int = 0
 
     @property
     def clauses(self) -> list[str]:
-        """Its closed clauses, as a voice says them."""
+        """Its closed clauses, in their spoken form."""
         return split_clauses(spoken(self.text, self.language), complete=self.done, code=self.language)
 
     @property
     def may_stay(self) -> bool:
-        """Whether the words that it answers may be all of the turn: the user paused behind them, or they are English
-        and don't break off in mid-sentence.
+        """Whether the words that it answers may be the whole turn: the user paused after them, or they are English and
+        don't break off in mid-sentence.
         """
-        told = self.language == "en" and completeness(self.asked) != "open"
-        return self.complete or self.paused or told
+        closed = self.language == "en" and completeness(self.asked) != "open"
+        return self.complete or self.paused or closed
 
     @property
     def beginning(self) -> tuple[str, ...]:
-        """The words of its first clause; none while that may still grow."""
+        """The words of its first clause; empty while that may still grow."""
         return fold(next(iter(self.clauses), ""))
 
 
 def is_stable(revision: Revision, revisions: Iterable[Revision], ended: TakeFloor) -> bool:
     """Whether `revision`, one of `revisions`, may be spoken now that the turn has `ended`.
 
-    It may once it has seen the turn's last word. Before that it may where the end is a guess by the voice, nothing that
-    was heard since was asked about anew, and its words ask a whole question, or the revision before it begins alike.
+    It may if it answers the complete turn. Before that is known it may if the turn's end was guessed from the voice,
+    there is no newer request, and either its words are a whole question or the revision before it starts alike.
     """
     if revision.complete or revision.wanted:
         return True
     others = [other for other in revisions if other.turn == revision.turn and other is not revision]
-    if ended.told or any(other.number > revision.number for other in others):
+    if ended.told or any(other.order > revision.order for other in others):
         return False
     if ended.heard:
         if not same_words(ended.heard, revision.asked):
             return False
         if completeness(revision.asked, revision.language) in ("short", "request", "question"):
             return True
-    before = max((other for other in others if fold(other.text)), key=lambda other: other.number, default=None)
+    before = max((other for other in others if fold(other.text)), key=lambda other: other.order, default=None)
     return before is not None and revision.beginning != () and revision.beginning == before.beginning

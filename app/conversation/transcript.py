@@ -1,7 +1,4 @@
-"""Folds a session's events into turns, ordered by the time of their sound.
-
-Holds what both sides have said, as far as it was heard. Knows nothing of how it is shown.
-"""
+"""Folds a session's events into the turns of both sides, ordered by the time of their sound."""
 
 from __future__ import annotations
 
@@ -10,29 +7,35 @@ from typing import Literal
 
 from app.conversation import events as e
 from app.conversation.intended import meant_by
+from app.conversation.revisions import Revision, RevisionLog
 
 
 @dataclass(slots=True)
 class Part:
-    """What was heard of one revision, and the revision's own words as they came."""
+    """What was heard of one revision. `revision` is None if its request is not known."""
 
-    revision: int
-    heard: list[str]
-    answer: list[str]
-    language: str = "en"
+    number: int
+    revision: Revision | None = field(compare=False)
+    heard: list[str] = field(default_factory=list)
 
+    @property
+    def answer(self) -> str:
+        """The revision's own words so far."""
+        return "" if self.revision is None else self.revision.text
 
-def _meant_by(part: Part, whole: bool) -> str:
-    return meant_by("".join(part.answer), part.heard, whole=whole, code=part.language)
+    def meant(self, whole: bool) -> str:
+        """What the heard words stand for in the answer."""
+        language = "en" if self.revision is None else self.revision.language
+        return meant_by(self.answer, self.heard, whole=whole, code=language)
 
 
 @dataclass(slots=True)
 class Turn:
     """One side's words, without a break of the floor.
 
-    `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable.
-    `ended_at`: the session's time, None while nobody knows. `typed`: it was not spoken. `talk`: which talk of its
-    conversation it belongs to; who folds several sets it.
+    `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable. `ended_at`: the
+    session's time, None while unknown. `typed`: it was not spoken. `talk`: the talk of the conversation that it belongs
+    to, if there are several.
     """
 
     speaker: Literal["user", "assistant"]
@@ -49,9 +52,9 @@ class Turn:
     backends: list[str] = field(default_factory=list)
     """The models whose words were heard in it, in the order of their first word."""
     opened: bool = False
-    """It begins with an opening, which is no part of the answer."""
+    """It starts with an opening, which is no part of the answer."""
     parts: list[Part] = field(default_factory=list, repr=False)
-    """The revisions that it was made of, in order; none where nobody tells which."""
+    """The revisions that it was made of, in order; none for the user's turns."""
     _meant: tuple[tuple[bool, int, int, int], str] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -61,16 +64,16 @@ class Turn:
 
     @property
     def meant(self) -> str:
-        """What a brain should know to have been said: the answer as its brain gave it, if it was heard so; of one that
-        was not heard whole the sentences that were begun. For the user's turns, and where a model speaks in words of
-        its own: what was heard.
+        """What a model should know to have been said: the answer as its model gave it, or of an answer that was not
+        heard as a whole the sentences that were started. For the user's turns, and where a front-end speaks in words
+        of its own: what was heard.
         """
         if not self.parts:
             return "" if self.opened else self.text
         whole, last = not self.open and not self.interrupted, self.parts[-1]
         state = whole, len(self.parts), len(last.heard), len(last.answer)
-        if self._meant is None or self._meant[0] != state:  # every prompt asks for that of every turn
-            texts = (_meant_by(part, whole) for part in reversed(self.parts))
+        if self._meant is None or self._meant[0] != state:  # every prompt needs it of every turn
+            texts = (part.meant(whole) for part in reversed(self.parts))
             heard = " ".join(word for part in self.parts for word in part.heard) if self.opened else self.text
             self._meant = state, next(filter(None, texts), heard)
         return self._meant[1]
@@ -78,88 +81,57 @@ class Turn:
 
 @dataclass(slots=True)
 class Transcript:
-    """The conversation so far: `turns`, ordered by when they began."""
+    """The conversation so far: `turns`, ordered by when they started."""
 
     turns: list[Turn] = field(default_factory=list)
-    _models: dict[int, str] = field(default_factory=dict)
-    _languages: dict[int, str] = field(default_factory=dict)
-    _answers: dict[int, list[str]] = field(default_factory=dict)
+    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision), repr=False, compare=False)
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
+        self._revisions.apply(event)
         match event:
-            case e.OracleRequested():
-                self._models[event.revision] = event.model or event.backend
-                self._languages[event.revision] = event.language
-            case e.OracleDelta():
-                self._answers.setdefault(event.revision, []).append(event.text)
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
-            case e.TranscriptPartial():
-                turn = self._user(event.turn, event.at)
-                turn.stable, turn.unstable = event.stable, event.unstable
+            case e.TranscriptPartial() | e.TranscriptFinal() | e.UserEnded() | e.UserResumed() | e.UserBackchannel():
+                turn = self._find("user", event.turn) or self._add(Turn("user", event.turn, event.at))
+                _change_user_turn(turn, event)
                 return turn
-            case e.TranscriptFinal():
-                turn = self._user(event.turn, event.at)
-                turn.stable, turn.unstable, turn.open = event.text, "", False
-                return turn
-            case e.UserEnded():
-                turn = self._user(event.turn, event.at)
-                turn.ended_at, turn.typed = event.speech_end, event.reason == "typed"
-                return turn
-            case e.UserResumed():
-                turn = self._user(event.turn, event.at)
-                turn.open, turn.backchannel, turn.ended_at = True, False, None
-                return turn
-            case e.UserBackchannel():
-                turn = self._user(event.turn, event.at)
-                turn.stable, turn.unstable, turn.open, turn.backchannel = event.text, "", False, True
-                turn.ended_at = event.at
-                return turn
-            case e.AssistantStarted():
-                turn = self._assistant(event.turn)
-                if turn is not None:  # an early start was taken back: it goes on
-                    turn.open, turn.interrupted, turn.ended_at = True, False, None
-                return turn or self._add(Turn("assistant", event.turn, event.at))
-            case e.AssistantOpened():
-                turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
-                turn.opened = True
-                return turn
-            case e.AssistantSaid():
-                turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
-                turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
-                if event.revision and (not turn.parts or turn.parts[-1].revision != event.revision):
-                    answer = self._answers.setdefault(event.revision, [])
-                    turn.parts.append(Part(event.revision, [], answer, self._languages.get(event.revision, "en")))
-                if event.revision:
-                    turn.parts[-1].heard.append(event.text)
-                model = self._models.get(event.revision, "")
-                if model and (not turn.backends or turn.backends[-1] != model):
-                    turn.backends.append(model)
+            case e.AssistantStarted() | e.AssistantOpened() | e.AssistantSaid():
+                turn = self._find("assistant", event.turn) or self._add(Turn("assistant", event.turn, event.at))
+                self._change_assistant_turn(turn, event)
                 return turn
             case e.AssistantEnded():
-                turn = self._assistant(event.turn)
-                if turn is not None:
-                    turn.open, turn.interrupted, turn.ended_at = False, event.interrupted, event.at
-                return turn
+                found = self._find("assistant", event.turn)
+                if found is not None:
+                    found.open, found.interrupted, found.ended_at = False, event.interrupted, event.at
+                return found
         return None
+
+    def _change_assistant_turn(
+        self, turn: Turn, event: e.AssistantStarted | e.AssistantOpened | e.AssistantSaid
+    ) -> None:
+        match event:
+            case e.AssistantStarted():  # an early start that was taken back continues
+                turn.open, turn.interrupted, turn.ended_at = True, False, None
+            case e.AssistantOpened():
+                turn.opened = True
+            case e.AssistantSaid():
+                turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
+                revision = self._revisions.get(event.revision)
+                if event.revision:
+                    if not turn.parts or turn.parts[-1].number != event.revision:
+                        turn.parts.append(Part(event.revision, revision))
+                    turn.parts[-1].heard.append(event.text)
+                model = "" if revision is None else revision.model or revision.backend
+                if model and (not turn.backends or turn.backends[-1] != model):
+                    turn.backends.append(model)
 
     def last(self, speaker: Literal["user", "assistant"]) -> Turn | None:
         """The newest turn of one side."""
         return next((t for t in reversed(self.turns) if t.speaker == speaker), None)
 
-    def _user(self, number: int, at: float) -> Turn:
-        for turn in reversed(self.turns):
-            if turn.speaker == "user" and turn.number == number:
-                return turn
-        return self._add(Turn("user", number, at))
-
-    def _assistant(self, number: int) -> Turn | None:
-        """The assistant's turn that answers `number`, unless the user has spoken a later one since."""
-        for turn in reversed(self.turns):
-            if turn.speaker == "assistant" and turn.number == number:
-                return turn
-        return None
+    def _find(self, speaker: Literal["user", "assistant"], number: int) -> Turn | None:
+        return next((t for t in reversed(self.turns) if t.speaker == speaker and t.number == number), None)
 
     def _add(self, turn: Turn) -> Turn:
         place = len(self.turns)
@@ -167,3 +139,21 @@ class Transcript:
             place -= 1
         self.turns.insert(place, turn)
         return turn
+
+
+def _change_user_turn(
+    turn: Turn,
+    event: e.TranscriptPartial | e.TranscriptFinal | e.UserEnded | e.UserResumed | e.UserBackchannel,
+) -> None:
+    match event:
+        case e.TranscriptPartial():
+            turn.stable, turn.unstable = event.stable, event.unstable
+        case e.TranscriptFinal():
+            turn.stable, turn.unstable, turn.open = event.text, "", False
+        case e.UserEnded():
+            turn.ended_at, turn.typed = event.speech_end, event.reason == "typed"
+        case e.UserResumed():
+            turn.open, turn.backchannel, turn.ended_at = True, False, None
+        case e.UserBackchannel():
+            turn.stable, turn.unstable, turn.open, turn.backchannel = event.text, "", False, True
+            turn.ended_at = event.at

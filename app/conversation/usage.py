@@ -1,19 +1,17 @@
-"""Counts what a conversation has taken: requests, restarts, tokens and money, brain by brain. Pure.
-
-Folds a session's events; the window, the command line and replays read the same counts.
-"""
+"""Counts what a conversation has used, by model: requests, restarts, tokens and money."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
+from app.conversation.revisions import Revision, RevisionLog
 
 
 @dataclass(slots=True)
 class BackendUsage:
-    """One brain's counts. `cost` in US dollars; `unpriced` requests have no price, `estimated` ones were counted here
-    and not by the server.
+    """The counts of one model. `cost` in US dollars; `unpriced` requests have no price, and the tokens of `estimated`
+    ones were counted here and not by the server.
     """
 
     requests: int = 0
@@ -29,23 +27,19 @@ class BackendUsage:
 
 @dataclass(slots=True)
 class ConversationUsage:
-    """All brains of a conversation by (backend, model), in the order in which they were first asked."""
+    """The usage of a conversation by (backend, model), in the order of the first requests."""
 
     backends: dict[tuple[str, str], BackendUsage] = field(default_factory=dict)
-    _asked: dict[int, tuple[str, str]] = field(default_factory=dict)
-    _handed: set[int] = field(default_factory=set)
+    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
-            case e.OracleHandedOver(revision=revision, of=of):
-                self._handed.add(revision)  # one request under two numbers
-                self._asked.pop(of, None)
-            case e.OracleRequested(revision=revision, backend=backend, model=model):
-                self._asked[revision] = (backend, model)
-                self._of(backend, model).requests += revision not in self._handed
-            case e.OracleEnded(revision=revision, reason=reason) if revision in self._asked:
-                counts = self._of(*self._asked.pop(revision))
+            case e.OracleRequested():
+                self._of(event.backend, event.model).requests += 1
+            case e.OracleEnded(reason=reason) if revision is not None:
+                counts = self._of(revision.backend, revision.model)
                 counts.superseded += reason == "superseded"
                 counts.failed += reason == "failed"
             case e.OracleCounted():
@@ -59,22 +53,22 @@ class ConversationUsage:
 
     @property
     def requests(self) -> int:
-        """Of all brains."""
+        """Requests to all models."""
         return sum(b.requests for b in self.backends.values())
 
     @property
     def superseded(self) -> int:
-        """Restarts: requests that a newer one has overtaken."""
+        """Requests to all models that were superseded by a newer one."""
         return sum(b.superseded for b in self.backends.values())
 
     @property
     def tokens_in(self) -> int:
-        """Of all brains."""
+        """Tokens in the requests to all models."""
         return sum(b.tokens_in for b in self.backends.values())
 
     @property
     def tokens_out(self) -> int:
-        """Of all brains."""
+        """Tokens in the answers of all models."""
         return sum(b.tokens_out for b in self.backends.values())
 
     @property

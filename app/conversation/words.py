@@ -1,4 +1,4 @@
-"""Words as both clocks compare them: split, folded, counted. Pure text; knows no language model."""
+"""Splits and compares words: folding, backchannels, echoes, and gathering a stream into whole words."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ _HUM = re.compile(r"[mhn.]+|u+h+|o+h+|a+h+")
 
 
 def fold(text: str) -> tuple[str, ...]:
-    """The words of `text` for comparison: lower case, no punctuation, one form of each accent."""
+    """Returns the words of `text` for comparison: lower case, no punctuation, Unicode normalised."""
     text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
     return tuple(_WORD.findall(text))
 
 
 def same_words(a: str, b: str) -> bool:
-    """Whether two texts hold the same words, whatever their punctuation and case."""
+    """Whether two texts have the same words, ignoring punctuation and case."""
     return fold(a) == fold(b)
 
 
 def is_backchannel(text: str, code: str = ENGLISH) -> bool:
-    """Whether `text` only tells the speaker to go on ("mhm", "okay, right") in the language of that code, or holds no
-    word at all.
-    """
+    """Whether `text` only encourages the speaker ("mhm", "okay, right" in the language `code`) or has no words."""
     known = language(code).backchannels
     words = fold(text.replace("-", " "))
     if len(words) > 4:
@@ -43,15 +41,15 @@ def is_backchannel(text: str, code: str = ENGLISH) -> bool:
 
 
 def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
-    """Whether `heard` is nothing but a stretch of what was `said`: two words or more, in order, and no command of the
-    language of that code among them.
+    """Whether `heard` is nothing but a stretch of what was `said`: at least two words, in order, without any command in
+    the language `code`.
 
-    From four words on one may be wrong, missing or too many, as a recogniser has it that hears an echo.
+    From four words on, one word may be wrong, missing or added, since a recogniser makes such errors with an echo.
     """
     words, own = fold(heard), fold(said)
     if len(words) < 2 or not own or language(code).commands & set(words):
         return False
-    # Edit distance of `words` to the nearest stretch of `own`: free at both ends.
+    # Edit distance from `words` to the nearest stretch of `own`.
     row = [0] * (len(own) + 1)
     for count, word in enumerate(words, 1):
         corner, row[0] = row[0], count
@@ -62,26 +60,26 @@ def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
 
 
 class WordGatherer:
-    """Gathers a stream of deltas to whole words, so that no word is ever cut by the stream's chunks.
+    """Gathers a stream of deltas into whole words.
 
-    What `push` and `flush` return, joined, is the stream's text with its spacing, to the letter.
+    The results of `push` and `flush`, joined, are exactly the stream's text with its spacing.
     """
 
     def __init__(self) -> None:
         self._tail = ""
 
     def push(self, delta: str) -> str:
-        """Takes a delta; returns what is now known to be whole words (may be empty)."""
+        """Adds a delta; returns the words that are complete now (may be empty)."""
         self._tail += delta
         cut = max((i for i, char in enumerate(self._tail) if char.isspace()), default=-1)
-        # The space stays with the word behind it: a growing text then only ever appends " word".
+        # The space stays with the following word, so that a growing text only ever appends " word".
         whole, self._tail = self._tail[: max(cut, 0)], self._tail[max(cut, 0) :]
-        if not fold(whole):  # a dash is no word yet: it goes with the next one
+        if not fold(whole):  # a dash alone is no word: it goes with the next one
             self._tail = whole + self._tail
             return ""
         return whole
 
     def flush(self) -> str:
-        """The rest, at the stream's end."""
+        """Returns the rest at the stream's end."""
         whole, self._tail = self._tail, ""
         return whole if whole.strip() else ""  # a last closing quote is part of the text

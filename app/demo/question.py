@@ -8,6 +8,7 @@ from __future__ import annotations
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.latency import Stages
+from app.conversation.revisions import Revision, RevisionLog
 
 QUIET_DBFS = -50.0
 """Below this the voice is silent."""
@@ -27,6 +28,7 @@ class DemoEar:
         self.lost = ""
         """Why the session is over."""
         self._stages = Stages()
+        self._revisions = RevisionLog(Revision)
         self._begin_question(0.0, 0.0)
 
     def _begin_question(self, begins: float, ends: float) -> None:
@@ -40,7 +42,7 @@ class DemoEar:
         self._trouble_at = 0.0
         self._swap_wished: float | None = None
         self._swapped = False
-        self._swap_revision: int | None = None
+        self._swap_order: int | None = None  # the place of the new back-end's first revision
         self._swap_heard: float | None = None
         self._silent = self._silence = 0.0
 
@@ -52,6 +54,7 @@ class DemoEar:
         """Takes one event in."""
         self.now = max(self.now, event.at)
         self._stages.apply(event)
+        self._revisions.apply(event)
         match event:
             case e.UserStarted() if event.at >= self._begins - _EARLY_SECONDS:
                 self._turn, self._began, self._said = event.turn, None, []
@@ -64,12 +67,13 @@ class DemoEar:
             case e.AssistantHeld() | e.AssistantEnded():
                 self._speaking, self._quiet_since = False, event.at
             case e.AssistantSaid() if event.turn == self._turn:
-                self._said.append((event.revision, event.text, event.glued))
-                if self._swap_revision is not None and event.revision >= self._swap_revision:
+                order = self._revisions.order(event.revision)
+                self._said.append((order, event.text, event.glued))
+                if self._swap_order is not None and order >= self._swap_order:
                     self._swap_heard = event.at if self._swap_heard is None else self._swap_heard
             case e.OracleRequested(secondary=False):
-                if self._swapped and self._swap_revision is None:
-                    self._swap_revision = event.revision
+                if self._swapped and self._swap_order is None:
+                    self._swap_order = self._revisions.order(event.revision)
             case e.BackendChanged(reason="chosen") if self._swap_wished is not None:
                 self._swapped = True
             case e.LevelMeasured():
@@ -154,7 +158,7 @@ class DemoEar:
 
     def wish_swap(self) -> None:
         """The brain is to be changed, now."""
-        self._swap_wished, self._swapped, self._swap_revision, self._swap_heard = self.now, False, None, None
+        self._swap_wished, self._swapped, self._swap_order, self._swap_heard = self.now, False, None, None
         self._silent = self._silence = 0.0
 
     @property
@@ -172,12 +176,12 @@ class DemoEar:
     @property
     def before(self) -> str:
         """What was heard of the old brain."""
-        return self._join([part for part in self._said if self._swap_revision is None or part[0] < self._swap_revision])
+        return self._join([part for part in self._said if self._swap_order is None or part[0] < self._swap_order])
 
     @property
     def after(self) -> str:
         """What was heard of the new one."""
-        return self._join([part for part in self._said if self._swap_revision and part[0] >= self._swap_revision])
+        return self._join([part for part in self._said if self._swap_order and part[0] >= self._swap_order])
 
     @staticmethod
     def _join(parts: list[tuple[int, str, bool]]) -> str:

@@ -11,12 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import AudioSink
 from app.audio.io.errors import AudioError
-from app.audio.io.portaudio import Loudspeaker
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
-from app.backend.base import BackendError
 from app.conversation.frame import SAMPLE_RATE
 from app.demo.base import DemoBackend, DemoFrontEnd, DemoMicrophone, DemoQuestion
 from app.evaluation.spoken_questions import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Spoken, load_questions
@@ -115,24 +114,7 @@ class LocalDemoService:
         if isinstance(sink, Loudspeaker):
             # Behind the session's own: where the system lets only one at it, the answers are heard.
             await asyncio.to_thread(microphone.open_loudspeaker)
-        return DemoSession(session), microphone
-
-
-class DemoSession:
-    """A session as a window commands it; what a brain refuses comes as UserError."""
-
-    def __init__(self, session: SessionControl) -> None:
-        self._session = session
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._session, name)
-
-    async def set_backend(self, choice: BackendChoice) -> None:
-        """See `SessionControl.set_backend`."""
-        try:
-            await self._session.set_backend(choice)
-        except BackendError as error:
-            raise UserError(str(error)) from error
+        return session, microphone
 
 
 class ScriptMicrophone(PacedAsker):

@@ -1,44 +1,66 @@
-"""A stage for the swap demo without a window: the desk's sessions, one at a time."""
+"""Runs the demo's sessions without a window, one at a time."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
-from app.conversation.events import Event
+from app.conversation import events as e
 from app.demo.base import DemoMicrophone, DemoService
 from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.errors import UserError
 
 
 class HeadlessStage:
-    """See `DemoStage`. `progress` gets words while a session is being made, `heard` every event."""
+    """Implements `DemoStage`. `progress` gets words while a session is being built, `on_event` every event."""
 
     def __init__(
         self,
         service: DemoService,
         progress: Callable[[str], None] = lambda words: None,
-        heard: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[e.Event], None] = lambda event: None,
     ) -> None:
         self._service = service
         self._progress = progress
-        self._heard = heard
+        self._on_event = on_event
         self._session: SessionControl | None = None
+        self._choice = SessionChoice()
+        self._swapping: asyncio.Future[None] | None = None
 
-    async def start(self, choice: SessionChoice, take: Callable[[Event], None]) -> DemoMicrophone:
-        """See `DemoStage.start`."""
+    async def start(self, choice: SessionChoice, take: Callable[[e.Event], None]) -> DemoMicrophone:
+        """Start a session, in place of one that runs; `take` gets its events. Raises UserError."""
         await self.stop()
         session, microphone = await self._service.start(choice, self._progress)
-        self._session = session
-        session.add_listener(take)
-        session.add_listener(self._heard)
+        self._session, self._choice = session, choice
+        for listener in (take, self._on_event, self._follow):
+            session.add_listener(listener)
         return microphone
 
     async def swap(self, choice: BackendChoice) -> None:
-        """See `DemoStage.swap`."""
+        """Change the back-end of the running session, and wait until it has changed. Raises UserError."""
         assert self._session is not None
-        await self._session.set_backend(choice)
+        if choice == self._choice.backend:
+            return
+        self._choice = replace(self._choice, backend=choice)
+        self._swapping = asyncio.get_running_loop().create_future()
+        self._session.apply(self._choice)
+        await self._swapping
 
     async def stop(self) -> None:
-        """See `DemoStage.stop`."""
+        """End the session, if one runs."""
         session, self._session = self._session, None
         if session is not None:
             await session.stop()
+
+    def _follow(self, event: e.Event) -> None:
+        swapping = self._swapping
+        if swapping is None or swapping.done():
+            return
+        match event:
+            case e.BackendChanged(reason="chosen"):
+                swapping.set_result(None)
+            case e.ChangeRefused(part="backend", sentence=sentence):
+                swapping.set_exception(UserError(sentence))
+            case e.SessionEnded():
+                swapping.set_exception(UserError("The session is over, so its model can't be changed."))

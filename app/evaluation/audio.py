@@ -1,43 +1,44 @@
-"""`bench audio`: how long sound takes from the loudspeaker back through the microphone and the app, and where.
+"""`bench audio`: measures the round trip from the loudspeaker through the microphone and the app, and its stages.
 
-Wants a loopback: a cable, a virtual device, or just the loudspeaker beside the microphone. A short chirp is sent on a
-round: whenever the microphone hears it, the frame that answers plays it again, so that the time between two hearings is
-one whole round trip, counted in the microphone's own samples. The devices' part is measured before, by themselves.
+It needs a loopback: a cable, a virtual device, or just the loudspeaker beside the microphone. Whenever a short chirp is
+found in the microphone's sound, the next frame plays it again, so that the time between two chirps is one round trip,
+counted in the microphone's samples. The devices' part is measured first, without the app.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from app.audio.devices.edge import DeviceEdge
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller
 from app.audio.io.base import AudioSink, AudioSource
 from app.audio.io.errors import DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
+from app.evaluation.report import Progress, no_progress, quantile
 
 CHIRP_SECONDS = 0.01
 CHIRP_HZ = (400.0, 3400.0)
-"""From one to the other: what any headset, also one in call mode at 8 kHz, lets through."""
+"""Start and end: any headset transmits these, even one in call mode at 8 kHz."""
 CHIRP_PEAK = 0.5
 LIKENESS = 0.6
-"""Normalised correlation (0 to 1) from which a sound is the chirp: noise of any loudness stays below 0.3."""
+"""Normalised correlation (0 to 1) that identifies the chirp: noise of any loudness stays below 0.3."""
 LOST_SECONDS = 1.0
-"""A chirp that hasn't come back by then never will: Bluetooth takes half a second at the worst."""
+"""A chirp that takes longer is lost: Bluetooth takes half a second at worst."""
 SETTLE_SECONDS = 0.5
 GOAL_MS = 40.0
-"""What the app may add to one frame."""
+"""The app may add this to one frame."""
 
 
 def make_chirp() -> np.ndarray:
-    """The chirp: float32 of shape (240,), with soft ends."""
+    """Makes the chirp: float32 of shape (240,), with soft ends."""
     count = round(CHIRP_SECONDS * SAMPLE_RATE)
     at = np.arange(count) / SAMPLE_RATE
     low, high = CHIRP_HZ
@@ -45,16 +46,16 @@ def make_chirp() -> np.ndarray:
     return (CHIRP_PEAK * np.sin(phase) * np.hanning(count)).astype(np.float32)
 
 
-class ChirpEar:
-    """Finds the chirp in frames; after a hearing it is deaf for 60 ms, so that a room's tail is not heard twice."""
+class ChirpDetector:
+    """Finds the chirp in frames; it ignores the next 60 ms, so that a room's echo does not count as another chirp."""
 
     def __init__(self, chirp: np.ndarray) -> None:
         self._chirp = chirp / np.sqrt(np.sum(np.square(chirp)))
-        self._rest = np.zeros(len(chirp) - 1, np.float32)
+        self._rest: np.ndarray = np.zeros(len(chirp) - 1, np.float32)
         self._deaf = 0
 
-    def hear(self, frame: np.ndarray) -> int | None:
-        """The sample of `frame`, 1 to its length, before which a chirp has just ended; None if there was none."""
+    def find(self, frame: np.ndarray) -> int | None:
+        """The sample of `frame`, from 1 to its length, before which a chirp has just ended; None without one."""
         sound = np.concatenate([self._rest, frame])
         self._rest = sound[-len(self._rest) :].copy()
         match = np.correlate(sound, self._chirp, "valid")
@@ -71,7 +72,7 @@ class ChirpEar:
 
 @dataclass(slots=True)
 class AudioResult:
-    """Milliseconds of each round. `beyond`: what the app adds to its one frame."""
+    """Milliseconds of each round, by stage. `beyond`: what the app adds to its one frame."""
 
     microphone: str
     loudspeaker: str
@@ -92,11 +93,11 @@ class AudioResult:
 
     @property
     def ok(self) -> bool:
-        """Whether that is within the goal."""
+        """Whether `beyond` is within the goal."""
         return self.beyond <= GOAL_MS
 
     def rows(self) -> list[tuple[str, float, float, float]]:
-        """(stage, median, p95, worst) in milliseconds."""
+        """Stage, median, p95 and worst in milliseconds."""
         stages = (
             ("devices, out and in, by themselves", self.device),
             ("one frame", [FRAME_MS]),
@@ -104,10 +105,10 @@ class AudioResult:
             ("ring before the loudspeaker", self.ring),
             ("round trip", self.trips),
         )
-        return [(name, statistics.median(times), _p95(times), max(times)) for name, times in stages if times]
+        return [(name, statistics.median(times), quantile(times, 0.95), max(times)) for name, times in stages if times]
 
     def table(self) -> str:
-        """For people."""
+        """The result as a table."""
         lines = [
             f"{self.microphone} ← {self.loudspeaker}: {len(self.trips)} rounds, {self.lost} lost, "
             f"{self.underruns} underruns",
@@ -122,7 +123,7 @@ class AudioResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """For programs; milliseconds."""
+        """The result for JSON, in milliseconds."""
         return {
             "microphone": self.microphone,
             "loudspeaker": self.loudspeaker,
@@ -141,17 +142,17 @@ class AudioResult:
 
 
 def run_audio(
-    microphone: str = "", loudspeaker: str = "", *, rounds: int = 40, progress: Callable[[str], None] = lambda _: None
+    microphone: str = "", loudspeaker: str = "", *, rounds: int = 40, progress: Progress = no_progress
 ) -> AudioResult:
-    """Measures on these devices (names; empty: the system's defaults). Raises DeviceError."""
+    """Measures on the named devices, or on the system's defaults. Raises DeviceError."""
     progress("the devices by themselves")
     with Loudspeaker(loudspeaker or None) as sink, Microphone(microphone or None) as source:
         result = AudioResult(source.name, sink.name, stated=(source.latency + sink.latency) * 1000)
         _measure_devices(source, sink, max(5, rounds // 4), result)
     progress("round trips")
     edge = DeviceEdge(microphone, loudspeaker, Processing(echo=False))
-    with edge.sink as out, edge.source as ears:
-        _go_round(ears, out, rounds, result)
+    with edge.sink as out, edge.source as source:
+        _go_round(source, out, rounds, result)
         health = edge.health()
         result.underruns, result.cushion = health.underruns, edge.cushion_seconds * 1000
     result.canceller = canceller_delay()
@@ -159,10 +160,10 @@ def run_audio(
 
 
 def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: AudioResult) -> None:
-    """From the moment at which the loudspeaker's callback has the chirp to that at which the microphone's has it."""
+    """Measures from the moment the loudspeaker's callback gets the chirp until the microphone's has it."""
     chirp = make_chirp()
-    ear = ChirpEar(chirp)
-    _hear_for(source, ear, SETTLE_SECONDS)
+    detector = ChirpDetector(chirp)
+    _wait(source, detector, SETTLE_SECONDS)
     lost = 0
     tap = np.empty(SAMPLE_RATE, np.float32)
     while len(result.device) < times:
@@ -175,11 +176,11 @@ def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: 
             if not handed:
                 got = sink.tap.read_into(tap)
                 if got and np.abs(tap[:got]).max() > 0.001:
-                    handed = time.perf_counter()  # a talk begins with a block, which is handed over whole
+                    handed = time.perf_counter()  # the chirp is played in one block
             frame = source.take()
             if frame is not None:
                 now = time.perf_counter()
-                at = ear.hear(frame)
+                at = detector.find(frame)
                 if at is not None and handed:
                     ended = now - (FRAME_SAMPLES - at) / SAMPLE_RATE
                     result.device.append((ended - CHIRP_SECONDS - handed) * 1000)
@@ -189,24 +190,24 @@ def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: 
                 _check_lost(lost, len(result.device), source.name, sink.name)
                 break
             time.sleep(0.0005)
-        # Another place in the devices' blocks each time.
-        _hear_for(source, ear, 0.1 + 0.0037 * len(result.device))
+        # The next chirp begins elsewhere in the devices' blocks.
+        _wait(source, detector, 0.1 + 0.0037 * len(result.device))
 
 
 def _go_round(source: AudioSource, sink: AudioSink, rounds: int, result: AudioResult) -> None:
-    """Plays the chirp again whenever it comes, as a front-end answers: a frame out for each frame in."""
+    """Plays the chirp again whenever it comes back, one frame out for each frame in like a front-end."""
     chirp = make_chirp()
-    ear = ChirpEar(chirp)
+    detector = ChirpDetector(chirp)
     position, heard_at = 0, None
     play_at: int | None = round(SETTLE_SECONDS * SAMPLE_RATE)
-    spill = np.zeros(0, np.float32)
+    spill: np.ndarray = np.zeros(0, np.float32)
     silent_since = 0
     while len(result.trips) < rounds:
         frame = source.read_frame(0.5)
         begun = time.perf_counter()
         if frame is None:
             raise DeviceError(f"The microphone “{source.name}” gives no sound. Choose another one, then try again.")
-        ended = ear.hear(frame)
+        ended = detector.find(frame)
         if ended is not None:
             now = position + ended
             if heard_at is not None:
@@ -238,18 +239,17 @@ def _check_lost(lost: int, heard: int, microphone: str, loudspeaker: str) -> Non
         )
 
 
-def _hear_for(source: Microphone, ear: ChirpEar, seconds: float) -> None:
+def _wait(source: Microphone, detector: ChirpDetector, seconds: float) -> None:
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         frame = source.read_frame(left)
         if frame is not None:
-            ear.hear(frame)
+            detector.find(frame)
 
 
 def canceller_delay() -> float:
-    """Milliseconds by which echo cancellation delays the microphone's sound where there is an echo.
-
-    Found as the place of the highest correlation of noise before and after.
+    """Milliseconds by which echo cancellation delays the microphone's sound if there is an echo: the lag of the highest
+    correlation between noise before and after.
     """
     canceller = EchoCanceller(Processing())
     canceller.load()
@@ -259,7 +259,3 @@ def canceller_delay() -> float:
     piece = noise[half : half + SAMPLE_RATE // 2]
     lags = [float(np.dot(out[half + lag : half + lag + len(piece)], piece)) for lag in range(SAMPLE_RATE // 20)]
     return int(np.argmax(lags)) * 1000 / SAMPLE_RATE
-
-
-def _p95(times: Sequence[float]) -> float:
-    return float(np.percentile(np.asarray(times), 95))

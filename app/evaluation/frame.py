@@ -1,16 +1,13 @@
-"""`bench frame`: how long one 80 ms step of the model takes, as a table, beside what the memory allows.
-
-Knows the figures and their form; measuring is the front-end's.
-"""
+"""`bench frame`: how long one 80 ms step of the KAME model takes, compared with what the memory's bandwidth allows."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.conversation.frame import FRAME_MS
+from app.evaluation.report import Progress, markdown, paragraphs
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
 
@@ -24,42 +21,40 @@ SMALL_BYTES = 100_000_000
 
 @dataclass(slots=True)
 class FrameBench:
-    """What a run of the bench gave."""
+    """Figures by size and precision, and the comparisons of code paths; `left_out`: sentences on what is missing."""
 
     figures: list[FrameFigures] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    """What could not be measured, as sentences."""
 
     @property
     def ok(self) -> bool:
-        """Whether every check that counts came out right."""
+        """Whether all required checks passed."""
         return all(check.ok for check in self.checks if check.needed)
 
     def table(self) -> str:
-        """For people: Markdown, milliseconds."""
+        """The result as Markdown tables, in milliseconds."""
         lines: list[str] = []
         for one in self.figures:
-            if lines:
-                lines.append("")
+            parts = (("whole frame", one.whole), *((name, one.parts[name]) for name in PARTS))
             lines += [
+                "",
                 f"{one.size}, {one.precision} ({one.kernel}), {one.filled} of {one.context} frames in the cache; "
                 f"{one.device}, torch {one.torch}",
                 "",
-                "| ms | p50 | p95 | p99 | worst |",
-                "| --- | ---: | ---: | ---: | ---: |",
+                *markdown(
+                    ("ms", "p50", "p95", "p99", "worst"),
+                    [(name, *(f"{ms:.2f}" for ms in (t.p50, t.p95, t.p99, t.worst))) for name, t in parts],
+                ),
+                "",
+                self._memory(one),
+                self._verdict(one),
             ]
-            for name, times in (("whole frame", one.whole), *((name, one.parts[name]) for name in PARTS)):
-                lines.append(f"| {name} | {times.p50:.2f} | {times.p95:.2f} | {times.p99:.2f} | {times.worst:.2f} |")
-            lines += ["", self._memory(one), self._verdict(one)]
         if self.checks:
-            lines += ["", "| check | | |", "| --- | --- | --- |"]
-            for check in self.checks:
-                mark = "equal" if check.ok else ("differs" if check.needed else "told")
-                lines.append(f"| {check.name} | {mark} | {check.detail} |")
-        for sentence in self.left_out:
-            lines += ["", sentence]
-        return "\n".join(lines).strip()
+            marks = {True: "equal", False: "differs"}
+            rows = [(c.name, marks[c.ok] if c.ok or c.needed else "told", c.detail) for c in self.checks]
+            lines += ["", *markdown(("check", "", ""), rows, text_columns=3)]
+        return "\n".join([*lines, *paragraphs(self.left_out)]).strip()
 
     @staticmethod
     def _memory(one: FrameFigures) -> str:
@@ -80,7 +75,7 @@ class FrameBench:
         return f"This can't keep up: a frame lasts {FRAME_MS} ms."
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         return {
             "frames": [{**dataclasses.asdict(one), "over_floor": round(one.over_floor, 2)} for one in self.figures],
             "left_out": self.left_out,
@@ -101,9 +96,9 @@ def run_frame(
     fill: int | None,
     frames: int,
     check: bool,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> FrameBench:
-    """Measures every size in every precision, and compares paths if asked. Raises FrontEndError."""
+    """Measures every size in every precision; `check`: compares the code paths too. Raises FrontEndError."""
     require_torch()
     from app.frontend.kame.measure import measure_frame
     from app.frontend.kame.selfcheck import run_checks
@@ -119,14 +114,11 @@ def run_frame(
                 bench.figures.append(
                     measure_frame(size, precision, device=device, context=context, fill=fill, frames=frames)  # type: ignore[arg-type]
                 )
-            except FrontEndError as error:
+            except (FrontEndError, RuntimeError) as error:  # such as out of memory: the next one is smaller
                 if len(precisions) == 1:
                     raise
-                bench.left_out.append(f"{size} in {precision}: {error}")
-            except RuntimeError as error:  # out of memory among them: the next one is smaller
-                if len(precisions) == 1:
-                    raise
-                bench.left_out.append(f"{size} in {precision} failed: {str(error).splitlines()[0]}")
+                said = f": {error}" if isinstance(error, FrontEndError) else f" failed: {str(error).splitlines()[0]}"
+                bench.left_out.append(f"{size} in {precision}{said}")
     if not bench.figures:
         raise FrontEndError(bench.left_out[0])
     return bench

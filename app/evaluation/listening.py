@@ -1,4 +1,4 @@
-"""Listens to a recording as a session does, frame by frame, in the sound's own time: for benches and trainers."""
+"""Processes a recording as a session does, frame by frame in the sound's own time, for benches and training."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from app.conversation import events as e
-from app.conversation import turn as floor
+from app.conversation import floor
+from app.conversation.floor import FloorCommand, TurnEvent
 from app.conversation.frame import frames
-from app.conversation.turn import FloorCommand, TurnEvent, TurnTracker
+from app.conversation.turn import TurnTracker
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.stt.base import TranscriptUpdate, VoiceActivity
 
@@ -19,11 +20,11 @@ FIRST_SOUND_SECONDS = 0.1
 
 
 class Listener:
-    """A voice detector, a transcriber and a turn tracker over one recording.
+    """Runs a voice detector, a transcriber and a turn tracker over one recording.
 
     `speaks_from`: the second from which the assistant speaks, infinite while it does not; an interruption silences it.
-    `answers`: it also speaks from `FIRST_SOUND_SECONDS` behind each turn's end. `words`: the newest of the newest turn;
-    `finals`: the final words of each turn that ended, less those of a turn that was resumed.
+    `answers`: it also speaks from `FIRST_SOUND_SECONDS` after each turn's end. `words`: the latest words of the latest
+    turn; `finals`: the final words of each turn that ended and was not resumed.
     """
 
     def __init__(
@@ -44,8 +45,8 @@ class Listener:
         transcriber.on_finished = tracker.hint_finished
 
     def listen(self, samples: np.ndarray) -> Iterator[tuple[float, list[TurnEvent | FloorCommand]]]:
-        """Listens to the whole frames of `samples` (float32 24 kHz); yields each one's time, and what followed. Behind
-        the last one a turn that is still open ends, and all words come.
+        """Processes the whole frames of `samples` (float32 24 kHz); yields each one's time and the turn tracker's
+        results. After the last one an open turn is ended, and all pending words are delivered.
         """
         at = 0.0
         for frame in frames(samples):
@@ -66,7 +67,7 @@ class Listener:
             self.finals[update.turn] = self.words
 
     def _follow(self, happened: Iterable[TurnEvent | FloorCommand]) -> None:
-        """Tells the transcriber of turns, and lets the assistant speak or fall silent."""
+        """Forwards turn events to the transcriber, and lets the assistant speak or fall silent."""
         for one in happened:
             match one:
                 case floor.Yield() | floor.Interrupt():

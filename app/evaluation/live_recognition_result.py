@@ -1,4 +1,4 @@
-"""What `bench hearing` found: the words heard live and at one look, compared with what was said, and the table."""
+"""Results of `bench hearing`: the words of live recognition and of one pass, compared with what was said."""
 
 from __future__ import annotations
 
@@ -6,45 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jiwer
-import numpy as np
 
-from app.conversation.words import fold
-
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS = {**{word: n for n, word in enumerate(_UNITS)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)}}
-_SPELLINGS = {"okay": "ok", "gonna": "going to", "wanna": "want to", "uh": "", "um": "", "ah": "", "er": "", "hmm": ""}
-
-
-def normalised(text: str) -> tuple[str, ...]:
-    """The words of `text` for a comparison: no case, no punctuation, numbers below a hundred in digits, no "um"."""
-    out: list[str] = []
-    tens = False
-    for word in fold(text.replace("-", " ")):
-        number = _NUMBERS.get(word)
-        if tens and number is not None and 0 < number < 10:
-            out[-1], tens = str(int(out[-1]) + number), False
-            continue
-        tens = number is not None and number >= 20
-        out += [str(number)] if number is not None else _SPELLINGS.get(word, word).split()
-    return tuple(out)
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """One line of the manifest with its sound, float32 at `SAMPLE_RATE`."""
-
-    name: str
-    text: str
-    samples: np.ndarray
+from app.evaluation.recordings import Recording
+from app.evaluation.report import markdown, paragraphs
+from app.evaluation.word_errors import compare, normalised
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What became of a recording: the words of its turns, and of one look at all of it."""
+    """The words recognised in a recording: those of its turns, and those of one pass over all of it."""
 
     recording: Recording
     turns: tuple[str, ...]
@@ -57,7 +27,7 @@ class Heard:
 
     @property
     def lost_beginning(self) -> bool:
-        """Whether the first words of the one look, which the transcription has too, are missing live."""
+        """Whether the first words of the one pass, if the transcription has them too, are missing live."""
         one, live, said = normalised(self.one_look), normalised(self.live), normalised(self.recording.text)
         if not one or not said:
             return False
@@ -69,8 +39,8 @@ class Heard:
 
 
 @dataclass(slots=True)
-class HearingResult:
-    """What a run of the bench gave."""
+class LiveRecognitionResult:
+    """The words of all recordings; `looks`: decodes, `decode_seconds`: their processor time."""
 
     heard: list[Heard] = field(default_factory=list)
     seconds: float = 0.0
@@ -79,31 +49,30 @@ class HearingResult:
     left_out: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
-        told = [one for one in self.heard if normalised(one.recording.text)]
-        texts = [" ".join(normalised(one.recording.text)) for one in told]
-        live = jiwer.process_words(texts, [" ".join(normalised(one.live)) for one in told])
-        one = jiwer.process_words(texts, [" ".join(normalised(one.one_look)) for one in told])
-        lost = [one.recording.name for one in told if one.lost_beginning]
+        """The result for JSON."""
+        spoken = [one for one in self.heard if normalised(one.recording.text)]
+        live = compare((one.recording.text, one.live) for one in spoken)
+        one_look = compare((one.recording.text, one.one_look) for one in spoken)
+        lost = [one.recording.name for one in spoken if one.lost_beginning]
         return {
-            "recordings": len(told),
-            "words": sum(len(text.split()) for text in texts),
+            "recordings": len(spoken),
+            "words": sum(len(normalised(one.recording.text)) for one in spoken),
             "seconds": round(self.seconds, 1),
             "live_error_rate": round(live.wer, 4),
-            "one_look_error_rate": round(one.wer, 4),
-            "apart": round(live.wer - one.wer, 4),
-            "live": {"wrong": live.substitutions, "missing": live.deletions, "added": live.insertions},
-            "one_look": {"wrong": one.substitutions, "missing": one.deletions, "added": one.insertions},
+            "one_look_error_rate": round(one_look.wer, 4),
+            "apart": round(live.wer - one_look.wer, 4),
+            "live": _errors(live),
+            "one_look": _errors(one_look),
             "beginnings_lost": len(lost),
             "lost": lost,
-            "turns": sum(len(one.turns) for one in told),
+            "turns": sum(len(one.turns) for one in spoken),
             "looks": self.looks,
             "decode_seconds_per_second": round(self.decode_seconds / max(1e-9, self.seconds), 3),
             "left_out": self.left_out,
         }
 
     def table(self) -> str:
-        """For people: Markdown."""
+        """The result as a Markdown table."""
         d = self.document()
         rows = [
             ("recordings", d["recordings"]),
@@ -116,7 +85,8 @@ class HearingResult:
             ("turns", d["turns"]),
             ("processor seconds of recognising per second of sound", d["decode_seconds_per_second"]),
         ]
-        lines = ["| heard live | |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in rows)]
-        for sentence in self.left_out:
-            lines += ["", sentence]
-        return "\n".join(lines)
+        return "\n".join([*markdown(("heard live", ""), rows), *paragraphs(self.left_out)])
+
+
+def _errors(found: jiwer.WordOutput) -> dict[str, int]:
+    return {"wrong": found.substitutions, "missing": found.deletions, "added": found.insertions}

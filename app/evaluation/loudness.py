@@ -1,4 +1,4 @@
-"""The loudness of a sound by ITU-R BS.1770-5: K-weighted, gated, mono."""
+"""Measures loudness by ITU-R BS.1770-5: K-weighted, gated, mono."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ABSOLUTE_GATE, _RELATIVE_GATE = -70.0, -10.0
 
 
 def loudness(samples: np.ndarray, rate: int) -> float:
-    """Return LUFS; minus infinity for silence."""
+    """The loudness in LUFS; minus infinity for silence."""
     size = max(len(samples), round(_BLOCK * rate))
     spectrum = np.fft.rfft(samples, 2 * size)
     z = np.exp(-2j * np.pi * np.fft.rfftfreq(2 * size, 1 / rate) / _FILTER_RATE)

@@ -1,15 +1,15 @@
-"""`models bench`: how fast a model is on this machine, by a short task of its kind."""
+"""`models bench`: measures how fast a model is on this machine by a short task."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 
 import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
+from app.evaluation.report import Progress, no_progress
 from app.models.entry import Model
 from app.models.errors import ModelError
 from app.models.locations import is_here
@@ -21,15 +21,15 @@ QUESTIONS = (
     "Which rivers flow through the south of France?",
     "How do bees find their way back to the hive?",
 )
-"""Asked behind a warm-up, as in a talk, where the prompt has been read before the user speaks."""
+"""Asked after a warm-up, since in a talk the prompt has been processed before the user speaks."""
 TOKENS = 60
 SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
 LOOK_SECONDS = 5.0
 LOOKS = 4
 
 
-def measure_speed(model: Model, progress: Callable[[str], None] = lambda _: None) -> Speed:
-    """Measure a language model, a voice or a speech recogniser. Raise ModelError, BackendError, VoiceError, and
+def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
+    """Measures a language model, a voice or a recogniser. Raises ModelError, BackendError, VoiceError and
     TranscriberError.
     """
     if not is_here(model.key):

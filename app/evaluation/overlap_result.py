@@ -1,4 +1,4 @@
-"""What `bench overlap` found: what became of each question that was spoken over the app, and the table."""
+"""Results of `bench overlap`: which questions that were spoken over the app were recognised, and the table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 import jiwer
 import numpy as np
 
+from app.evaluation.report import markdown
+
 TAIL_SECONDS = 3.0
-"""The talk goes on for so long behind the question: its last word's turn is over by then."""
+"""The talk goes on for this long after the question, so that its turn can end."""
 ALONE_SECONDS = 14.0
-"""The app speaks so long alone, to learn the echo's way and to show that it doesn't interrupt itself."""
+"""The app speaks alone for this long, to learn the echo path and to show that it doesn't interrupt itself."""
 LATER_SECONDS = 0.0073
-"""How much later the echo comes in a second talk with the same devices: they begin at different moments."""
+"""How much later the echo comes in a second talk with the same devices, which start at different moments."""
 WHOLE = 0.7
-"""Share of the clean look's words from which a question counts as heard: tiny.en has one in five otherwise when it
-hears the same telephone sentence at another beginning."""
+"""Share of the clean pass's words from which a question counts as recognised: tiny.en recognises one word in five
+otherwise if the same telephone sentence begins elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,21 @@ class Place:
 
     @property
     def with_headphones(self) -> Place:
-        """The same without an echo."""
+        """The same room without an echo."""
         return Place("headphones", {**self.room, "attenuation_db": None})
 
     @property
     def later(self) -> Place:
-        """The same in another talk."""
+        """The same room in a second talk."""
         delay = self.room["delay_seconds"] + LATER_SECONDS
         return Place("loudspeaker, a talk before", {**self.room, "delay_seconds": delay})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: one look at it."""
+class CleanQuestion:
+    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: its words as recognised in
+    one pass.
+    """
 
     name: str
     samples: np.ndarray
@@ -49,43 +53,44 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """What became of a question. `heard`: the final words of all turns that began with it or later; `sound`: those of
-    one look at the microphone's sound as it came to the ears.
+class Outcome:
+    """What became of a question that began at second `at`.
+
+    `heard`: the final words of all turns that began with it or later; `sound`: one pass over the microphone's sound as
+    the recogniser received it; `itself`: how often the app took something else for the user before the question.
     """
 
     place: Place
-    asked: Asked
+    asked: CleanQuestion
     at: float
     heard: tuple[str, ...]
     sound: tuple[str, ...]
     interrupted: bool
     itself: int
-    """How often the app took something else for the user before the question began."""
 
     @property
     def vanished(self) -> bool:
-        """Whether none of its words came."""
+        """Whether none of its words was recognised."""
         return self._aligned[1] == 0
 
     @property
     def beginning_lost(self) -> bool:
-        """Whether it came, but without its first word."""
+        """Whether it was recognised without its first word."""
         return not self.vanished and self._aligned[0] > 0
 
     @property
     def whole(self) -> bool:
-        """Whether it came from its first word on, nearly as in the clean look."""
+        """Whether it was recognised from its first word on, nearly as in the clean pass."""
         return self._is_whole(*self._aligned)
 
     @property
     def sound_whole(self) -> bool:
-        """Whether the ears were given it whole."""
+        """Whether it is whole in the sound that the recogniser received."""
         return self._is_whole(*_aligned(self.asked.clean, self.sound))
 
     @property
     def share(self) -> float:
-        """Share of the clean look's words that were heard."""
+        """Share of the clean pass's words that were recognised."""
         return self._aligned[1] / len(self.asked.clean)
 
     @property
@@ -97,7 +102,7 @@ class Over:
 
 
 def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
-    """Words of the clean look that are missing at its beginning, and those that were heard."""
+    """The number of words that are missing at the beginning of `clean`, and of those that were recognised."""
     if not heard:
         return len(clean), 0
     [pieces] = jiwer.process_words(" ".join(clean), " ".join(heard)).alignments
@@ -109,34 +114,36 @@ def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class OverlapResult:
-    """What a run of the bench gave."""
+    """Outcomes of all questions; `alone`: how often the app interrupted itself in each talk without a question."""
 
-    over: list[Over] = field(default_factory=list)
+    over: list[Outcome] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)
-    """How often the app interrupted itself in each talk in which nobody spoke over it."""
 
     def table(self) -> str:
-        """For people: Markdown."""
-        lines = [
-            "| spoken over a fresh talk | questions | interrupted | heard whole | beginning lost | vanished |"
-            " words | sound whole | itself |",
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        """The result as a Markdown table."""
+        head = (
+            "spoken over a fresh talk",
+            "questions",
+            "interrupted",
+            "heard whole",
+            "beginning lost",
+            "vanished",
+            "words",
+            "sound whole",
+            "itself",
+        )
+        rows = [
+            (name, *{**row, "words": f"{100 * row['words']:.0f} %"}.values()) for name, row in self.figures().items()
         ]
-        for name, row in self.figures().items():
-            lines.append(
-                f"| {name} | {row['questions']} | {row['interrupted']} | {row['whole']} | {row['beginning_lost']} |"
-                f" {row['vanished']} | {100 * row['words']:.0f} % | {row['sound_whole']} | {row['itself']} |"
-            )
-        lines += [
-            "",
+        told = (
             f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
-            f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke.",
-        ]
-        return "\n".join(lines)
+            f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke."
+        )
+        return "\n".join([*markdown(head, rows), "", told])
 
     def figures(self) -> dict[str, dict[str, Any]]:
-        """By place. `itself`: how often the app interrupted itself."""
-        groups: dict[str, list[Over]] = {}
+        """Counts by place, in the order of the table's columns."""
+        groups: dict[str, list[Outcome]] = {}
         for one in self.over:
             groups.setdefault(one.place.name, []).append(one)
         return {
@@ -154,7 +161,7 @@ class OverlapResult:
         }
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         return {
             "places": self.figures(),
             "alone": self.alone,

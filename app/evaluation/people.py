@@ -1,69 +1,53 @@
-"""Recordings of real people as cases for `bench turns`: where each utterance ends, and where its speaker pauses.
+"""Turns recordings of real people into cases for `bench turns`: where each utterance ends and its speaker pauses.
 
-A folder holds `manifest.jsonl`, one line of JSON a recording: `file`, `session` (the speaker) and `text`. The figures
-of this project come from a selection of the WUW Corpus II (Kepuska; CC BY-SA 4.0), whose callers put a keyword into a
-sentence of their own.
+The folder has a `manifest.jsonl` (see `recordings.load_recordings`). This project's figures come from a selection of the
+WUW Corpus II (Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import soundfile
-import soxr
 
 from app.conversation.completeness import completeness
 from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
-from app.evaluation.pauses import TAIL_SECONDS, Case
+from app.evaluation.pauses import TAIL_SECONDS, Case, Recognise
+from app.evaluation.recordings import load_recordings
 from app.stt.base import VoiceActivity
 
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
-"""What the corpus asked its callers to say, sometimes alone behind a finished sentence."""
+"""What the corpus asked its callers to say, sometimes alone after a finished sentence."""
 PAUSE_SECONDS = 0.1
 """A shorter silence between two spans of voice is part of a word."""
-PARTS = 3
-"""Callers are split into so many parts by their number; the last one is held out from every fit."""
 QUIETEST_SECONDS = 0.25
 
 
-def part_of(speaker: str) -> int:
-    """To which of PARTS a speaker belongs."""
-    return int(speaker) % PARTS if speaker.isdigit() else sum(speaker.encode()) % PARTS
-
-
 def people(
-    folder: Path, hear: Callable[[np.ndarray], str], make_voice: Callable[[], VoiceActivity], part: int | None = None
+    folder: Path, recognise: Recognise, make_voice: Callable[[], VoiceActivity], part: int | None = None
 ) -> list[Case]:
-    """The recordings in `folder`, in the manifest's order; `part`: one of PARTS, None for all of them.
-
-    `hear` recognises sound (float32 24 kHz) and tells which words stand behind a pause. Raises OSError and
-    soundfile.LibsndfileError where files are missing.
+    """The recordings in `folder`, in the manifest's order. `part`: only the speakers of this part. Raises
+    TranscriberError.
     """
     out = []
-    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if part is not None and part_of(row["session"]) != part:
-            continue
-        samples, rate = soundfile.read(folder / row["file"], dtype="float32")
-        sound = soxr.resample(samples, rate, SAMPLE_RATE).astype(np.float32)
+    for recording in load_recordings(folder, part=part):
+        text, sound = recording.text, recording.samples
         spans = voice_spans(sound, make_voice())
         if not spans:
             continue
         end = spans[-1][1]
         pauses = tuple((before[1], after[0]) for before, after in itertools.pairwise(spans))
-        untold = pauses[-1:] if pauses and _keyword_alone(row["text"], sound, pauses[-1], hear) else ()
-        name, said = f"people {Path(row['file']).stem}", row["text"]
-        out.append(Case(name, "people", "flow", said, _with_tail(sound, end), end, pauses, row["session"], untold))
+        untold = pauses[-1:] if pauses and _keyword_alone(text, sound, pauses[-1], recognise) else ()
+        name, sound = f"people {Path(recording.name).stem}", _with_tail(sound, end)
+        out.append(Case(name, "people", "flow", text, sound, end, pauses, recording.speaker, untold))
     return out
 
 
 def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, float]]:
-    """Begin and end, in seconds, of each stretch of voice in `sound` (float32 24 kHz)."""
+    """Begin and end in seconds of each stretch of voice in `sound` (float32 24 kHz)."""
     spans: list[tuple[float, float]] = []
     for frame in frames(sound):
         for window in voice.hear(frame):
@@ -79,7 +63,7 @@ def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, fl
 
 
 def _with_tail(sound: np.ndarray, end: float) -> np.ndarray:
-    """`sound` with silence like its own behind it: long enough that every turn can end."""
+    """Appends silence like the recording's own, long enough for every turn to end."""
     missing = round((end + TAIL_SECONDS) * SAMPLE_RATE) - len(sound)
     if missing <= 0:
         return sound
@@ -90,10 +74,10 @@ def _with_tail(sound: np.ndarray, end: float) -> np.ndarray:
     return np.concatenate([sound, np.resize(both, missing)]).astype(np.float32)
 
 
-def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], hear: Callable[[np.ndarray], str]) -> bool:
-    """Whether nothing but a keyword stands behind `pause`, and a finished sentence before it."""
+def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], recognise: Recognise) -> bool:
+    """Whether nothing but a keyword follows `pause`, and a finished sentence precedes it."""
     said = " ".join(fold(text))
     keyword = next((word for word in KEYWORDS if said.endswith(word)), None)
     if keyword is None or completeness(said[: -len(keyword)]) == "open":
         return False
-    return len(fold(hear(sound[round(pause[1] * SAMPLE_RATE) :]))) <= len(keyword.split()) + 1
+    return len(fold(recognise(sound[round(pause[1] * SAMPLE_RATE) :]))) <= len(keyword.split()) + 1

@@ -1,7 +1,7 @@
-"""The child process of `bench recognisers` that loads one recogniser, and tells how long that took and what it holds.
+"""Child process of `bench recognisers` that measures how long one recogniser takes to load and its memory.
 
-`python -m app.evaluation.recogniser_load KEY LANGUAGE` prints one line of JSON. In a process of its own nothing of
-another recogniser is counted.
+`python -m app.evaluation.recogniser_load KEY LANGUAGE` prints one line of JSON. A process of its own keeps other
+recognisers' memory out of the figure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def main(argv: list[str]) -> int:
-    """Loads the recogniser `argv[0]` for the language `argv[1]`."""
+    """Loads the recogniser `argv[0]` for the language `argv[1]` and prints its figures."""
     from app.models.catalogue import find_model
     from app.platform.hardware import resident_bytes
     from app.stt import open_decoder

@@ -1,8 +1,8 @@
-"""`bench recognisers`: words wrong, lag, processor time, memory and load time of each recogniser that is here.
+"""`bench recognisers`: words wrong, lag, processor time, memory and load time of each installed recogniser.
 
-Each listens live, as in a talk, in the sound's own time: a look's words come as late as the look took in processor
-time. The lag of a word is how long after its end it first stood in a partial and stayed. Where a word ends is told by
-Whisper's own alignment of the whole recording, which is right to about a tenth of a second.
+Each recogniser works live as in a talk, in the sound's own time: the words of a decode are as late as its processor
+time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's alignment of
+the whole recording tells where a word ends, to about a tenth of a second.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-import jiwer
 import numpy as np
-import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
 from app.evaluation.listening import Listener
-from app.evaluation.live_recognition import LEAD_SECONDS, CountingDecoder, in_its_room, load_recordings
-from app.evaluation.live_recognition_result import Recording, normalised
-from app.evaluation.people import PARTS
+from app.evaluation.live_recognition import LEAD_SECONDS, CountingDecoder, in_its_room
+from app.evaluation.reader import Reader
+from app.evaluation.recordings import SPEAKER_PARTS, Recording, load_recordings
+from app.evaluation.report import Progress, markdown, no_progress
 from app.evaluation.spoken_questions import load_questions
 from app.evaluation.timed_transcriber import TimedTranscriber
+from app.evaluation.word_errors import compare, normalised
 from app.models.catalogue import models_of
 from app.models.entry import Model
 from app.models.locations import default_model, is_here, model_path
@@ -40,13 +40,13 @@ from app.stt.selection import choose_recogniser
 from app.stt.streaming import RATE, WordsJudge
 
 Ends = list[tuple[str, float]]
-"""The words of a recording, and the second at which each one ends."""
+"""The words of a recording, each with the second at which it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """One recording as a recogniser heard it: the words that were said, and those heard; seconds that each word lagged;
-    processor seconds, and the seconds of sound.
+    """One recording as recognised: the words that were said and recognised, the seconds that each word lagged, the
+    processor seconds that were spent, and the seconds of sound.
     """
 
     said: str
@@ -58,7 +58,7 @@ class Listened:
 
 @dataclass(slots=True)
 class RecogniserResult:
-    """What the bench found of one recogniser, by kind of speech."""
+    """Figures of one recogniser, by kind of speech."""
 
     model: Model
     load_seconds: float
@@ -66,7 +66,7 @@ class RecogniserResult:
     listened: dict[str, list[Listened]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         everything = [one for some in self.listened.values() for one in some]
         lags = [lag for one in everything for lag in one.lags]
         return {
@@ -83,41 +83,38 @@ class RecogniserResult:
 
 @dataclass(slots=True)
 class RecognisersResult:
-    """What a run of the bench gave; `counts`: how many recordings of each kind."""
+    """Figures of all recognisers; `counts`: how many recordings of each kind."""
 
     language: str
     counts: dict[str, int]
     recognisers: list[RecogniserResult] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         rows = [one.document() for one in self.recognisers]
         return {"language": self.language, "recordings": self.counts, "recognisers": rows}
 
     def table(self) -> str:
-        """For people: Markdown."""
-        kinds = "".join(f" words wrong, {kind} ({count}) |" for kind, count in self.counts.items())
-        lines = [
-            f"| recogniser |{kinds} partial lag | processor s per s | memory | loaded in |",
-            "| --- |" + " ---: |" * (len(self.counts) + 4),
-        ]
-        for d in (one.document() for one in self.recognisers):
-            wrong = "".join(f" {100 * d['words_wrong'][kind]:.1f} % |" for kind in self.counts)
-            lag = "–" if d["partial_lag"] is None else f"{d['partial_lag']:.2f} s"
-            lines.append(
-                f"| {d['recogniser']} |{wrong} {lag} | {d['processor_seconds_per_second']:.2f} | "
-                f"{d['memory_bytes'] / 1e6:.0f} MB | {d['load_seconds']:.1f} s |"
+        """The result as a Markdown table."""
+        rows = [
+            (
+                d["recogniser"],
+                *(f"{100 * d['words_wrong'][kind]:.1f} %" for kind in self.counts),
+                "–" if d["partial_lag"] is None else f"{d['partial_lag']:.2f} s",
+                f"{d['processor_seconds_per_second']:.2f}",
+                f"{d['memory_bytes'] / 1e6:.0f} MB",
+                f"{d['load_seconds']:.1f} s",
             )
-        return "\n".join(lines)
+            for d in (one.document() for one in self.recognisers)
+        ]
+        kinds = (f"words wrong, {kind} ({count})" for kind, count in self.counts.items())
+        head = ("recogniser", *kinds, "partial lag", "processor s per s", "memory", "loaded in")
+        return "\n".join(markdown(head, rows))
 
 
 def words_wrong(listened: Sequence[Listened]) -> float:
     """The word error rate over all of them."""
-    told = [one for one in listened if normalised(one.said)]
-    found = jiwer.process_words(
-        [" ".join(normalised(one.said)) for one in told], [" ".join(normalised(one.heard)) for one in told]
-    )
-    return float(found.wer)
+    return float(compare((one.said, one.heard) for one in listened if normalised(one.said)).wer)
 
 
 def run_recognisers(
@@ -127,12 +124,12 @@ def run_recognisers(
     keys: Sequence[str] = (),
     language: str = "en",
     cases: int = 0,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = no_progress,
 ) -> RecognisersResult:
-    """Listens with `keys`, or with all recognisers of `language` that are here.
+    """Measures the recognisers `keys`, or all installed ones of `language`.
 
-    `people`, `folder`: recordings as `bench hearing` takes them; of people only those that nothing was fitted to. With
-    neither, and for English, also the app's ten synthetic questions. Raises TranscriberError.
+    `people`, `folder`: recordings as `bench hearing` reads them; of people only those that nothing was fitted to.
+    Without `folder`, and for English, also the app's ten synthetic questions. Raises TranscriberError.
     """
     speech = _speech(people, folder, language, cases)
     if not speech:
@@ -164,7 +161,7 @@ def run_recognisers(
 def _speech(people: Path | None, folder: Path | None, language: str, cases: int) -> dict[str, list[Recording]]:
     out: dict[str, list[Recording]] = {}
     if people is not None:
-        held_out = load_recordings(people, part=PARTS - 1)
+        held_out = load_recordings(people, part=SPEAKER_PARTS - 1)
         # Spread over the callers, who follow each other in the manifest.
         step = max(1, len(held_out) // cases) if cases else 1
         out["people"] = held_out[::step][: cases or None]
@@ -177,10 +174,10 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
 
 @contextmanager
 def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
-    from app.stt import finished_words
+    from app.stt import text_endpointing
     from app.stt.smart_turn import SmartTurn
 
-    words = finished_words.load() if language == "en" else None
+    words = text_endpointing.load() if language == "en" else None
     try:
         yield SmartTurn(default_model("endpointing")), words
     finally:
@@ -203,11 +200,11 @@ def _listen(
 
     transcriber = TimedTranscriber(decoder, judge, words, lambda: decoder.last)
     listener = Listener(SileroVoiceActivity(), transcriber, TurnTracker(end_weights()))
-    take, told = transcriber.on_update, []
+    forward, updates = transcriber.on_update, []
 
     def note(update: TranscriptUpdate) -> None:
-        told.append((transcriber.now, update.turn, fold(f"{update.stable} {update.unstable}")))
-        take(update)
+        updates.append((transcriber.now, update.turn, fold(f"{update.stable} {update.unstable}")))
+        forward(update)
 
     transcriber.on_update = note
     before = decoder.seconds
@@ -215,19 +212,22 @@ def _listen(
         pass
     heard = " ".join(text for _, text in sorted(listener.finals.items()) if text)
     seconds = len(recording.samples) / SAMPLE_RATE
-    return Listened(recording.text, heard, tuple(_lags(told, ends)), decoder.seconds - before, seconds)
+    return Listened(recording.text, heard, tuple(_lags(updates, ends)), decoder.seconds - before, seconds)
 
 
-def _lags(told: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
-    """For each word that was heard in the end, how long after it was said it stood in a partial and stayed."""
-    finals = {turn: words for _, turn, words in told}
+def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
+    """Yields, for each word that was recognised in the end, how long after its end it stood in a partial and stayed.
+
+    `updates`: time, turn and words of each partial and final.
+    """
+    finals = {turn: words for _, turn, words in updates}
     final = [(turn, place, word) for turn, words in sorted(finals.items()) for place, word in enumerate(words)]
     blocks = SequenceMatcher(None, [word for *_, word in final], [word for word, _ in ends], autojunk=False)
     for a, b, size in blocks.get_matching_blocks():
         for offset in range(size):
             turn, place, word = final[a + offset]
             since = None
-            for at, of, words in told:
+            for at, of, words in updates:
                 if of == turn:
                     there = len(words) > place and words[place] == word
                     since = (since if since is not None else at) if there else None
@@ -236,16 +236,11 @@ def _lags(told: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Ite
 
 
 def _aligner(language: str) -> Callable[[Recording], Ends]:
-    """What tells where the words of a recording end."""
-    from app.stt.whisper_library import faster_whisper
-
-    model = model_path(choose_recogniser(language=language).key)
-    whisper = faster_whisper().WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=1)
+    """A function that finds where the words of a recording end."""
+    reader = Reader(model_path(choose_recogniser(language=language).key))
 
     def ends(recording: Recording) -> Ends:
-        samples = soxr.resample(recording.samples, SAMPLE_RATE, RATE).astype(np.float32)
-        segments, _ = whisper.transcribe(samples, language=language, beam_size=1, word_timestamps=True)
-        words = [word for segment in segments for word in segment.words]
-        return [(" ".join(fold(word.word)), float(word.end)) for word in words if fold(word.word)]
+        words = reader.words(recording.samples, language, beam_size=1, previous_text=True)
+        return [(" ".join(fold(word)), end) for word, end in words if fold(word)]
 
     return ends

@@ -1,107 +1,53 @@
-"""A simulated desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
+"""Simulates a desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
 
-Two devices with clocks of their own, in blocks of 10 ms as the app's; time passes only as frames are read, so that a
-talk in a room is the same each time. Knows nothing of cancellers or sessions: `Room` gives a source, a sink and a tap.
-
-The model: the echo path is a direct sound and an exponentially decaying Gaussian tail (J.-D. Polack, "La
-transmission de l'energie sonore dans les salles", 1988), with three early reflections 3 dB to 9 dB below the direct
-sound, 4 to 18 ms behind it (a table's top, a screen, a wall at the height of a desk). Direct and reverberant energy
-are equal: a microphone at the critical distance, 0.057 sqrt(V / RT60) = 0.66 m in 40 cubic metres at RT60 = 0.3 s
-(H. Kuttruff, "Room Acoustics", ch. 5).
+Both devices have clocks of their own and work in blocks of 10 ms, as the app's do. Time passes only as frames are read,
+so that a talk in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.evaluation.echo_path import TAPS, Convolver, echo_path, read_at
 
 BLOCK = 240
-"""What a device takes or gives at once, if nothing else is said: 10 ms."""
+"""Default block length of a device: 10 ms."""
 
 CUSHION = 960
-"""As the app's loudspeaker does: the first samples of a talk wait 40 ms."""
+"""The first samples of a talk wait 40 ms, as in the app's loudspeaker."""
 
 FADE = 120
-"""As the app's loudspeaker does: a hush falls silent in 5 ms."""
+"""A hush fades out in 5 ms, as in the app's loudspeaker."""
 
 HOP = 480
-"""So much time passes at once where a frame is looked at while it is under way: 20 ms."""
-
-_TAPS = 32
-_PHASES = 512
+"""Step in which a source that shows frames under way lets time pass: 20 ms."""
 
 
-def echo_path(rt60: float, attenuation_db: float, seed: int) -> np.ndarray:
-    """The impulse response from loudspeaker to microphone, without its delay: float64 of shape (rt60 * 24000,).
-
-    `rt60`: seconds until the tail has fallen by 60 dB. `attenuation_db`: the whole response's gain for white noise,
-    so -6 makes the echo 6 dB quieter than what is played.
-    """
-    rng = np.random.default_rng(seed)
-    length = max(480, round(rt60 * SAMPLE_RATE))
-    decay = 10.0 ** (-3.0 * np.arange(length) / (rt60 * SAMPLE_RATE))
-    path = rng.standard_normal(length) * decay
-    path[:48] = 0.0  # the tail begins 2 ms behind the direct sound: nothing is nearer
-    path /= np.sqrt(np.sum(path**2))
-    path[0] = 1.0
-    for milliseconds, level in ((rng.uniform(4, 6), -3.0), (rng.uniform(7, 11), -6.0), (rng.uniform(12, 18), -9.0)):
-        path[round(milliseconds * SAMPLE_RATE / 1000)] += rng.choice((-1.0, 1.0)) * 10 ** (level / 20)
-    return path * (10 ** (attenuation_db / 20) / np.sqrt(np.sum(path**2)))
-
-
-class _Convolver:
-    """Streams samples through an impulse response: overlap-add, any block length up to `most`."""
-
-    def __init__(self, path: np.ndarray, most: int) -> None:
-        self._most = most
-        self._size = len(path) + most
-        self._spectrum = np.fft.rfft(path, self._size)
-        self._tail = np.zeros(self._size)
-
-    def push(self, samples: np.ndarray) -> np.ndarray:
-        """As many samples as came in: float64 of shape (n,)."""
-        count = len(samples)
-        assert count <= self._most
-        if count and samples.any():
-            self._tail += np.fft.irfft(np.fft.rfft(samples, self._size) * self._spectrum, self._size)
-        out = self._tail[:count].copy()
-        self._tail[: -count or None] = self._tail[count:]
-        if count:
-            self._tail[-count:] = 0.0
-        return out
-
-
-def _kernels() -> np.ndarray:
-    """Kaiser-windowed sincs for every 512th of a sample: float64 of shape (513, 32); beta 8 is below -80 dB."""
-    at = np.arange(_TAPS)[None, :] - (_TAPS // 2 - 1) - np.arange(_PHASES + 1)[:, None] / _PHASES
-    window = np.i0(8.0 * np.sqrt(np.maximum(0.0, 1.0 - (at / (_TAPS / 2)) ** 2))) / np.i0(8.0)
-    return np.sinc(at) * window
-
-
-_KERNELS = _kernels()
-
-
-def _at_positions(samples: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """`samples` (n,) read at fractional `positions` (m,), each at least 16 from both ends."""
-    whole = np.floor(positions).astype(np.int64)
-    phase = (positions - whole) * _PHASES
-    low = phase.astype(np.int64)
-    share = (phase - low)[:, None]
-    kernel = _KERNELS[low] * (1.0 - share) + _KERNELS[low + 1] * share
-    around = np.lib.stride_tricks.sliding_window_view(samples, _TAPS)[whole - (_TAPS // 2 - 1)]
-    return np.einsum("ij,ij->i", around, kernel)
+def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
+    """Arguments of random rooms, all independent of each other but for three attenuations in turn."""
+    rng = np.random.default_rng((seed, 2))
+    return [
+        {
+            "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
+            "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
+            "rt60": round(float(rng.uniform(0.3, 0.5)), 2),
+            "noise_dbfs": round(float(rng.uniform(-65.0, -50.0)), 1),
+            "drift_ppm": float(rng.choice((-100.0, 0.0, 100.0))),
+            "seed": 100 * seed + n,
+        }
+        for n in range(count)
+    ]
 
 
 class RoomSink:
-    """The loudspeaker: an `AudioSink` that takes a block from its queue whenever its own clock says so.
+    """The loudspeaker: an `AudioSink` that takes a block from its queue at the pace of its own clock.
 
-    `stops`: the seconds at which it fell silent since somebody wanted it: what was queued was thrown away, or kept back
-    (`hushes` times; a hush that is taken back is none of the stops). `underruns` counts every time it ran dry.
+    `stops`: the seconds at which it was silenced, by a flush or by one of the `hushes` that were not undone.
+    `underruns` counts how often it ran dry.
     """
 
     name = "room's loudspeaker"
@@ -114,7 +60,7 @@ class RoomSink:
         self.hushes = 0
         self._hushed = self._silenced = False
         self._room = room
-        self._queue = np.zeros(0, np.float32)
+        self._queue: np.ndarray = np.zeros(0, np.float32)
         self._playing = False
         self._waited = 0
 
@@ -147,7 +93,7 @@ class RoomSink:
             self.stops.pop()
 
     def block(self) -> np.ndarray:
-        """The next block that the device hands to the air: float32 (room.block,), silence where nothing waits."""
+        """The next block that is played: float32 (room.block,), silence where nothing is queued."""
         size = self._room.block
         out = np.zeros(size, np.float32)
         if self._hushed:
@@ -179,14 +125,12 @@ class RoomSink:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         return None
 
 
 class RoomTap:
-    """What the loudspeaker was handed, block by block: a `Tap`. `late`: blocks that the next look misses still."""
+    """A `Tap` on the loudspeaker's blocks. `late`: the newest blocks that `take` does not return yet."""
 
     rate = SAMPLE_RATE
 
@@ -196,7 +140,7 @@ class RoomTap:
         self._blocks: list[np.ndarray] = []
 
     def put(self, block: np.ndarray) -> None:
-        """The loudspeaker was handed `block`."""
+        """Adds a block that is played."""
         self._blocks.append(block)
 
     def take(self) -> np.ndarray:
@@ -206,7 +150,7 @@ class RoomTap:
 
 
 class RoomSource:
-    """The microphone: an `AudioSource`. Reading a frame lets 80 ms pass in the room."""
+    """The microphone: an `AudioSource`. Reading a frame takes 80 ms of the room's time."""
 
     name = "room's microphone"
     overruns = backlog = 0
@@ -223,18 +167,16 @@ class RoomSource:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         return None
 
 
 class HopSource(RoomSource):
-    """The microphone, which shows the frame under way: 20 ms pass at once, as long as `read_frame` may wait."""
+    """A microphone that shows the frame under way: 20 ms pass at a time, up to `read_frame`'s timeout."""
 
     def __init__(self, room: Room) -> None:
         super().__init__(room)
-        self._begun = np.zeros(0, np.float32)
+        self._begun: np.ndarray = np.zeros(0, np.float32)
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         left = round(timeout * SAMPLE_RATE)
@@ -250,21 +192,21 @@ class HopSource(RoomSource):
         return self._begun.copy()
 
     def mute(self) -> None:
-        """What has come of the frame under way becomes zeros."""
+        """Zeros the frame under way."""
         self._begun = np.zeros_like(self._begun)
 
 
 class Room:
-    """`frames` frames of 80 ms in a room; all times are seconds by the microphone's clock, from 0.
+    """A room for `frames` frames of 80 ms; all times are seconds by the microphone's clock, from 0.
 
-    `delay_seconds`: from the moment the loudspeaker is handed a sample until its direct sound stands in the
-    microphone's frame: both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; None for
-    headphones, which leave no echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much
-    faster the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at once.
-    `drive`: how far a full-scale sample is driven into the loudspeaker's tanh (0: it is linear; 1: 5 % of harmonics at
-    full scale). `moves_at`: the second at which somebody moves the microphone: from then on the echo's path is another
-    one. `by_hops`: the microphone shows its frames while they are under way. `played`, `near`, `echo`: what sounded so
-    far, by the loudspeaker's clock, in the microphone, and the echo in it alone (with `keep` only).
+    `delay_seconds`: from the moment the loudspeaker gets a sample until its direct sound is in the microphone's frame,
+    through both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means
+    headphones without an echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much faster
+    the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at a time. `drive`:
+    how far a full-scale sample is driven into the loudspeaker's tanh (0: linear; 1: 5 % of harmonics at full scale).
+    `moves_at`: the second at which the microphone is moved, which changes the echo path. `by_hops`: the microphone
+    shows its frames while they are under way. With `keep`, the room records what was `played`, by the loudspeaker's
+    clock, the microphone's sound in `near`, and the `echo` in it.
     """
 
     def __init__(
@@ -291,7 +233,7 @@ class Room:
         self.near: list[np.ndarray] = []
         self.echo: list[np.ndarray] = []
         self.sounding: list[float] = []
-        """Peak of each block that the loudspeaker was handed, by its own clock."""
+        """Peak of each block that was played, by the loudspeaker's clock."""
         self._passed, self._end = 0, frames * FRAME_SAMPLES
         self._speed = 1.0 + drift_ppm * 1e-6
         self._delay = delay_seconds * SAMPLE_RATE
@@ -302,12 +244,12 @@ class Room:
         self._convolver, self._later = (
             None
             if attenuation_db is None
-            else _Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
+            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
             for more in (0, 1000)
         )
         self._blocks = 0
         # The sound at the microphone by the loudspeaker's clock; `_base` is the index of its first sample.
-        self._air = np.zeros(SAMPLE_RATE)
+        self._air: np.ndarray = np.zeros(SAMPLE_RATE)
         self._base = -SAMPLE_RATE
         self._said: list[tuple[int, np.ndarray]] = []
 
@@ -318,19 +260,19 @@ class Room:
 
     @property
     def now(self) -> float:
-        """Seconds that have passed."""
+        """Elapsed seconds."""
         return self._passed / SAMPLE_RATE
 
     def say(self, samples: np.ndarray, at: float) -> None:
-        """The user's own sound, float32 (n,) as the microphone would take it, beginning at second `at`."""
+        """Adds the user's voice from second `at` on: float32 (n,), as it arrives at the microphone."""
         self._said.append((round(at * SAMPLE_RATE), samples))
 
     def next_frame(self) -> np.ndarray:
-        """Lets 80 ms pass; the microphone's frame, float32 (1920,)."""
+        """Lets 80 ms pass; returns the microphone's frame, float32 (1920,)."""
         return self.let_pass(FRAME_SAMPLES)
 
     def let_pass(self, count: int) -> np.ndarray:
-        """Lets so many samples' time pass; what the microphone hears, float32 (count,)."""
+        """Lets `count` samples' time pass; returns the microphone's sound, float32 (count,)."""
         if self._passed >= self._end:
             raise EndOfAudio
         start, end = self._passed, self._passed + count
@@ -359,7 +301,7 @@ class Room:
         return out
 
     def loudest(self, begin: float, end: float) -> float:
-        """The largest sample that the loudspeaker was handed between two seconds, by the microphone's clock."""
+        """The largest sample that was played between two seconds, by the microphone's clock."""
         first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 
@@ -377,8 +319,8 @@ class Room:
             first = start - round(self._delay) - self._base
             return self._shorten(self._air[first : first + end - start], first)
         positions = (np.arange(start, end) - self._delay) * self._speed - self._base
-        first = int(positions[0]) - _TAPS
-        return self._shorten(_at_positions(self._air, positions), first)
+        first = int(positions[0]) - TAPS
+        return self._shorten(read_at(self._air, positions), first)
 
     def _shorten(self, echo: np.ndarray, first: int) -> np.ndarray:
         echo = echo.copy()

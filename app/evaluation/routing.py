@@ -1,7 +1,4 @@
-"""`run_routing`: how often the kind of a question is told right, from how many words, and how long that takes.
-
-Knows the sets of questions and the form of the figures; telling kinds and holding on to them is `app.routing`'s.
-"""
+"""`bench routing`: how often the router classifies a question correctly, from how many words, and how long it takes."""
 
 from __future__ import annotations
 
@@ -14,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from app.evaluation.report import markdown, paragraphs
 from app.platform.resources import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
 
 BEGINNINGS = (4, 6, 8)
-"""Words after which a question is judged while it grows; beside it, whole."""
+"""Numbers of words from which a growing question is classified, besides the whole question."""
 LOADS = 5
 STEP = 2
-"""Words that come between two decisions of the policy."""
+"""Words between two decisions of the policy."""
 
 Labelled = list[tuple[str, str]]
 """Kind and text."""
@@ -30,26 +28,32 @@ Labelled = list[tuple[str, str]]
 
 @dataclass(slots=True)
 class SetFigures:
-    """What one set of questions gave. Shares are of 1."""
+    """Figures of one set of questions; shares from 0 to 1."""
 
     name: str
     questions: int
     right: float
     beginnings: dict[int, float]
-    """Words heard, and the share right from these alone; a shorter question counts with all it has."""
+    """Share right from the first words alone, by their number; a shorter question counts with all its words."""
     confusion: list[list[int]]
-    """(kinds, kinds) in the order of KINDS: a row is what it is, a column what it was taken for."""
+    """(kinds, kinds) in the order of KINDS: rows are the right kinds, columns the classifier's."""
     policy_right: float
-    """Share right at the end of the question as the policy has it, asked every STEP words."""
+    """Share right at the question's end with the policy, which decides every STEP words."""
     policy_changes: float
-    """How often a question changes its kind on the way after the first words, with the policy."""
+    """How often the kind changes while a question grows, with the policy."""
     bare_changes: float
-    """The same without: the likeliest kind at every step."""
+    """The same without the policy: the likeliest kind at every step."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares right: of whole questions, of each beginning, and with the policy."""
+        beginnings = {str(words): share for words, share in self.beginnings.items()}
+        return {"whole": self.right, **beginnings, "policy": self.policy_right}
 
 
 @dataclass(slots=True)
 class RoutingResult:
-    """What a run of the bench gave. Times in milliseconds."""
+    """Figures of all sets, and times in milliseconds; `left_out`: sentences on what is missing."""
 
     sets: list[SetFigures] = field(default_factory=list)
     load_ms: float = 0.0
@@ -57,43 +61,31 @@ class RoutingResult:
     call_p95_ms: float = 0.0
     calls: int = 0
     left_out: list[str] = field(default_factory=list)
-    """What could not be scored, as sentences."""
 
     def table(self) -> str:
-        """For people: Markdown."""
-        lines: list[str] = []
-        if self.sets:
-            lines += [
-                "| right, % | questions | whole |"
-                + "".join(f" {words} words |" for words in BEGINNINGS)
-                + " with the policy |",
-                "| --- | ---: | ---: |" + " ---: |" * (len(BEGINNINGS) + 1),
-            ]
+        """The result as Markdown tables: the shares, and the confusions of each set."""
+        head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
+        rows = [
+            (one.name, one.questions, *(f"{100 * share:.1f}" for share in one.shares.values())) for one in self.sets
+        ]
+        lines = markdown(head, rows) if rows else []
         for one in self.sets:
-            shares = [one.right, *(one.beginnings[words] for words in BEGINNINGS), one.policy_right]
-            lines.append(f"| {one.name} | {one.questions} |" + "".join(f" {100 * share:.1f} |" for share in shares))
-        for one in self.sets:
-            lines += ["", f"{one.name}: rows are what it is, columns what it was taken for", ""]
-            lines += ["| |" + "".join(f" {kind} |" for kind in KINDS), "| --- |" + " ---: |" * len(KINDS)]
-            for kind, row in zip(KINDS, one.confusion, strict=True):
-                if any(row):
-                    lines.append(f"| {kind} |" + "".join(f" {count} |" for count in row))
+            confused = [(kind, *row) for kind, row in zip(KINDS, one.confusion, strict=True) if any(row)]
             lines += [
+                *("", f"{one.name}: rows are what it is, columns what it was taken for", ""),
+                *markdown(("", *KINDS), confused),
                 "",
                 f"Changes of kind in a growing question: {one.policy_changes:.2f} with the policy, "
                 f"{one.bare_changes:.2f} without.",
             ]
-        lines += [
-            "",
+        times = (
             f"One call takes {self.call_p50_ms:.3f} ms (median of {self.calls}; p95 {self.call_p95_ms:.3f} ms), "
-            f"loading {self.load_ms:.0f} ms.",
-        ]
-        for sentence in self.left_out:
-            lines += ["", sentence]
-        return "\n".join(lines).strip()
+            f"loading {self.load_ms:.0f} ms."
+        )
+        return "\n".join([*lines, *paragraphs([times, *self.left_out])]).strip()
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         return {
             "kinds": list(KINDS),
             "sets": [
@@ -118,10 +110,10 @@ class RoutingResult:
 
 
 def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
-    """Scores the sets that are there and times `calls` calls on one thread. Raises OSError, ValueError or KeyError.
+    """Scores the available sets and times `calls` calls on one thread. Raises OSError, ValueError or KeyError.
 
-    `mt_bench` is MT-Bench's question.jsonl, of which the categories that are kinds here count; `held_out` a file
-    in the form of the training questions (default: `resources/routing/held_out.jsonl`).
+    `mt_bench`: MT-Bench's question.jsonl, of which the categories that the router knows count; `held_out`: a file like
+    the training questions, `resources/routing/held_out.jsonl` by default.
     """
     result = RoutingResult(calls=calls)
     loads = []
@@ -135,7 +127,7 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
     if held_out is None and not path.exists():
         result.left_out.append("There are no held-out questions.")
     else:
-        result.sets.append(_score("held out", [(row["kind"], row["text"]) for row in _rows(path)], classifier))
+        result.sets.append(_score("held out", _labelled(path), classifier))
     if mt_bench is None:
         result.left_out.append("MT-Bench was not scored: give its question.jsonl.")
     else:
@@ -147,7 +139,7 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
         result.sets.append(_score("MT-Bench, both turns, each by itself", both, classifier))
         result.sets.append(_score("MT-Bench, both turns in one", talks, classifier))
 
-    texts = [text for _, text in _rows_of(resource("routing", "questions.jsonl"))]
+    texts = [text for _, text in _labelled(resource("routing", "questions.jsonl"))]
     times = np.empty(calls)
     for call in range(calls):
         text = texts[call * 7 % len(texts)]
@@ -163,7 +155,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _rows_of(path: Path) -> Labelled:
+def _labelled(path: Path) -> Labelled:
     return [(row["kind"], row["text"]) for row in _rows(path)]
 
 

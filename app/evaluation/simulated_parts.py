@@ -1,7 +1,6 @@
-"""The app's own parts in simulated time: real models, whose answers come as late as they would on a quiet laptop.
+"""Makes sessions in simulated time for benches: real models, whose results are as late as on a quiet laptop.
 
-What a session in simulated time hears and says so is the same on every machine, however busy that is, and is there
-sooner than it sounds. For benches.
+The figures are the same on every machine, however busy, and a talk takes less time than its sound.
 """
 
 from __future__ import annotations
@@ -29,36 +28,36 @@ from app.session.session import Session
 from app.tts.base import Clip, Voice
 
 SMALLEST = Speed(0.1, 40.0)
-"""The smallest model on one core: `bench latency` measures 0.10 s to its first words in the manner `thinking` (README),
-and it says some 60 tokens, which are 40 words, a second."""
+"""The smallest model on one core: 0.10 s to its first words in the answer mode `thinking`, by `bench latency`, and some
+60 tokens, which are 40 words, a second."""
 
 CLIP_SECONDS = 0.1
 CLIP_SECONDS_A_SECOND = 0.07
-"""Piper on one core: 0.15 to 0.27 s for a first sentence, and 0.07 s for each second of sound."""
+"""Piper on one core: 0.15 to 0.27 s for a first sentence, 0.07 s for each second of sound."""
 
 
 class SimulatedTranscriber(TimedTranscriber):
-    """The app's transcriber, with what it finds delivered on the running loop when it would have come."""
+    """The app's transcriber, whose results are delivered on the running loop in simulated time."""
 
     def __init__(self, models: SpeechModels) -> None:
         self._loop = asyncio.get_running_loop()
         super().__init__(models.decoder, models.judge, models.words)
 
     @property
-    def now(self) -> float:  # type: ignore[override]
-        """The loop's time."""
+    def now(self) -> float:
+        """The loop's time; setting it has no effect."""
         return self._loop.time()
 
     @now.setter
     def now(self, value: float) -> None:
         pass
 
-    def _keep(self, answer: Callable[[], None]) -> None:
-        self._loop.call_at(self.working.finish(), answer)
+    def _keep(self, result: Callable[[], None]) -> None:
+        self._loop.call_at(self.working.finish(), result)
 
 
 class SimulatedVoice:
-    """A voice whose clips are ready as late as Piper's, one after the other. It is entered by whoever gives it."""
+    """A voice whose clips are ready as late as Piper's, one after the other. The caller enters `voice`."""
 
     rate = volume = 1.0
 
@@ -69,14 +68,13 @@ class SimulatedVoice:
         self._free_at = 0.0
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """See `Voice.synthesize`."""
         out: Future[Clip] = Future()
         made = self._voice.synthesize(text)
         error = made.exception()
         seconds = 0.0 if error is not None else len(made.result().samples) / SAMPLE_RATE
         self._free_at = max(self._free_at, self._loop.time()) + CLIP_SECONDS + CLIP_SECONDS_A_SECOND * seconds
 
-        def give() -> None:
+        def deliver() -> None:
             if not out.set_running_or_notify_cancel():
                 return
             if error is not None:
@@ -84,7 +82,7 @@ class SimulatedVoice:
             else:
                 out.set_result(made.result())
 
-        self._loop.call_at(self._free_at, give)
+        self._loop.call_at(self._free_at, deliver)
         return out
 
     def __enter__(self) -> SimulatedVoice:
@@ -95,7 +93,7 @@ class SimulatedVoice:
 
 
 class SimulatedBackend:
-    """A back-end on a real loop of its own. `speed`: how late its words come; None: as late as they really did."""
+    """A back-end that runs on a real loop of its own. `speed`: how late its words come; None: as late as they were."""
 
     def __init__(self, backend: Backend, speed: Speed | None) -> None:
         self.name, self.model, self.traits = backend.name, backend.model, backend.traits
@@ -104,44 +102,39 @@ class SimulatedBackend:
         self._backend = backend
         self._speed = speed
         self._real = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._real.run_forever, name="the brain's own time", daemon=True)
+        self._thread = threading.Thread(target=self._real.run_forever, name="back-end in real time", daemon=True)
         self._thread.start()
 
     async def open(self) -> None:
-        """See `Backend.open`."""
-        self._do(self._backend.open())
+        self._run(self._backend.open())
 
     async def prime(self, request: ChatRequest) -> None:
-        """See `Backend.prime`."""
-        self._do(self._backend.prime(request))
+        self._run(self._backend.prime(request))
 
     async def models(self) -> list[str]:
-        """See `Backend.models`."""
-        return self._do(self._backend.models())
+        return self._run(self._backend.models())
 
     async def close(self) -> None:
-        """See `Backend.close`."""
-        self._do(self._backend.close())
+        self._run(self._backend.close())
         self._real.call_soon_threadsafe(self._real.stop)
         self._thread.join()
         self._real.close()
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """See `Backend.stream`."""
         context = self._backend.stream(request)
         began = time.perf_counter()
-        items = self._do(context.__aenter__())
+        items = self._run(context.__aenter__())
         try:
             yield self._items(items, began)
         finally:
-            self._do(context.__aexit__(None, None, None))
+            self._run(context.__aexit__(None, None, None))
 
     async def _items(self, items: AsyncIterator[StreamItem], began: float) -> AsyncIterator[StreamItem]:
-        speed, late, behind_blank = self._speed, None, False
+        speed, late, after_blank = self._speed, None, False
         while True:
             try:
-                item = self._do(anext(items))  # type: ignore[arg-type]
+                item = self._run(anext(items))
             except StopAsyncIteration:
                 return
             if speed is None:
@@ -149,13 +142,13 @@ class SimulatedBackend:
             elif late is None:
                 late = speed.first
             else:
-                late = _words_begun(f"{' ' * behind_blank}{item}") / speed.rate if isinstance(item, str) else 0.0
-            behind_blank = isinstance(item, str) and item[-1:].isspace()
+                late = _words_begun(f"{' ' * after_blank}{item}") / speed.rate if isinstance(item, str) else 0.0
+            after_blank = isinstance(item, str) and item[-1:].isspace()
             await asyncio.sleep(late)
             began = time.perf_counter()
             yield item
 
-    def _do(self, work: Any) -> Any:
+    def _run(self, work: Any) -> Any:
         async def run() -> Any:
             return await work
 
@@ -163,14 +156,14 @@ class SimulatedBackend:
 
 
 def _words_begun(text: str) -> int:
-    """How many words begin behind a blank in what a model says at a time."""
+    """The number of words that begin after a blank."""
     return len(re.findall(r"\s\S", text))
 
 
 class SimulatedParts:
-    """Makes sessions in simulated time. A context manager; entering loads the models. Raises TranscriberError and
-    VoiceError. `make_backend` makes a brain that is not open yet. `speeds`: how fast embedded models are, by their
-    keys, where that is known.
+    """Makes sessions in simulated time. A context manager, which loads the models on entering and may raise
+    TranscriberError and VoiceError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of
+    embedded models, by their keys.
     """
 
     def __init__(
@@ -200,7 +193,7 @@ class SimulatedParts:
         end_with_input: bool = True,
         remember_seconds: float = 0.0,
     ) -> Session:
-        """A session of `choice`, to be entered on a loop of simulated time."""
+        """Makes a session of `choice`, to be entered on a loop in simulated time."""
         voice = SimulatedVoice(self._voice)
         model = choice.backend.model or DEFAULTS["llm"]
         speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
@@ -213,10 +206,8 @@ class SimulatedParts:
             sink=sink,
         )
         config = SessionConfig(
-            answer_mode=choice.answer_mode,
-            duplex=choice.duplex,
+            choice=choice,
             pace="simulated",
-            choice=choice.backend,
             end_with_input=end_with_input,
             remember_seconds=remember_seconds,
         )

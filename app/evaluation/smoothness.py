@@ -1,7 +1,6 @@
-"""`bench window`: whether the window stays smooth through a dense talk, and with a long conversation in it.
+"""`bench window`: whether the window stays smooth in a dense talk and with a long conversation.
 
-The window is measured in a child process of its own (`app.gui.bench.window`), which knows how; here stand the goals
-and the table. Knows nothing of windows.
+A child process (`app.gui.bench.window`) measures; this module has the goals and the table.
 """
 
 from __future__ import annotations
@@ -11,37 +10,37 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.evaluation.report import Progress, no_progress
 from app.session.errors import UserError
 
 APPLY_GOAL_MS = 4.0
 FRAMES_GOAL = 50.0
 LATE_GOAL_MS = 5.0
 MEMORY_GOAL = 1.0
-"""MB a minute of talk: its words are kept, and little else may be."""
+"""MB a minute of talk, of which only its words may be kept."""
 WARM_SECONDS = 480.0
-"""A shorter talk tells of the memory that is filled once, not of what it takes from then on."""
+"""In a shorter talk most of the memory is filled once and says nothing of its growth."""
 SCROLL_GOAL_MS = 33.0
-"""Two pictures of a screen: more would be seen as a hitch."""
+"""Two frames of a screen: more is visible as a hitch."""
 SEARCH_GOAL_MS = 100.0
 PATIENCE = 3.0, 300.0
-"""Times the talk's length and seconds more, for a child that hangs."""
+"""Timeout of the child: a factor on the talk's length, and seconds."""
 LIVE_SECONDS = 40.0
 TURNS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class SmoothnessResult:
-    """`found`: what the child has written; see `app.gui.bench.window`."""
+    """`found`: the figures that the child process has written."""
 
     found: dict[str, Any]
 
     def rows(self) -> list[tuple[str, float, float | None, bool]]:
-        """(what, its value, its goal, whether that is met); milliseconds where nothing else is said."""
+        """Label, value, goal and whether it is met; in milliseconds unless the label says otherwise."""
         full, live, long = (self.found[part] for part in ("full_speed", "live", "transcript"))
         memory_goal = MEMORY_GOAL if full["seconds"] >= WARM_SECONDS else None
         return [
@@ -73,7 +72,7 @@ class SmoothnessResult:
         return all(met for *_, met in self.rows())
 
     def table(self) -> str:
-        """For people."""
+        """The result as a table."""
         full, live = self.found["full_speed"], self.found["live"]
         lines = [
             f"{full['seconds'] / 60:.1f} minutes of talk ({full['events']} events) shown in {full['took_seconds']:.0f} "
@@ -88,7 +87,7 @@ class SmoothnessResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The result for JSON."""
         rows = [
             {"what": words, "value": round(value, 3), "goal": goal, "met": met}
             for words, value, goal, met in self.rows()
@@ -101,9 +100,9 @@ def run_smoothness(
     *,
     live_seconds: float = LIVE_SECONDS,
     turns: int = TURNS,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = no_progress,
 ) -> SmoothnessResult:
-    """Measures with a made-up talk of so many minutes. Raises UserError where the window can't be shown."""
+    """Measures with a made-up talk of `minutes`. Raises UserError if the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
     environment = dict(os.environ)
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -1,4 +1,4 @@
-"""The installed models that hear, loaded once for a bench or a trainer."""
+"""Loads the installed recogniser and endpointing models once for a bench or for training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.stt.streaming import RATE, Decoder, WordsJudge
 
 @dataclass(frozen=True, slots=True)
 class SpeechModels:
-    """The recogniser, and the judges of a turn's end by its sound and by its words; `words` is None where the language
+    """The recogniser, and the judges of a turn's end by its sound and by its words; `words` is None if the language
     model can't be run.
     """
 
@@ -29,30 +29,30 @@ class SpeechModels:
 
     @property
     def left_out(self) -> list[str]:
-        """A sentence for each model that is missing."""
+        """Sentences on missing models."""
         if self.words is not None:
             return []
         return ["The language model is not installed, so the words were judged by rules alone."]
 
     def transcriber(self) -> TimedTranscriber:
-        """A transcriber in simulated time over these models."""
+        """A transcriber in simulated time that uses these models."""
         return TimedTranscriber(self.decoder, self.judge, self.words)
 
     def voice_detector(self) -> VoiceActivity:
-        """A new voice detector: one for each recording, since it keeps state."""
+        """A new voice detector: each recording needs its own, since it keeps state."""
         from app.stt.silero import SileroVoiceActivity
 
         return SileroVoiceActivity()
 
     def transcribe(self, samples: np.ndarray) -> str:
-        """The words of one look at all of `samples`: float32 24 kHz."""
+        """The words of all of `samples` (float32 24 kHz), decoded in one pass."""
         return self.decoder.decode(soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32))
 
 
 @contextmanager
 def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
-    """Loads the models; `words`: also the judge of the words. Raises TranscriberError."""
-    from app.stt import finished_words
+    """Loads the models; `words`: the judge of the words too. Raises TranscriberError."""
+    from app.stt import text_endpointing
     from app.stt.smart_turn import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
 
@@ -60,7 +60,7 @@ def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     if not recogniser.is_dir() or not judge.is_file():
         raise TranscriberError(f"The models that hear are not installed. Set the app up again: {completing_command()}.")
     decoder, sound_judge = WhisperDecoder(recogniser), SmartTurn(judge)
-    words_judge = finished_words.load() if words else None
+    words_judge = text_endpointing.load() if words else None
     try:
         yield SpeechModels(decoder, sound_judge, words_judge)
     finally:

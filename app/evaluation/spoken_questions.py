@@ -1,38 +1,43 @@
-"""Spoken questions, a microphone that a script speaks into in real time, and a loudspeaker that plays to nobody.
+"""Spoken questions, a scripted microphone and a silent loudspeaker, for benches and the demo.
 
-For benches and the demo: the sound enters and leaves as on devices, paced by the clock.
+The sound enters and leaves as on devices, paced by the clock.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import CUSHION_SECONDS
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
-from app.audio.io.portaudio import CUSHION_SECONDS
+from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.evaluation.recordings import voice_end
 from app.platform.resources import resource
 from app.session.session import Session
 
 LEAD_SECONDS = 0.6
-"""Silence before each question, so that it does not begin in the answer's last word."""
-VOICE_FLOOR = 0.01
-"""Amplitude above which a recording is taken to be voice: -40 dBFS, its noise is below -70."""
+"""Silence before each question, so that it does not overlap the answer's last word."""
+
+PATIENCE_SECONDS = 40.0
+"""An answer that takes longer is not waited for."""
 
 MakeSession = Callable[..., Session]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A spoken question: `samples` float32 24 kHz; its voice ends `end` seconds after the first one."""
+    """A spoken question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
 
     name: str
     text: str
@@ -50,29 +55,47 @@ class Spoken(Protocol):
 
 
 def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> list[Question]:
-    """The first `count` questions of the bench; with `names`, these, in their order."""
+    """The first `count` questions of the bench, or those with the `names`, in that order."""
     entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))
     if names:
         known = {f"{entry['question']}_{entry['turn']}": entry for entry in entries}
         entries = [known[name] for name in names]
     out = []
     for entry in entries[:count]:
-        frames = []
-        with FileSource(resource("bench", *entry["file"].split("/"))) as source:
-            while True:
-                try:
-                    frames.append(source.read_frame(0.0))
-                except EndOfAudio:
-                    break
-        samples = np.concatenate(frames)
-        end = float(np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[-1] + 1) / SAMPLE_RATE
-        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, end))
+        samples = read_frames(resource("bench", *entry["file"].split("/")))
+        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, voice_end(samples)))
     return out
 
 
+def read_frames(file: Path) -> np.ndarray:
+    """Reads a sound file as a session does: float32 mono 24 kHz, in whole frames. Raises AudioFileError."""
+    frames: list[np.ndarray] = []
+    with FileSource(file) as source:
+        while True:
+            try:
+                frame = source.read_frame(0.0)
+            except EndOfAudio:
+                return np.concatenate(frames)
+            if frame is not None:
+                frames.append(frame)
+
+
+async def until_answered(talk: Session, events: Sequence[e.Event], end: float, settle_seconds: float) -> None:
+    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, or no answer
+    comes. `events`: the session's events since the question began.
+    """
+    quiet_since = None
+    while talk.clock() - end < PATIENCE_SECONDS:
+        await asyncio.sleep(0.05)
+        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
+        quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
+        if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
+            return
+
+
 class PacedAsker:
-    """A microphone that the bench speaks into: silence, and a question whenever it is told to ask. `paced` False: it
-    never waits, for sessions that have a time of their own.
+    """A microphone with silence, and a question whenever `ask` is called. `paced` off: it never waits, for sessions in
+    simulated time.
     """
 
     name = "bench"
@@ -83,32 +106,25 @@ class PacedAsker:
         self._frames: deque[np.ndarray] = deque()
         self._begin = 0.0
         self._given = 0
-        self._asked: deque[float] = deque()
         self._lock = threading.Lock()
 
     def ask(self, question: Spoken) -> float:
-        """Asks from the next frame on; returns the session time at which its sound begins, as `asked_at` does."""
+        """Asks from the next frame on; returns the session time at which the sound begins."""
         lead = np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32)
         sound = np.concatenate([lead, question.samples])
         sound = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES))
         with self._lock:
-            self._asked.append((self._given * FRAME_SECONDS) + LEAD_SECONDS)
             self._frames.extend(sound.reshape(-1, FRAME_SAMPLES))
-            return self._asked[-1]
-
-    def asked_at(self) -> float:
-        """Session time at which the sound of the last question begins."""
-        return self._asked[-1]
+            return self._given * FRAME_SECONDS + LEAD_SECONDS
 
     @property
     def backlog(self) -> int:
-        """Frames that are due and were not fetched."""
+        """Frames that are due and were not read."""
         if not self._paced:
             return 0
         return max(0, int((time.perf_counter() - self._begin) / FRAME_SECONDS) - self._given)
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """See `AudioSource.read_frame`."""
         wait = self._begin + (self._given + 1) * FRAME_SECONDS - time.perf_counter()
         if wait > 0 and self._paced:
             time.sleep(wait)
@@ -117,7 +133,6 @@ class PacedAsker:
             return self._frames.popleft() if self._frames else np.zeros(FRAME_SAMPLES, np.float32)
 
     def drop_to_newest(self) -> int:
-        """See `AudioSource.drop_to_newest`."""
         dropped = 0
         with self._lock:
             while self.backlog > 1:
@@ -136,7 +151,7 @@ class PacedAsker:
 
 
 class PacedListener:
-    """A loudspeaker that plays to nobody at the pace of sound, by the clock `now`, and counts where it ran dry."""
+    """A silent loudspeaker that plays at the pace of sound by the clock `now`, and counts where it ran dry."""
 
     name = "bench"
     keeps_time = False
@@ -149,16 +164,14 @@ class PacedListener:
 
     @property
     def queued(self) -> int:
-        """See `AudioSink.queued`."""
         return max(0, round((self._dry_at - self._now()) * SAMPLE_RATE))
 
     @property
     def played(self) -> int:
-        """See `AudioSink.played`."""
         return self.written - self.queued - self.flushed
 
     def write(self, samples: np.ndarray) -> None:
-        """See `AudioSink.write`. Waits for the same cushion as `Loudspeaker` before it starts."""
+        """Queues sound; playing starts after the same cushion as in `Loudspeaker`."""
         if not len(samples):
             return
         now = self._now()
@@ -170,7 +183,6 @@ class PacedListener:
         self.written += len(samples)
 
     def flush(self) -> int:
-        """See `AudioSink.flush`."""
         thrown = self.queued
         self.flushed += thrown
         self._dry_at = -1e9

@@ -1,8 +1,8 @@
-"""`bench startup`: how long from the click until the window is seen, and until one can talk to the embedded default.
+"""`bench startup`: seconds from the click until the window is visible, and until one can talk to the default back-end.
 
-The real app is started as a child process again and again, with a home of its own, and says itself when it was where
-(`app.gui.shell.start_report`). There a second talk takes the place of the first one, with the models that are loaded then.
-One start before does not count: it warms the disk. One more is run with Python's own profile of imports.
+The real app is started several times as a child process with a home folder of its own, and reports itself when it
+reached each step (`app.gui.shell.start_report`). A second talk replaces the first one, to measure a start with loaded
+models. A start before the others warms the disk and does not count; one after them runs with Python's import profile.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.evaluation.report import Progress, no_progress
 from app.session.errors import UserError
 
 PATIENCE_SECONDS = 120.0
 WINDOW_GOAL, READY_GOAL, AGAIN_GOAL = 1.0, 4.0, 0.5
-"""Seconds, medians."""
+"""Medians in seconds."""
 STEPS = {
     "imported": "the window's code is imported",
     "made": "the window is made",
@@ -40,7 +40,7 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class PackageImport:
-    """A package that is imported until the window is seen: its modules' own milliseconds, and how many there are."""
+    """A package that is imported before the window is visible: its modules' own milliseconds and their number."""
 
     name: str
     own_ms: float
@@ -49,28 +49,28 @@ class PackageImport:
 
 @dataclass(slots=True)
 class StartupResult:
-    """Seconds from the process's start to each step, start by start, and those that a second talk took from its own
-    start; `problem`: why one could not talk.
+    """Seconds from the process's start to each step, for each start; for `again`, from the second talk's own start.
+
+    `problem`: why no talk could begin. `imported_ms`: all imports until the window is visible, slowed by the profile.
     """
 
     times: dict[str, list[float]] = field(default_factory=dict)
     problem: str = ""
     packages: list[PackageImport] = field(default_factory=list)
     imported_ms: float = 0.0
-    """All imports until the window is seen, as the profile has them: it makes them slower."""
     imported_modules: int = 0
 
     @property
     def ok(self) -> bool:
-        """Whether all that could be measured is within its goal."""
+        """Whether all measured medians are within their goals."""
         return all(self.median(step) <= goal for step, goal in GOALS.items() if self.times.get(step))
 
     def median(self, step: str) -> float:
-        """Seconds."""
+        """Median seconds to a step."""
         return statistics.median(self.times[step])
 
     def table(self) -> str:
-        """For people."""
+        """The result as a table."""
         lines = [f"{'seconds from the start of the process':40} {'median':>8} {'min':>8} {'max':>8}"]
         for step, words in STEPS.items():
             if times := self.times.get(step):
@@ -88,7 +88,7 @@ class StartupResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """For programs; seconds, and milliseconds where it says so."""
+        """The result for JSON: seconds, and milliseconds in keys with `_ms`."""
         return {
             "starts": len(self.times.get("painted", ())),
             "steps": {
@@ -101,23 +101,21 @@ class StartupResult:
             "imports": {
                 "all_ms": round(self.imported_ms, 1),
                 "modules": self.imported_modules,
-                "packages": [
-                    {"name": row.name, "own_ms": round(row.own_ms, 1), "modules": row.modules} for row in self.packages
-                ],
+                "packages": [{**asdict(row), "own_ms": round(row.own_ms, 1)} for row in self.packages],
             },
         }
 
 
 def run_startup(
-    starts: int = 5, *, microphone: str = "", loudspeaker: str = "", progress: Callable[[str], None] = lambda _: None
+    starts: int = 5, *, microphone: str = "", loudspeaker: str = "", progress: Progress = no_progress
 ) -> StartupResult:
-    """Starts the app so many times: once before to warm the disk for several, and once behind for the profile. Raises
-    UserError where the window doesn't even come.
+    """Starts the app `starts` times, besides a warm-up (with several starts) and a profiled start. Raises UserError if
+    the window doesn't appear.
     """
     result = StartupResult()
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         home = _Home(Path(folder))
-        home.settle(microphone=microphone, loudspeaker=loudspeaker)
+        home.write_settings(microphone=microphone, loudspeaker=loudspeaker)
         if starts > 1:
             progress("a start that does not count, to warm the disk")
             home.start()
@@ -128,16 +126,16 @@ def run_startup(
                 result.times.setdefault(step, []).append(seconds)
             result.problem = result.problem or problem
         progress("a start with the profile of its imports")
-        *_, said = home.start("-X", "importtime")
+        *_, output = home.start("-X", "importtime")
     result.times = {step: result.times[step] for step in STEPS if len(result.times.get(step, ())) == starts}
-    result.packages, result.imported_ms, result.imported_modules = read_profile(said)
+    result.packages, result.imported_ms, result.imported_modules = read_profile(output)
     return result
 
 
-def read_profile(said: str) -> tuple[list[PackageImport], float, int]:
-    """From what `-X importtime` says: the heaviest packages until the window is seen, all milliseconds, all modules."""
+def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
+    """From `-X importtime`'s output: the heaviest packages until the window is visible, all milliseconds, all modules."""
     own: dict[str, list[float]] = {}
-    for line in said.partition(_PAINTED_LINE)[0].splitlines():
+    for line in output.partition(_PAINTED_LINE)[0].splitlines():
         if match := _IMPORT.match(line):
             own.setdefault(match[4].partition(".")[0], []).append(int(match[1]) / 1000)
     rows = sorted(
@@ -149,7 +147,7 @@ def read_profile(said: str) -> tuple[list[PackageImport], float, int]:
 
 
 class _Home:
-    """A user's folders that the app finds nothing in, and leaves nothing behind outside of."""
+    """Empty user folders, so that the app finds no earlier files and leaves none behind."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -157,12 +155,12 @@ class _Home:
         for name in ("config", "data", "state", "cache", "run"):
             (folder / name).mkdir(mode=0o700)
         if self._environment.pop("PYTHONDONTWRITEBYTECODE", ""):
-            # Users' Pythons keep what they have compiled; where this one is not to, it is kept here.
+            # A user's Python caches bytecode; if this one may not, its cache goes here.
             self._environment["PYTHONPYCACHEPREFIX"] = str(folder / "cache" / "python")
         if sys.platform == "win32":
             for name in ("APPDATA", "LOCAL_APPDATA"):
                 self._environment[f"WIN_PD_OVERRIDE_{name}"] = str(folder / "config")
-            self._environment["USERNAME"] = folder.name  # a window that is open is reached by the user's name
+            self._environment["USERNAME"] = folder.name  # an open window is found by the user's name
         else:
             self._move_runtime()
             for name in ("CONFIG", "DATA", "STATE", "CACHE"):
@@ -172,7 +170,7 @@ class _Home:
         self.count = 0
 
     def _move_runtime(self) -> None:
-        """A window that is open is reached in the folder for sockets; sound and screen are, too."""
+        """Moves the folder of sockets, where an open window would be found, but keeps sound and screen reachable."""
         env, before = self._environment, os.environ.get("XDG_RUNTIME_DIR", "")
         env["XDG_RUNTIME_DIR"] = str(self._folder / "run")
         if not before:
@@ -185,22 +183,22 @@ class _Home:
         if display := env.get("WAYLAND_DISPLAY"):
             env["WAYLAND_DISPLAY"] = os.path.join(before, display)
 
-    def settle(self, **values: str) -> None:
-        """What the user has chosen, and that the first questions are answered."""
+    def write_settings(self, **values: str) -> None:
+        """Writes the settings, with the first run done."""
         folder = self._folder / "config" / "kame-desktop"
         folder.mkdir()
         (folder / "settings.json").write_text(json.dumps({"first_run_done": True, **values}), "utf-8")
 
     def start(self, *options: str) -> tuple[dict[str, float], str, str]:
-        """(seconds from the process's start to each step, why one could not talk, what it said on the error output)."""
+        """Starts the app; returns the seconds to each step, why no talk could begin, and its output."""
         self.count += 1
         report, log = self._folder / f"report {self.count}", self._folder / "said"
         command = [sys.executable, *options, "-m", "app", "--report-start", str(report)]
-        with open(log, "wb") as said:
+        with open(log, "wb") as output:
             root = Path(__file__).resolve().parents[2]
             began = time.monotonic()
             child = subprocess.Popen(
-                command, cwd=root, env=self._environment, stdout=said, stderr=said, stdin=subprocess.DEVNULL
+                command, cwd=root, env=self._environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL
             )
             try:
                 child.wait(PATIENCE_SECONDS)

@@ -1,7 +1,7 @@
-"""The app's transcriber in simulated time: its answers come as late as they would on one core of a laptop.
+"""Runs the app's transcriber in simulated time: its results are as late as on one core of a laptop.
 
-Each look at the words takes `DECODE_SECONDS`, each judgement `JUDGE_SECONDS` or `WORDS_SECONDS` of the sound's own
-time, so that what is measured is the same on every machine.
+Each decode takes `DECODE_SECONDS`, each judgement `JUDGE_SECONDS` or `WORDS_SECONDS` of the sound's own time, so that
+the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from app.stt.base import EndOfTurn
 from app.stt.streaming import Decoder, StreamingTranscriber, WordsJudge
 
 DECODE_SECONDS = 0.13
-"""A look of tiny.en at 3 to 6 s of sound on one core of a laptop."""
+"""A decode of 3 to 6 s of sound by Whisper tiny.en on one core of a laptop."""
 JUDGE_SECONDS = 0.05
 """A judgement of Smart Turn on one core (30 to 60 ms)."""
 WORDS_SECONDS = 0.03
-"""A judgement of the words by the language model on one core, when they go on from the last ones (20 to 40 ms)."""
+"""A judgement of the words by the language model on one core, continuing from the last ones (20 to 40 ms)."""
 
 
 class _TimedWorker:
-    """Works at once, and gives its results out when they would have come: one piece of work after another.
+    """Runs each job at once, and computes when its result would have come, one job after another.
 
-    `seconds`: how long the piece took that was just done.
+    `seconds` returns how long the last job took.
     """
 
     def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
@@ -41,14 +41,14 @@ class _TimedWorker:
         return Future()
 
     def finish(self) -> float:
-        """When the piece is done that was begun last."""
+        """The time at which the last job is done."""
         self._free_at += self._seconds()
         return self._free_at
 
 
 class TimedTranscriber(StreamingTranscriber):
-    """A `StreamingTranscriber` without threads, over models that are loaded already. What is due is given out by
-    `deliver`, and with each frame. `decode_seconds` tells how long the look took that was just done.
+    """A `StreamingTranscriber` without threads, over models that are loaded already. Due results are delivered by
+    `deliver`, and with each frame. `decode_seconds` returns how long the last decode took.
     """
 
     working: _TimedWorker
@@ -62,12 +62,13 @@ class TimedTranscriber(StreamingTranscriber):
     ) -> None:
         super().__init__("timed", lambda: (decoder, judge), self._keep)
         self.now = 0.0
-        self._answers: list[tuple[float, int, Callable[[], None]]] = []
+        self._results: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
-        self._decoder, self._judge, self._words_judge = decoder, judge, words
+        self._decoder = decoder
+        self.endpointing.set_judges(judge, words)
         self._worker = _TimedWorker(self, decode_seconds)  # type: ignore[assignment]
-        self._judge_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
-        self._words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
+        self.endpointing.sound_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
+        self.endpointing.words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
 
     def __enter__(self) -> Self:
         return self
@@ -76,18 +77,18 @@ class TimedTranscriber(StreamingTranscriber):
         return None
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """Gives out what has come by the end of `frame`, then takes it."""
+        """Delivers the results that are due by the end of `frame`, then processes it."""
         self.deliver(frame.at)
         super().push(frame, voiced)
 
     def deliver(self, until: float) -> None:
-        """Gives out what has come by `until`, in order; what an answer sets going begins when it came."""
-        while self._answers and self._answers[0][0] <= until + 1e-9:
-            at, _, answer = heapq.heappop(self._answers)
+        """Delivers the results that are due by `until`, in order; work that a result starts begins at the result's time."""
+        while self._results and self._results[0][0] <= until + 1e-9:
+            at, _, result = heapq.heappop(self._results)
             self.now = at
-            answer()
+            result()
         self.now = until
 
-    def _keep(self, answer: Callable[[], None]) -> None:
+    def _keep(self, result: Callable[[], None]) -> None:
         self._count += 1
-        heapq.heappush(self._answers, (self.working.finish(), self._count, answer))
+        heapq.heappush(self._results, (self.working.finish(), self._count, result))

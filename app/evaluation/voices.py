@@ -1,7 +1,7 @@
-"""`bench voices`: how quick, how clear and how loud each voice is that is here, and how well it tells its words' times.
+"""`bench voices`: the speed, clarity and loudness of each installed voice, and how accurate its word times are.
 
 Every voice says the same sentences of its language (`resources/bench/sentences.json`). Whisper base reads them back and
-says when it hears each word end; its own times are good to some 50 ms. Loudness is that of ITU-R BS.1770-5.
+finds where each word ends, to some 50 ms. Loudness is that of ITU-R BS.1770-5.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -17,33 +17,32 @@ from typing import Any
 
 import jiwer
 import numpy as np
-import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
 from app.evaluation.loudness import loudness
+from app.evaluation.reader import Reader
+from app.evaluation.report import Progress, markdown, quantile
 from app.models.errors import ModelError
 from app.models.locations import is_here, model_path
 from app.platform.resources import resource
-from app.stt.whisper_library import faster_whisper
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
 from app.tts.voices import VoiceEntry, all_voices, choose_voice, speaker_of
 
 READER = "whisper-base"
-READER_RATE = 16_000
 READER_LEAD = 0.065
-"""Seconds by which Whisper base puts the end of a word too early: the median at ten commas of Joe, against where the
-sound falls silent there. It is taken off."""
+"""Seconds by which Whisper base puts the end of a word too early, which are corrected: the median at ten commas of Joe,
+compared with where the sound falls silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceFigures:
-    """What one voice did. `first`: seconds to a first clause's sound, the median; `rate`: seconds of sound for one of
-    processor; `memory`: bytes of its process, 0: not known; `wrong`: share of words that were read back otherwise;
-    `loudness` and its spread over sentences, in LUFS and dB; `word_p50`, `word_p90`: seconds between a word's end and
-    where Whisper hears it.
+    """Figures of one voice. `first`: median seconds to a first clause's sound; `rate`: seconds of sound for one of
+    processor; `memory`: bytes of its process, 0 if unknown; `wrong`: share of words that were read back wrong;
+    `loudness` and its spread over sentences in LUFS and dB; `word_p50`, `word_p90`: seconds between a word's end and
+    the end that Whisper finds.
     """
 
     voice: str
@@ -59,53 +58,50 @@ class VoiceFigures:
 
 
 def sentences(language: str) -> list[str]:
-    """Return the sentences of a language."""
+    """The sentences of a language."""
     return list(json.loads(resource("bench", "sentences.json").read_text("utf-8"))[language])
 
 
-Keep = Callable[[str, int, Clip], None]
-"""Gets every clip, with its voice's key and its number."""
-
-
-def run_voices(
-    keys: Sequence[str], count: int, progress: Callable[[str], None], keep: Keep | None = None
-) -> list[VoiceFigures]:
-    """Measure the voices `keys`, or all that are here, by `count` sentences each. Raise ModelError and VoiceError."""
+def run_voices(keys: Sequence[str], count: int, progress: Progress) -> list[VoiceFigures]:
+    """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and VoiceError."""
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
     entries = [choose_voice(key, AUTOMATIC) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]
-    reader = faster_whisper().WhisperModel(str(model_path(READER)), device="cpu", compute_type="int8", cpu_threads=1)
+    reader = Reader(model_path(READER))
     out = []
     for entry in entries:
         progress(f"Measuring {entry.label} …")
-        out.append(_measure(entry, sentences(entry.language)[:count], reader, keep))
+        out.append(_measure(entry, sentences(entry.language)[:count], reader))
     return out
 
 
 def table(figures: Sequence[VoiceFigures]) -> str:
-    """Return a Markdown table."""
-    lines = [
-        "| Voice | Language | First clause (s) | Sound per s of processor (s) | Memory (MB) | Words read otherwise "
-        "| Loudness (LUFS) | Word ends off, median and 90 % (ms) |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for one in figures:
-        lines.append(
-            f"| {one.voice} | {one.language} | {one.first:.2f} | {one.rate:.1f} "
-            f"| {f'{one.memory / 1e6:.0f}' if one.memory else '–'} | {one.wrong:.1%} "
-            f"| {one.loudness:.1f} ± {one.loudness_spread:.1f} | {one.word_p50 * 1000:.0f}, {one.word_p90 * 1000:.0f} |"
+    """The figures as a Markdown table."""
+    head = ["Voice", "Language", "First clause (s)", "Sound per s of processor (s)", "Memory (MB)"]
+    head += ["Words read otherwise", "Loudness (LUFS)", "Word ends off, median and 90 % (ms)"]
+    rows = [
+        (
+            one.voice,
+            one.language,
+            f"{one.first:.2f}",
+            f"{one.rate:.1f}",
+            f"{one.memory / 1e6:.0f}" if one.memory else "–",
+            f"{one.wrong:.1%}",
+            f"{one.loudness:.1f} ± {one.loudness_spread:.1f}",
+            f"{one.word_p50 * 1000:.0f}, {one.word_p90 * 1000:.0f}",
         )
-    return "\n".join(lines)
+        for one in figures
+    ]
+    return "\n".join(markdown(head, rows, text_columns=2))
 
 
 def document(figures: Sequence[VoiceFigures]) -> dict[str, Any]:
-    """Return the figures as they are written to a file."""
+    """The figures for JSON."""
     return {"voices": [asdict(one) for one in figures]}
 
 
-def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Any, keep: Keep | None) -> VoiceFigures:
+def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFigures:
     firsts: list[float] = []
-    clips: list[Clip] = []
     with ChildVoice(speaker_of(entry)) as voice:
         for text in texts[:5]:
             began = time.perf_counter()
@@ -117,10 +113,8 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Any, keep: Keep | 
         memory = process_memory(voice.process)
     off: list[float] = []
     asked, read = [], []
-    for number, (text, clip) in enumerate(zip(texts, clips, strict=True)):
-        if keep is not None:
-            keep(entry.key, number, clip)
-        heard = read_back(reader, clip, entry.language)
+    for text, clip in zip(texts, clips, strict=True):
+        heard = reader.words(clip.samples, entry.language)
         asked.append(" ".join(fold(text)))
         read.append(" ".join(fold(" ".join(word for word, _ in heard))))
         off += word_errors(clip, heard)
@@ -135,22 +129,13 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Any, keep: Keep | 
         round(jiwer.wer(asked, read), 4),
         round(statistics.mean(loud), 2),
         round(statistics.pstdev(loud), 2),
-        round(float(np.quantile(np.abs(off), 0.5)), 4) if off else float("nan"),
-        round(float(np.quantile(np.abs(off), 0.9)), 4) if off else float("nan"),
+        quantile(np.abs(off), 0.5, 4),
+        quantile(np.abs(off), 0.9, 4),
     )
-
-
-def read_back(reader: Any, clip: Clip, language: str) -> list[tuple[str, float]]:
-    """Return the words that Whisper hears in a clip, each with the second at which it ends."""
-    sound = soxr.resample(clip.samples, SAMPLE_RATE, READER_RATE).astype(np.float32)
-    segments, _ = reader.transcribe(
-        sound, language=language, beam_size=5, word_timestamps=True, condition_on_previous_text=False
-    )
-    return [(word.word.strip(), word.end) for segment in segments for word in segment.words]
 
 
 def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
-    """Return, for each word of a clip that was heard as it is, how many seconds later it was heard to end."""
+    """For each word of a clip that was read back right, how many seconds later its end was found."""
     own = [fold(word.text) for word in clip.words]
     theirs = [fold(word) for word, _ in heard]
     return [
@@ -161,7 +146,7 @@ def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
 
 
 def process_memory(process: int) -> int:
-    """Return the bytes of a process in memory; 0 where the system doesn't say it in a file, as Linux does."""
+    """Resident bytes of a process; 0 on systems other than Linux."""
     try:
         status = Path(f"/proc/{process}/status").read_text("utf-8")
         return int(status.partition("VmRSS:")[2].split()[0]) * 1024

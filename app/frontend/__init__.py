@@ -1,10 +1,24 @@
-"""The front-ends, by name. Adapters are imported when they are wanted."""
+"""The front-ends: they take the user's sound and the oracle, and speak, one 80 ms frame at a time.
+
+To be read in this order (`README.md` describes how it works):
+
+- `base.py`: the protocol, its inputs and what a step gives.
+- `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
+- `revisions.py`: the oracle revisions it knows, newest last.
+- `clause_choice.py`: which clause of which revision comes next.
+- `clause_synthesis.py`, `openings.py`: what is synthesised ahead.
+- `clause_playback.py`: clauses into frames.
+- `kame/`: the GPU front-ends, KAME and Moshi (the only package that imports torch).
+
+A session posts `OracleAsked`, `OracleWords` and commands about the floor, and calls `FrontEnd.step` with each frame;
+`FrontEndStep` carries sound, words and marks back. This module makes a front-end by its name, and imports it only then.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +30,7 @@ from app.tts.base import Voice
 
 @dataclass(frozen=True, slots=True)
 class FrontEndSpec:
-    """What a user may say of a front-end. `weights`: it has weights of its own, and wants a graphics card."""
+    """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card."""
 
     label: str
     weights: bool = False
@@ -29,16 +43,13 @@ PROVIDERS = {
 }
 
 
-NO_DELAYS = SetDials()
-
-
 @dataclass(frozen=True, slots=True)
 class FrontEndOptions:
-    """What front-ends are made of; each takes what it knows.
+    """What front-ends are made of; each uses what concerns it.
 
-    `make_voice`: gives the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`,
-    `device`, `context`: see `app.frontend.kame.build.prepare`. `openings`, `language`: see
-    `app.frontend.cascade.CascadeFrontEnd`. `reserved`: bytes of the graphics card that speech recognition takes.
+    `make_voice`: makes the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`
+    "auto": the best that fits. `device` "auto": the CUDA card. `context`: frames that are remembered; 0: the model's
+    own. `reserved`: bytes of the graphics card that speech recognition takes.
     """
 
     make_voice: Callable[[], Voice]
@@ -50,32 +61,28 @@ class FrontEndOptions:
     device: str = "auto"
     context: int = 0
     reserved: int = 0
-    dials: SetDials = NO_DELAYS
+    dials: SetDials = field(default_factory=SetDials)
 
 
 def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
-    """The front-end `name`, not entered yet. Raises FrontEndError when it can't be had here."""
+    """Makes the front-end `name`, not entered yet. Raises FrontEndError if it can't run here."""
     if name not in PROVIDERS:
         raise FrontEndError(f"There is no front-end called “{name}”. There are: {', '.join(PROVIDERS)}.")
     if PROVIDERS[name].weights:
-        return _with_weights(name, options)
+        require_torch()
+        from app.frontend.kame.build import make
+
+        return make(name, options)
     from app.frontend.cascade import CascadeFrontEnd
 
-    seed = random.randrange(2**32)  # each talk has its own order
+    seed = random.randrange(2**32)  # each session has its own order of openings
     return CascadeFrontEnd(
         options.make_voice(), options.answer_mode, openings=options.openings, seed=seed, code=options.language
     )
 
 
-def _with_weights(name: str, options: FrontEndOptions) -> FrontEnd:
-    require_torch()
-    from app.frontend.kame.build import make
-
-    return make(name, options)
-
-
 def require_torch() -> None:
-    """Raises FrontEndError with a sentence when the graphics card's packages aren't installed."""
+    """Raises FrontEndError if the graphics card's packages aren't installed."""
     missing = [package for package in ("torch", "moshi", "safetensors", "sentencepiece") if find_spec(package) is None]
     if missing:
         raise FrontEndError(
@@ -85,12 +92,11 @@ def require_torch() -> None:
 
 
 def free_card_bytes() -> int | None:
-    """Free bytes on the CUDA card that would be used; None when there is no card or no torch for it."""
-    look: Callable[[], int | None]
+    """Free bytes on the CUDA card that would be used; None without a card, or without torch for it."""
     try:
         require_torch()
     except FrontEndError:
         return None
-    from app.frontend.kame.build import free_bytes as look
+    from app.frontend.kame.build import free_bytes
 
-    return look()
+    return free_bytes()

@@ -1,7 +1,7 @@
-"""What a front-end is: one frame in, one frame out, every 80 ms, and never a wait.
+"""The front-end protocol: one frame in and one frame out every 80 ms, without ever waiting.
 
-The GPU model (`kame`), the CPU cascade (`cascade`) and the tests' script (`scripted`) all are one.
-Plain data crosses this line in both directions, so that a child process may stand behind it.
+The GPU model (`kame`) and the CPU cascade (`cascade`) implement it. Only plain data crosses it in both directions, so a
+front-end could run in a child process.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from app.tts.base import Voice
 
 @dataclass(frozen=True, slots=True)
 class OracleAsked:
-    """Revision `revision` is on its way for `turn`, asked for on `words` of the user's; `complete` tells that these
-    were all of the turn's. `wanted`: the user has chosen this brain while another one's answer is being spoken, and
-    waits to hear it. `paused`: the user was silent then, so that the words may be all. `expected`: seconds until its
-    first clause, as this brain's earlier answers took; 0: not known. `language`: of the words, by its two letters.
+    """Revision `revision` has been requested for the user's `words` in `turn`; `complete`: these are all of the turn's.
+
+    The newest revision is the one for which this came last. Numbers only identify: a revision keeps its number when
+    it is handed over in mid-answer, so a smaller number may be the newer one, and no front-end may compare numbers.
+    If this comes again for a number that is known, that revision becomes the newest one and keeps the text it has.
+
+    `wanted`: the user has chosen this back-end while another one's answer is being spoken, and waits for it. `paused`:
+    the user was silent then, so the words may be complete. `expected`: seconds until its first clause, as this
+    back-end's earlier answers took; 0: not known. `language`: of the words, by its two letters.
     """
 
     revision: int
@@ -40,7 +45,7 @@ class OracleAsked:
 class OracleWords:
     """The next whole words of a revision, spacing included. The first ones replace the older oracle.
 
-    `posted_at` is the session time at which they left the back-end's side.
+    `posted_at`: the session time at which the session passed them on.
     """
 
     revision: int
@@ -51,14 +56,14 @@ class OracleWords:
 
 @dataclass(frozen=True, slots=True)
 class OracleCompleted:
-    """A revision asked for on a partial transcript has turned out to know the complete turn."""
+    """A revision requested on a partial transcript has turned out to answer the complete turn."""
 
     revision: int
 
 
 @dataclass(frozen=True, slots=True)
 class OracleDone:
-    """No more words of this revision will come. `failed`: its stream broke."""
+    """A revision has no more words. `failed`: its stream broke."""
 
     revision: int
     failed: bool = False
@@ -66,24 +71,24 @@ class OracleDone:
 
 @dataclass(frozen=True, slots=True)
 class SetAnswerMode:
-    """Answer in this manner from now on."""
+    """Changes the manner of answering."""
 
     answer_mode: AnswerMode
 
 
 @dataclass(frozen=True, slots=True)
 class SetOpenings:
-    """Whether a wait for the answer is filled with a short opening, from now on."""
+    """Switches the short openings that fill a wait for the answer on or off."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SetDials:
-    """Two delays, in frames of 80 ms, from now on.
+    """Changes two delays, in frames of 80 ms.
 
     `delay`: how long the front-end is silent after each turn of the user before it may answer. `lead`: how much
-    later than the transcriber it hears the user, so that the oracle is ahead of it.
+    later than the transcriber it gets the user's sound, so that the oracle is ahead of it.
     """
 
     delay: int = 0
@@ -92,9 +97,10 @@ class SetDials:
 
 @dataclass(frozen=True, slots=True)
 class SetVoice:
-    """Speak with this voice, which is entered, from the next clause on. The front-end leaves it in the end; the one
-    before is its sender's again once the step is over. With the voice that speaks already: its rate or its volume has
-    changed.
+    """Changes the voice from the next clause on; with the present voice, its rate or volume has changed.
+
+    The voice is entered already. The front-end exits it in the end; the one before belongs to the sender again once
+    the step is over.
     """
 
     voice: Voice
@@ -106,8 +112,9 @@ FrontEndInput = OracleInput | FloorCommand | SetAnswerMode | SetOpenings | SetDi
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words whose sound ends at sample `end` of this step's frame (1 to 1920), of revision `revision`; 0: of none.
-    `glued`: see `AssistantSaid`.
+    """Words whose sound ends at sample `end` of this step's frame (1 to 1920).
+
+    `revision`: the one they are of; 0: of none. `glued`: they follow the words before without a space.
     """
 
     text: str
@@ -117,21 +124,27 @@ class Said:
     glued: bool = False
 
 
+MarkKind = Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
+CorrectionKind = Literal["continued", "corrected"]
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A change of what the assistant does, at this step. `opened`: it fills the wait with words that are no part of the
-    answer. `how` belongs to `mended`.
+    """A change of what the assistant does, at this step.
+
+    `opened`: it fills the wait with words that are no part of the answer. `mended`: it goes over to another revision,
+    with the transition `how`.
     """
 
-    what: Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
+    what: MarkKind
     turn: int
     revision: int = 0
-    how: Literal["continued", "corrected"] = "continued"
+    how: CorrectionKind = "continued"
 
 
 @dataclass(frozen=True, slots=True)
 class OraclePosition:
-    """How far a revision has been taken in: tokens taken so far, tokens that wait for their frame."""
+    """How far a revision has been fed to a model: tokens taken so far, and tokens that wait for their frame."""
 
     revision: int
     taken: int
@@ -140,9 +153,9 @@ class OraclePosition:
 
 @dataclass(frozen=True, slots=True)
 class ContextGauge:
-    """Frames that the front-end remembers, of those that it can.
+    """Frames that the front-end's context holds, of those that it can hold.
 
-    `began_anew` tells that at this step a fresh stream has begun; `primed` frames of the talk were told to it.
+    `began_anew`: at this step a fresh stream has started, primed with `primed` frames of the conversation.
     """
 
     frames: int
@@ -153,11 +166,11 @@ class ContextGauge:
 
 @dataclass(frozen=True, slots=True)
 class FrontEndStep:
-    """What one step gives: sound, the words whose sound ends in it, and what changed.
+    """The result of one step: sound, the words whose sound ends in it, and what changed.
 
-    `samples`: float32, shape (1920,), 24 kHz. `flush` asks that what was given out before and not yet
-    been played is thrown away: the assistant falls silent now. `problem`: a sentence for the user about
-    what could not be said, or empty. `oracle` and `context`: of front-ends that have them.
+    `samples`: float32, shape (1920,), 24 kHz. `flush`: what was given out before and has not been played is to be
+    thrown away, so that the assistant falls silent now. `problem`: a sentence for the user about what could not be
+    said, or empty. `oracle` and `context`: of front-ends that have them.
     """
 
     samples: np.ndarray
@@ -170,50 +183,56 @@ class FrontEndStep:
 
 
 class FrontEndError(Exception):
-    """A front-end can't be had, or can't go on; `str(error)` is a sentence for the user."""
+    """A front-end can't be loaded, or can't go on; `str(error)` is a sentence for the user."""
 
 
 class FrontEnd(Protocol):
-    """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees.
+    """Steps once every 80 ms, all on one thread. A context manager: entering loads, exiting frees.
 
-    `hears_oracle` tells whether it makes anything of what a back-end says. `voice`: what it speaks with, None where
-    that is a part of it. `needs`: what it will take of a graphics card, in a sentence; empty for one that runs on the
-    processor. `step` raises FrontEndError when it can't go on; what it was given is then for the front-end that takes
-    its place.
+    `hears_oracle`: whether it uses what a back-end says. `needs`: what it takes of a graphics card, in a sentence;
+    empty for one that runs on the processor.
     """
 
     name: str
     hears_oracle: bool
     needs: str
-    voice: Voice | None
+
+    @property
+    def voice(self) -> Voice | None:
+        """The voice that it speaks with; None if speaking is part of its model."""
+        ...
 
     @property
     def speaking(self) -> bool:
-        """Whether it has something to say right now: sound is going out, or is held back."""
+        """Whether an answer is being spoken, or is held."""
         ...
 
     @property
     def busy(self) -> bool:
-        """Whether work for a later step is under way elsewhere (speech being synthesised)."""
+        """Whether speech for a later step is being synthesised."""
         ...
 
     @property
     def idle(self) -> bool:
-        """Whether it has nothing to say and waits for nothing but the user."""
+        """Whether it has nothing to say, and waits only for the user."""
         ...
 
     def ready(self, heard: str) -> bool:
-        """Whether it could answer at once if the user's turn ended with the words `heard`, which are empty while the
-        last of them are not known. Also True where waiting would bring an answer no nearer.
+        """Whether it could answer at once if the user's turn ended now with the words `heard` (empty: not known yet).
+
+        Also True where waiting would bring an answer no nearer.
         """
         ...
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        """Takes what arrived since the last step, in order, and the user's frame; never waits."""
+        """Steps with the user's frame and the inputs since the last step, in order; never waits.
+
+        Raises FrontEndError when it can't go on; the inputs are then for the front-end that takes its place.
+        """
         ...
 
     def unheard(self, samples: int, words: int) -> None:
-        """After a `flush`: the last `samples` samples and `words` words given out were never heard."""
+        """After a `flush`: the last `samples` samples and `words` words given out were never played."""
         ...
 
     def __enter__(self) -> FrontEnd: ...

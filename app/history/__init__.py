@@ -1,6 +1,15 @@
-"""Conversations on disk: what was said, when it was said, for as long as the user wants.
+"""Conversations on disk: what was said and when, kept until the user removes it.
 
-`store` is the desk that the window asks, `writer` the thread that owns the file. `database` opens it, `schema` brings
-it up to date, `writing` puts a talk down while it happens, `shelf` and `search` find what is there, and `erasing`
-leaves nothing of it. `export` and `importing` are the ways out and in.
+In reading order:
+
+- `base`: what the window sees: a conversation's view, its setup, its talks, and the protocol of the service.
+- `store`: the service itself. `writer`: the thread that owns the database; `open_talk`: a talk while it is written.
+- `database` opens the file, `schema` brings it up to date, `serialization` converts records to JSON and back.
+- `queries` and `search` read it, `erasing` removes conversations without a trace.
+- `export` writes a conversation to a file, with `markdown`, `subtitles`, `timing` and `sound`; `importing` reads one
+  back.
+
+A session puts its events into the log that `HistoryStore.begin` returns. The writer stores them as lines of JSON,
+together with the turns that they make and a search index over these. `HistoryStore.talks` turns the lines into events
+again.
 """

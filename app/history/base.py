@@ -1,7 +1,7 @@
-"""Conversations that are kept: what a window shows of them, and what it may ask of whoever keeps them.
+"""The records of stored conversations, and the protocol of the service that stores them.
 
-A conversation holds one talk after another, each a session's events in the order in which they happened. All else
-that is shown of it (turns, revisions, titles) is folded from those. Protocols and plain records only.
+A conversation is a sequence of talks, each of them a session's events in order. All else that is shown of it (turns,
+revisions, titles) is derived from those.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from app.conversation.events import Event
 from app.session.control import BackendChoice, Style, ToolChoice
 
 ExportFormat = Literal["markdown", "json", "srt", "wav"]
-"""`json` holds everything but the sound, and can be brought in again; `srt` and `wav` are of one talk after another on
-one clock."""
+"""`json` has everything but the sound, and can be imported; `srt` and `wav` have all talks on one clock."""
 
 LONGEST_TITLE = 200
-"""Letters."""
+"""In characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a conversation is held, from talk to talk: its brain, its style, its tools, and what it may cost."""
+    """The setup of a conversation: its back-end, its style, its tools, and what it may cost."""
 
     backend: BackendChoice = field(default_factory=BackendChoice)
     style: Style = field(default_factory=Style)
@@ -34,12 +33,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class ConversationView:
-    """What a list shows of a conversation.
+    """A conversation as a list shows it.
 
-    `key`: names it for good. `title`: the user's own if `named`, else made from the first words; empty while nothing
-    was said. `created`, `changed`: seconds since 1970. `turns`: of both sides. `backends`: models that were heard, in
-    the order of their first word. `snippet`: where a search has found its words, with each match between "\x02" and
-    "\x03"; empty where the title alone matches. `sound`: whether the sound of a talk in it was kept.
+    `key`: its permanent name. `title`: the user's own if `named`, else made from the first words; empty while nothing
+    was said. `created`, `changed`: seconds since 1970. `turns`: of both sides. `backends`: the models that answered, in
+    the order of their first words. `snippet`: a piece of text that a search has found, with each match between "\x02"
+    and "\x03"; empty if only the title matches. `sound`: whether the sound of one of its talks was kept.
     """
 
     key: str
@@ -56,8 +55,9 @@ class ConversationView:
 
 @dataclass(frozen=True, slots=True)
 class KeptTalk:
-    """One talk of a conversation. `began`: seconds since 1970, at the session's time 0. `folder`: where its sound is
-    (see `recorder`); None where it was not kept.
+    """One talk of a conversation.
+
+    `began`: seconds since 1970, at the session's time 0. `folder`: of its recording; None if there is none.
     """
 
     began: float
@@ -66,58 +66,60 @@ class KeptTalk:
 
 
 class TalkLog(Protocol):
-    """A talk that is being written down. Both calls are instant, on any thread, and never raise."""
+    """The log of a talk that goes on. Both methods return at once, on any thread, and never raise."""
 
     def put(self, event: Event) -> None:
-        """Has an event written down within half a second; those that are only for meters are left out."""
+        """Stores an event within half a second; events for meters are left out."""
         ...
 
     def end(self) -> None:
-        """The talk is over. Also without this nothing is lost."""
+        """Marks the talk as over. Without this call nothing is lost, either."""
         ...
 
 
 class HistoryService(Protocol):
-    """The user's conversations. What is a coroutine never blocks the loop, and raises UserError with a sentence."""
+    """The user's conversations. Its coroutines never block the loop, and raise UserError."""
 
     @property
     def trouble(self) -> str:
-        """Why conversations can't be kept, or no longer, in a sentence; empty while all is well."""
+        """Why conversations can't be stored, in a sentence; empty while they can."""
         ...
 
     @property
     def notice(self) -> str:
-        """What became of what was kept before, where it was damaged, in a sentence to be told once; empty otherwise."""
+        """What became of a damaged file, in a sentence to be shown once; empty if there was none."""
         ...
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
-        """Begins a talk in the conversation `key`, which is made if there is none (an unused one is not listed, and
-        forgotten). `folder`: where its sound is kept. Instant; what goes wrong is told by `trouble`.
+        """Starts a talk in the conversation `key`, which is made if there is none.
+
+        An unused conversation is not listed, and is erased. `folder`: of the talk's recording. Returns at once;
+        `trouble` reports failures.
         """
         ...
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """All of them, the newest first; with `words`, those in whose titles or turns all of these are found."""
+        """Returns all of them, the newest first; with `words`, those with all of these in their titles or turns."""
         ...
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
-        """What happened in a conversation, talk by talk; nothing of what was removed."""
+        """Returns the talks of a conversation."""
         ...
 
     async def rename(self, key: str, title: str) -> None:
-        """Gives it a title; empty: the one made from its words."""
+        """Gives a conversation a title; empty: the one made from its words."""
         ...
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
-        """It is held so from now on."""
+        """Stores the setup of a conversation."""
         ...
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """A second one with the same turns, held as `setup` says; sound is not copied."""
+        """Makes a second conversation of the same turns with the given setup; sound is not copied."""
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Takes them out of the list. They are there until `purge`, or the next start at the latest."""
+        """Removes conversations from the list. They stay on disk until `purge`, or the next start at the latest."""
         ...
 
     async def restore(self, keys: Sequence[str]) -> None:
@@ -125,17 +127,17 @@ class HistoryService(Protocol):
         ...
 
     async def purge(self) -> None:
-        """Erases what was removed, with its sound: nothing of it is left in any file."""
+        """Erases what was removed, with its sound; nothing of it is left in any file."""
         ...
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
-        """Writes a conversation to `path`, whole or not at all; tells in a sentence what was written."""
+        """Writes a conversation to `path` atomically; returns a sentence that says what was written."""
         ...
 
     async def bring_in(self, path: Path) -> ConversationView:
-        """Takes a conversation in from an exported JSON file, or a recorded talk's folder."""
+        """Imports a conversation from an exported JSON file, or from the folder of a recorded talk."""
         ...
 
     async def close(self) -> None:
-        """Writes all that waits, erases what was removed, and closes the file."""
+        """Writes all pending events, erases what was removed, and closes the file."""
         ...

@@ -1,8 +1,7 @@
-"""Opens the file that conversations are kept in, whatever is the matter with it.
+"""Opens the database of conversations, also if the file is damaged, old, new or inaccessible.
 
-A damaged file is set aside, one of a newer version of the app is left alone, and an older one is copied before it is
-brought up to date. Where nothing can be kept, a database in memory takes the file's place until the app is closed.
-Knows nothing of what is in the tables.
+A damaged file is moved away, one of a newer version of the app is left alone, and an older one is copied before it is
+brought up to date. If nothing can be stored, a database in memory replaces the file until the app is closed.
 """
 
 from __future__ import annotations
@@ -21,25 +20,26 @@ from app.platform.atomic_files import delete_file, move_file
 from app.settings.declarations import APP_NAME
 
 PATIENCE_SECONDS = 2.0
-"""How long another process may hold the file."""
+"""How long another process may lock the file."""
 CHECK_BYTES = 256 * 2**20
-"""A file that was not closed well is checked throughout if it is no larger: some 0.3 s for 100 MB."""
+"""The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
 
 _BUSY, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 11, 26, 11 | 1 << 8  # SQLite's result codes
 
 
 class NewerDatabaseError(Exception):
-    """A newer version of the app has written it."""
+    """A newer version of the app has written the file."""
 
 
 class ForeignError(Exception):
-    """Something else has written it."""
+    """Another program has written the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A database that can be used. `indexed`: it has a search index. `trouble`: why nothing in it will be kept;
-    `notice`: what became of the file that was there. Both are sentences, or empty.
+class OpenDatabase:
+    """An open database. `indexed`: it has a search index.
+
+    `trouble`: why nothing in it will be stored; `notice`: what became of a damaged file. Both are sentences, or empty.
     """
 
     connection: sqlite3.Connection
@@ -49,32 +49,32 @@ class Opened:
 
 
 def history_path() -> Path:
-    """Where the user's conversations are kept."""
+    """Returns the path of the user's conversations."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether it says that the file itself is damaged, or none of SQLite's."""
+    """Returns whether an error means that the file is damaged or not a database."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF in (_CORRUPT, _NOT_A_DATABASE) and code != _CORRUPT_INDEX
 
 
 def is_index_damage(error: Exception) -> bool:
-    """Whether it says that only the search index is damaged, which can be made anew."""
+    """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
     return getattr(error, "sqlite_errorcode", 0) == _CORRUPT_INDEX
 
 
 def backups(path: Path) -> list[Path]:
-    """The copies that were made before the database was brought up to date."""
+    """Returns the copies that were made before the database was brought up to date."""
     return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
 
 
-def open_database(path: Path) -> Opened:
-    """Opens it, or one in memory; never raises for what may be wrong with the file or its folder."""
+def open_database(path: Path) -> OpenDatabase:
+    """Opens the file, or a database in memory if it can't be opened; never raises."""
     try:
-        return _open_in_time(path)
+        return _open_patiently(path)
     except ForeignError:
-        return open_anew(path)
+        return replace_damaged(path)
     except NewerDatabaseError:
         return _in_memory(
             f"The conversations in {path} were written by a newer version of KAME and are left as they are. None is "
@@ -82,7 +82,7 @@ def open_database(path: Path) -> Opened:
         )
     except (OSError, sqlite3.Error) as error:
         if is_damage(error):
-            return open_anew(path)
+            return replace_damaged(path)
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         return _in_memory(
             f"The conversations in {path} can't be opened ({reason}), and none is kept. See that you may write there "
@@ -90,22 +90,22 @@ def open_database(path: Path) -> Opened:
         )
 
 
-def open_anew(path: Path) -> Opened:
-    """Sets a damaged file aside and begins a new one."""
+def replace_damaged(path: Path) -> OpenDatabase:
+    """Moves a damaged file away and makes a new one."""
     try:
         backup = _move_damaged(path)
         fresh = _open(path)
     except (OSError, sqlite3.Error) as error:
         return _in_memory(
-            f"The conversations in {path} are damaged and could not be set aside ({error}), so none is kept. Move the "
+            f"The conversations in {path} are damaged and could not be moved away ({error}), so none is kept. Move the "
             "file elsewhere and start KAME again."
         )
-    notice = f"The file of conversations was damaged, so a new one is begun. The damaged file is kept as {backup}."
-    return Opened(fresh.connection, fresh.indexed, notice=notice)
+    notice = f"The file of conversations was damaged, so a new one was made. The damaged file is kept as {backup}."
+    return OpenDatabase(fresh.connection, fresh.indexed, notice=notice)
 
 
-def _open_in_time(path: Path) -> Opened:
-    """Opens it; while another process opens it as well, there are moments that SQLite doesn't wait out by itself."""
+def _open_patiently(path: Path) -> OpenDatabase:
+    """Opens the file; retries while another process opens it, since SQLite's own timeout does not cover that."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -116,9 +116,9 @@ def _open_in_time(path: Path) -> Opened:
         time.sleep(0.05)
 
 
-def _open(path: Path) -> Opened:
+def _open(path: Path) -> OpenDatabase:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Made by us and not by SQLite, so that nobody else may ever read it; its log takes the rights over from it.
+    # Made here and not by SQLite, so that no other user can ever read it; its log inherits the permissions.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     if os.name == "posix" and path.stat().st_mode & 0o077:
         path.chmod(0o600)
@@ -143,7 +143,7 @@ def _open(path: Path) -> Opened:
     except BaseException:
         connection.close()
         raise
-    return Opened(connection, indexed)
+    return OpenDatabase(connection, indexed)
 
 
 def _connect(name: str) -> sqlite3.Connection:
@@ -152,17 +152,17 @@ def _connect(name: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA temp_store = MEMORY")  # words are in no other file
+        connection.execute("PRAGMA temp_store = MEMORY")  # so that no other file contains the words
     except BaseException:
-        connection.close()  # Windows moves no file that is open, and this one is to be set aside
+        connection.close()  # Windows can't move an open file, and this one is to be moved away
         raise
     return connection
 
 
-def _in_memory(trouble: str) -> Opened:
+def _in_memory(trouble: str) -> OpenDatabase:
     connection = _connect(":memory:")
     schema.migrate(connection)
-    return Opened(connection, schema.prepare_index(connection), trouble)
+    return OpenDatabase(connection, schema.prepare_index(connection), trouble)
 
 
 def _check(connection: sqlite3.Connection) -> None:
@@ -186,7 +186,7 @@ def _move_damaged(path: Path) -> Path:
         number += 1
         backup = path.with_name(f"{path.name}.broken-{number}")
     move_file(path, backup)
-    with contextlib.suppress(FileNotFoundError):  # what it holds may be what a rescuer needs
+    with contextlib.suppress(FileNotFoundError):  # it may be needed to recover the contents
         move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)
     return backup

@@ -1,6 +1,6 @@
-"""Erases conversations: their rows, the index over their words, the log, what lies between the lines, and the sound.
+"""Erases conversations: their rows, their words in the index, in the log and in free pages, and their sound.
 
-Used on the thread that owns the connection.
+All functions run on the thread that owns the connection.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from app.history.schema import transaction
 
-FORGET_MS = 200
-"""How long others are waited for who read what is to be forgotten: what a talk says meanwhile waits as well."""
+EMPTY_LOG_MS = 200
+"""How long to wait for other readers of the log; events of a talk wait as well."""
 
 _UNUSED = "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks WHERE turns)"
 
@@ -20,7 +20,7 @@ _UNUSED = "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT 
 def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:
     """Deletes what was removed, and with `unused` what has no words. Returns the keys of what was removed.
 
-    The words are in the log until `forget_log`, may be between the lines until `sweep`, and their sound is there until
+    The words stay in the log until `empty_log`, possibly in free pages until `sweep`, and their sound until
     `erase_sound`.
     """
     with transaction(database):
@@ -37,17 +37,17 @@ def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]
             database.execute("DELETE FROM talks WHERE conversation = ?", (row,))
             database.execute("DELETE FROM conversations WHERE id = ?", (row,))
         if removed and indexed:
-            # The index only notes what is gone; merged into one, it no longer holds the words.
+            # The index only marks what was deleted; merging it removes the words.
             database.execute("INSERT INTO words (words) VALUES ('optimize')")
         if removed:
             database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")
     return set(removed.values())
 
 
-def forget_log(database: sqlite3.Connection) -> bool:
-    """Moves the log into the database and empties it; False when someone else reads and it could not be done now."""
+def empty_log(database: sqlite3.Connection) -> bool:
+    """Moves the log into the database and empties it; returns False if another reader prevented that."""
     (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
-    database.execute(f"PRAGMA busy_timeout = {min(patience, FORGET_MS)}")
+    database.execute(f"PRAGMA busy_timeout = {min(patience, EMPTY_LOG_MS)}")
     try:
         busy, _, _ = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
@@ -55,18 +55,18 @@ def forget_log(database: sqlite3.Connection) -> bool:
     return not busy
 
 
-def is_to_be_swept(database: sqlite3.Connection) -> bool:
-    """Whether the file may still hold some of what was erased."""
+def needs_sweep(database: sqlite3.Connection) -> bool:
+    """Returns whether the file may still contain some of what was erased."""
     return database.execute("SELECT 1 FROM unwanted WHERE folder = ''").fetchone() is not None
 
 
 def sweep(database: sqlite3.Connection) -> bool:
-    """Writes the whole file anew, some 100 MB a second; False when its log could not be emptied now.
+    """Rewrites the whole file, some 100 MB a second; returns False if its log could not be emptied.
 
-    SQLite overwrites what it deletes, but not the copies that it leaves behind where it moves things from page to page.
+    SQLite overwrites what it deletes, but not the copies that it leaves when it moves rows between pages.
     """
     database.execute("VACUUM")
-    if not forget_log(database):
+    if not empty_log(database):
         return False
     database.execute("DELETE FROM unwanted WHERE folder = ''")
     return True
@@ -75,7 +75,7 @@ def sweep(database: sqlite3.Connection) -> bool:
 def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[Path]:
     """Deletes the sound of what was erased; returns the folders that could not be deleted, to be tried again.
 
-    Only what lies inside `recordings` is deleted: another folder is the user's own.
+    Only folders inside `recordings` are deleted; others are the user's own.
     """
     left = []
     for (name,) in database.execute("SELECT folder FROM unwanted WHERE folder <> ''").fetchall():
@@ -91,7 +91,7 @@ def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[P
 
 
 def lies_in(folder: Path, whole: Path) -> bool:
-    """Whether `folder` is inside `whole`, links followed."""
+    """Returns whether `folder` is inside `whole`, with links resolved."""
     try:
         folder, whole = folder.resolve(), whole.resolve()
     except (OSError, RuntimeError):

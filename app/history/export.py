@@ -1,4 +1,4 @@
-"""Writes a conversation to a file of the user's: to be read, taken along, shown under a film, or heard."""
+"""Writes a conversation to a file: Markdown, JSON, subtitles or sound."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from app.audio.io.errors import AudioError
 from app.backend.address import without_secrets
-from app.conversation.events import Event
+from app.conversation import events as e
 from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.markdown import markdown
-from app.history.serialization import event_line, setup_fields, sound_text
-from app.history.sound import sound_error, sound_seconds, write_sound
+from app.history.serialization import event_line, sound_text
+from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
 from app.platform.atomic_files import whole_file
@@ -24,13 +24,13 @@ FORMAT, VERSION = "kame-conversation", 1
 
 
 def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
-    """Writes a conversation to `path`, whole or not at all; tells in a sentence what was written. Raises UserError."""
+    """Writes a conversation to `path` atomically; returns a sentence that says what was written. Raises UserError."""
     write, what = _WRITERS[form]
     try:
         with whole_file(path) as file:
             write(file, view, talks)
     except AudioError as error:
-        raise sound_error(error) from error
+        raise UserError(f"The sound of this conversation can't be read. {error}") from error
     except OSError as error:
         raise UserError(
             f"“{path}” can't be written: {error.strerror or error}. Choose another folder, or make room there."
@@ -44,11 +44,11 @@ def _write_markdown(file: BinaryIO, view: ConversationView, talks: Sequence[Kept
 
 
 def _write_subtitles(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
-    begin, told = 0.0, []
+    start, timed = 0.0, []
     for talk in talks:
-        told.append((begin, timed_turns(talk.events)))
-        begin += talk_seconds(talk.events, sound_seconds(talk.folder))
-    file.write(sound_text(subtitles(told)).encode())
+        timed.append((start, timed_turns(talk.events)))
+        start += talk_seconds(talk.events, sound_seconds(talk.folder))
+    file.write(sound_text(subtitles(timed)).encode())
 
 
 def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
@@ -65,8 +65,8 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 
 
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
-    setup = setup_fields(view.setup)
-    setup["tools"]["folders"] = []  # of this machine
+    setup = dataclasses.asdict(view.setup)
+    setup["tools"]["folders"] = []  # of this machine only
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT,
@@ -75,7 +75,7 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
         "created": view.created,
         "setup": setup,
     }
-    # An event a line: so it can be read, and compared, and is written without the whole of it in memory.
+    # One event a line: readable, comparable, and written without building the whole in memory.
     file.write(json.dumps(head)[:-1].encode() + b', "talks": [')
     for number, talk in enumerate(talks):
         file.write(b'%b\n{"began": %b, "events": [' % (b"," if number else b"", json.dumps(talk.began).encode()))
@@ -85,9 +85,10 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
     file.write(b"\n]}\n")
 
 
-def _public(event: Event) -> Event:
-    address = getattr(event, "base_url", "")
-    return dataclasses.replace(event, base_url=without_secrets(address)) if address else event
+def _public(event: e.Event) -> e.Event:
+    if isinstance(event, e.Failure) and event.base_url:
+        return dataclasses.replace(event, base_url=without_secrets(event.base_url))
+    return event
 
 
 _Writer = Callable[[BinaryIO, ConversationView, Sequence[KeptTalk]], None]

@@ -1,7 +1,7 @@
-"""Reads a conversation from outside: an exported JSON file, or a recorded talk's folder.
+"""Imports a conversation from an exported JSON file, or from the folder of a recorded talk.
 
-Whatever is in them, it ends in a conversation or a sentence. What a file says about how to go on is taken over only as
-far as it can do no harm: no folder is opened for the brain, no tool is started, and no words go to a server elsewhere.
+Any contents end in a conversation or a sentence. Of the setup in a file only harmless parts are used: no folder is
+opened to the model, no tool with side effects is switched on, and no words are sent to a server elsewhere.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from app.backend.address import on_this_machine
 from app.conversation import events as e
+from app.conversation.event_upgrade import EventUpgrade
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
@@ -28,15 +29,15 @@ MOST_BYTES = 64 * 2**20
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_SOUND_BYTES = 2 * 2**30
-"""Of one side: more than twelve hours."""
+"""The most for one side: more than twelve hours."""
 EARLIEST, LATEST = 0.0, 32_503_680_000.0  # 1970 to 3000
 
 HARMLESS_TOOLS = ("calculator", "clock")
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """A conversation from outside. `folder`: where the sound of its one talk lies."""
+class ImportedConversation:
+    """A conversation that was read from a file or folder."""
 
     title: str
     setup: Setup
@@ -45,27 +46,27 @@ class Brought:
 
     @property
     def folder(self) -> Path | None:
-        """Where the sound of its first talk lies."""
+        """The folder of its first talk's sound."""
         return self.talks[0].folder if self.talks else None
 
-    def with_folder(self, folder: Path | None) -> Brought:
-        """The same, with its first talk's sound elsewhere."""
+    def with_folder(self, folder: Path | None) -> ImportedConversation:
+        """Returns the conversation with its first talk's sound in another folder."""
         return replace(self, talks=(replace(self.talks[0], folder=folder), *self.talks[1:]))
 
 
-def read(path: Path) -> Brought:
-    """What a file or folder holds. Raises UserError."""
+def read(path: Path) -> ImportedConversation:
+    """Returns the conversation in a file or folder. Raises UserError."""
     try:
-        brought = _folder(path) if path.is_dir() else _file(path)
+        imported = _read_folder(path) if path.is_dir() else _read_file(path)
     except OSError as error:
         raise UserError(f"“{path}” can't be read: {error.strerror or error}. Choose another file or folder.") from error
-    if not any(turn.text for talk in brought.talks for turn in _turns(path, talk.events)):
+    if not any(turn.text for talk in imported.talks for turn in _turns(path, talk.events)):
         raise UserError(f"Nothing was said in “{path.name}”, so there is nothing to bring in. Choose another file.")
-    return brought
+    return imported
 
 
 def copy_sound(folder: Path, to: Path) -> None:
-    """Copies a talk's sound to the folder `to`, whole or not at all. Raises UserError."""
+    """Copies a talk's sound to the folder `to`, completely or not at all. Raises UserError."""
     try:
         to.mkdir(parents=True)
         for name in (USER_FILE, ASSISTANT_FILE):
@@ -78,44 +79,43 @@ def copy_sound(folder: Path, to: Path) -> None:
         ) from error
 
 
-def _file(path: Path) -> Brought:
+def _read_file(path: Path) -> ImportedConversation:
     try:
-        whole = json.loads(_text(path), parse_constant=_no_number)
+        whole = json.loads(_read_text(path), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise _refusal(path, "it is no file of JSON") from None
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise _refusal(path, "it is no conversation that KAME has exported")
     if whole.get("version") != VERSION:
         raise _refusal(path, "another version of KAME has written it, in a way that this one doesn't know")
-    title, created, told = whole.get("title", ""), whole.get("created"), whole.get("talks")
-    if not isinstance(title, str) or not _is_date(created) or not isinstance(told, list):
+    title, created, entries = whole.get("title", ""), whole.get("created"), whole.get("talks")
+    if not isinstance(title, str) or not _is_date(created) or not isinstance(entries, list):
         raise _refusal(path, "its title, its date or its talks are missing or of a wrong type")
     try:
         setup = build(Setup, whole.get("setup", {}))
     except ValueError as error:
         raise _refusal(path, f"how it was held makes no sense ({error})") from None
-    talks = []
-    count = 0
-    for number, talk in enumerate(told, 1):
+    talks, count = [], 0
+    for number, talk in enumerate(entries, 1):
         if not isinstance(talk, dict) or not _is_date(talk.get("began")) or not isinstance(talk.get("events"), list):
             raise _refusal(path, f"talk {number} is of a wrong type")
         count += len(talk["events"])
         talks.append(KeptTalk(float(talk["began"]), _events(path, talk["events"], count)))
-    return Brought(kept_title(title), _harmless(setup), float(created), tuple(talks))
+    return ImportedConversation(kept_title(title), _without_risks(setup), float(created), tuple(talks))
 
 
-def _folder(path: Path) -> Brought:
+def _read_folder(path: Path) -> ImportedConversation:
     written = path / EVENTS_FILE
     if not written.is_file():
         raise UserError(
             f"“{path}” holds no recorded talk: {EVENTS_FILE} is missing there. Choose the folder of a recorded talk, "
             "or a conversation that was exported as JSON."
         )
-    lines = _text(written).splitlines()
+    lines = _read_text(written).splitlines()
     fields: list[Any] = []
     for number, line in enumerate(lines, 1):
         try:
-            fields.append(json.loads(line, parse_constant=_no_number))
+            fields.append(json.loads(line, parse_constant=_refuse_constant))
         except (ValueError, RecursionError):
             if number == len(lines):
                 break  # the talk was cut off while this line was written
@@ -125,10 +125,12 @@ def _folder(path: Path) -> Brought:
     sounds = [path / name for name in (USER_FILE, ASSISTANT_FILE)]
     if any(sound.is_file() and sound.stat().st_size > MOST_SOUND_BYTES for sound in sounds):
         raise _refusal(path, "its sound is longer than twelve hours")
-    return Brought("", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),))
+    return ImportedConversation(
+        "", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),)
+    )
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     with path.open("rb") as file:
         found = file.read(MOST_BYTES + 1)
     if len(found) > MOST_BYTES:
@@ -143,9 +145,13 @@ def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...
     if count > MOST_EVENTS:
         raise _refusal(path, f"it holds more than {MOST_EVENTS:,} events")
     events: list[e.Event] = []
+    upgrade = EventUpgrade()
     for number, entry in enumerate(fields, 1):
+        current = upgrade.apply(entry) if isinstance(entry, dict) else entry
+        if isinstance(entry, dict) and current is None:
+            continue  # an older version said it twice
         try:
-            event = checked_event(entry)
+            event = checked_event(current)
         except ValueError as error:
             raise _refusal(path, f"event {number} is {error}") from None
         if event is not None and not isinstance(event, METERS):
@@ -162,7 +168,7 @@ def _turns(path: Path, events: Iterable[e.Event]) -> list[Any]:
     return transcript.turns
 
 
-def _harmless(setup: Setup) -> Setup:
+def _without_risks(setup: Setup) -> Setup:
     backend = setup.backend
     if backend.base_url and not on_this_machine(backend.base_url):
         backend = replace(backend, base_url="")
@@ -172,11 +178,11 @@ def _harmless(setup: Setup) -> Setup:
     return Setup(backend, style, tools, max(0.0, setup.cap))
 
 
-def _is_date(value: Any) -> bool:
+def _is_date(value: Any) -> TypeGuard[float]:
     return fits(value, float) and EARLIEST <= value <= LATEST
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 

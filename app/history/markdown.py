@@ -1,4 +1,4 @@
-"""A conversation as a page to be read: Markdown, with who spoke when, and where they were interrupted."""
+"""Formats a conversation as Markdown: who spoke when, and where they were interrupted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """The page, of when each talk began (seconds since 1970) and its turns; times of day in `zone`, None: here."""
-    lines = [f"# {_plain(view.title) or 'Conversation'}", ""]
+    """Returns the page for the start of each talk (seconds since 1970) and its turns; dates in `zone`, None: here."""
+    lines = [f"# {_escape(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
-    backends = f" · with {', '.join(_plain(backend) for backend in view.backends)}" if view.backends else ""
+    backends = f" · with {', '.join(_escape(backend) for backend in view.backends)}" if view.backends else ""
     lines += [f"{_date(began, zone)}{backends}", ""]
     for number, (began, turns) in enumerate(talks, 1):
         if len(talks) > 1:
@@ -33,17 +33,17 @@ def markdown(
 
 def _turn(timed: TimedTurn) -> Iterator[str]:
     turn = timed.turn
-    backends = f" ({', '.join(_plain(backend) for backend in turn.backends)})" if turn.backends else ""
+    backends = f" ({', '.join(_escape(backend) for backend in turn.backends)})" if turn.backends else ""
     yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
     yield ""
-    words = _plain(" ".join(turn.text.split()))
+    words = _escape(" ".join(turn.text.split()))
     if turn.interrupted:
         at = f" at {_clock(timed.ended)}" if timed.ended is not None else ""
         words += f" — *interrupted{at}*"
     yield words
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     return _LIST.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _SPECIAL.sub(r"\\\1", text))
 
 

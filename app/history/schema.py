@@ -1,8 +1,8 @@
-"""The tables, and the steps that bring a database of an older version of the app up to date.
+"""The tables, and the migrations that bring a database of an older version of the app up to date.
 
-`PRAGMA user_version` counts the steps that a database has been through. A step is never changed once it has been
-released: what is new is a step more. The search index is no step, since not every SQLite can hold one; it can be made
-anew from `turns` at any time.
+`PRAGMA user_version` counts the migrations that a database has been through. A released migration is never changed; a
+change is another migration, which is why a column for back-ends is called `brains`. The search index is not part of
+them, since not every SQLite supports one; it can be rebuilt from `turns` at any time.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 TURN_BITS = 20
-"""A turn's id is its conversation's, shifted by so many bits, and a number: so the index alone tells where words were
-found."""
+"""A turn's id is its conversation's id, shifted by so many bits, plus a number, so that the index alone tells in which
+conversation words were found."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -55,9 +55,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
     ),
 )
-"""What happened in a talk is in `packed`, and after that in `events`, as lines of JSON: all else that is said of it is
-folded from those. `unwanted`: folders with sound that is to be erased; an empty name stands for what the file itself
-may still hold of erased words."""
+"""The events of a talk are in `packed`, and later ones in `events`, as lines of JSON; the other columns are derived
+from them. `unwanted`: folders with sound that is to be erased; an empty name means that the file itself may still
+contain erased words."""
 
 NEWEST = len(MIGRATIONS)
 
@@ -83,7 +83,7 @@ _TRIGGERS = ("words_added", "words_gone", "words_changed")
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All that is written inside is written, or nothing of it. The connection commits by itself otherwise."""
+    """A transaction; outside of it the connection commits every statement."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -95,23 +95,23 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def version(database: sqlite3.Connection) -> int:
-    """How many steps it has been through."""
+    """Returns how many migrations the database has been through."""
     return int(database.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_foreign(database: sqlite3.Connection) -> bool:
-    """Whether the database is of something else."""
-    # In one statement, since another process may be about to make the tables.
-    asked = "SELECT (SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_master)"
-    steps, tables = database.execute(asked).fetchone()
+    """Returns whether another program has made the database."""
+    # One statement, since another process may be making the tables just now.
+    query = "SELECT (SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_master)"
+    steps, tables = database.execute(query).fetchone()
     return not steps and bool(tables)
 
 
 def migrate(database: sqlite3.Connection, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
-    """Takes the steps that are missing, each whole or not at all. Raises sqlite3.Error."""
+    """Runs the missing migrations, each in a transaction. Raises sqlite3.Error."""
     while (number := version(database)) < len(steps):
         with transaction(database):
-            if version(database) != number:  # another process has been quicker
+            if version(database) != number:  # another process was quicker
                 continue
             for statement in steps[number]:
                 database.execute(statement)
@@ -119,9 +119,9 @@ def migrate(database: sqlite3.Connection, steps: Sequence[Sequence[str]] = MIGRA
 
 
 def prepare_index(database: sqlite3.Connection) -> bool:
-    """Makes the search index if it is missing; False where this SQLite knows none: then `turns` is searched itself."""
-    if not _knows_indexes(database):
-        for name in _TRIGGERS:  # they would fail; the index is made anew where it can be used
+    """Makes the search index if it is missing; returns False if this SQLite does not support it."""
+    if not _supports_index(database):
+        for name in _TRIGGERS:  # they would fail; the index is rebuilt when it can be used again
             database.execute(f"DROP TRIGGER IF EXISTS {name}")
         return False
     if not _has_index(database):
@@ -132,7 +132,7 @@ def prepare_index(database: sqlite3.Connection) -> bool:
 
 
 def remake_index(database: sqlite3.Connection) -> None:
-    """Makes the search index from the turns, whatever is there of it."""
+    """Rebuilds the search index from the turns."""
     with transaction(database):
         _make_index(database)
 
@@ -150,7 +150,7 @@ def _has_index(database: sqlite3.Connection) -> bool:
     return found.fetchone() is not None
 
 
-def _knows_indexes(database: sqlite3.Connection) -> bool:
+def _supports_index(database: sqlite3.Connection) -> bool:
     try:
         database.execute("CREATE VIRTUAL TABLE temp.probe USING fts5 (text)")
         database.execute("DROP TABLE temp.probe")

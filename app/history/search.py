@@ -1,7 +1,7 @@
 """Finds words in conversations, and shows where they were found.
 
-Every word that was typed has to be there, in any turn or in the title; the last one may be the begin of a word, since
-it is still being typed. Case and accents don't matter. Whatever is typed is words, never a query language.
+Every typed word must be in a turn or in the title; the last one may be the start of a word, since it is still being
+typed. Case and accents are ignored. What is typed is never interpreted as a query language.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import unicodedata
 from app.history.schema import TURN_BITS
 
 BEFORE, AROUND = 36, 110
-"""Letters of a snippet before what was found, and in all."""
+"""Characters of a snippet before the match, and in all."""
 MOST_WORDS = 24
-"""That are looked for: someone may paste a page."""
+"""The most words of a query; the user may paste a page."""
 
 _WORD = re.compile(r"[^\W_]+")
 _LETTER = r"[^\W_]"
 
 
 class Query:
-    """What was typed. Empty (false) where it holds no word. `indexed`: there is an index to be asked."""
+    """A search for what was typed; false if it contains no word. `indexed`: the database has an index."""
 
     def __init__(self, typed: str, indexed: bool = True) -> None:
         typed = unicodedata.normalize("NFC", typed.replace("\0", " "))
@@ -36,30 +36,30 @@ class Query:
         return bool(self._words)
 
     def find(self, database: sqlite3.Connection) -> list[set[int]]:
-        """For each word the conversations in whose turns it is."""
+        """Returns for each word the conversations with it in their turns."""
         return [
-            {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({asked})", arguments)}
-            for asked, arguments in map(self._asked, range(len(self._words)))
+            {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({query})", arguments)}
+            for query, arguments in map(self._query, range(len(self._words)))
         ]
 
     def newest(self, database: sqlite3.Connection, every: bool) -> dict[int, int]:
-        """By conversation, its newest turn with all words (`every`) or with any of them."""
-        parts = [self._asked(place) for place in range(len(self._words))]
-        if len({asked for asked, _ in parts}) == 1 and self._indexed:  # the index is much faster at it than SQLite
-            asked, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
+        """Returns by conversation its newest turn with all words (`every`) or with any of them."""
+        parts = [self._query(place) for place in range(len(self._words))]
+        if len({query for query, _ in parts}) == 1 and self._indexed:  # one query of the index is much faster
+            query, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
         else:
-            asked = (" INTERSECT " if every else " UNION ").join(asked for asked, _ in parts)
+            query = (" INTERSECT " if every else " UNION ").join(query for query, _ in parts)
             arguments = [argument for _, arguments in parts for argument in arguments]
-        grouped = f"SELECT row >> {TURN_BITS}, MAX(row) FROM ({asked}) GROUP BY 1"
+        grouped = f"SELECT row >> {TURN_BITS}, MAX(row) FROM ({query}) GROUP BY 1"
         return dict(database.execute(grouped, arguments).fetchall())
 
     def in_title(self, title: str) -> list[bool]:
-        """For each word whether it is in a title."""
+        """Returns for each word whether it is in a title."""
         folded, _ = _fold(title)
         return [pattern.search(folded) is not None for pattern in self._patterns]
 
     def snippet(self, text: str) -> str:
-        """A piece of `text` around what was found, each match between "\x02" and "\x03"."""
+        """Returns a piece of `text` around the first match, with each match between "\x02" and "\x03"."""
         text = text.replace("\x02", " ").replace("\x03", " ")
         folded, places = _fold(text)
         first = self._any.search(folded)
@@ -77,37 +77,37 @@ class Query:
         shown.append(text[place:end])
         return f"{'…' if begin else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
 
-    def _asked(self, place: int) -> tuple[str, list[str]]:
-        """What SQLite is asked for the turns that hold a word."""
+    def _query(self, place: int) -> tuple[str, list[str]]:
+        """Returns the query for the turns that contain a word, and its arguments."""
         words = self._words[place]
-        if self._indexed and not self._within(place):
+        if self._indexed and not self._matches_inside(place):
             phrase = f'"{" ".join(words)}"{"*" if place == len(self._words) - 1 else ""}'
             return "SELECT rowid AS row FROM words WHERE words MATCH ?", [phrase]
         holds = " AND ".join("text LIKE ?" for _ in words)
         return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
 
-    def _within(self, place: int) -> bool:
-        """Whether a word is looked for inside others: its script may write without spaces between words."""
+    def _matches_inside(self, place: int) -> bool:
+        """Returns whether a word also matches inside others, since its script may have no spaces between words."""
         return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
 
     def _pattern(self, place: int) -> str:
         words = r"[\W_]+".join(re.escape(_fold(word)[0]) for word in self._words[place])
-        if self._within(place) or not self._indexed:
+        if self._matches_inside(place) or not self._indexed:
             return words
         end = f"{_LETTER}*" if place == len(self._words) - 1 else f"(?!{_LETTER})"
         if len(self._words[place]) > 1:
             return f"(?<!{_LETTER}){words}{end}"
-        return f"{words}(?<!{_LETTER}{words}){end}"  # the word comes first, since that is found much quicker
+        return f"{words}(?<!{_LETTER}{words}){end}"  # the word comes first, which is much faster
 
 
 def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
-    """Where a match in a folded text is in the text itself."""
+    """Returns the span in the text itself of a match in the folded text."""
     begin, end = match.span()
     return (begin, end) if places is None else (places[begin], places[end - 1] + 1)
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
-    """A text in lower case without accents, and for each of its letters where it was; None: where it is now."""
+    """Returns a text in lower case without accents, and the place of each of its characters; None: unchanged."""
     if text.isascii():
         return text.lower(), None
     letters, places = [], []

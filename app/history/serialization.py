@@ -1,7 +1,4 @@
-"""Between records and JSON: how a conversation is held, and events that may come from anywhere.
-
-What is read from outside is checked field by field against the declared types. Knows nothing of files.
-"""
+"""Converts setups and events to JSON and back. Input from outside is checked field by field against declared types."""
 
 from __future__ import annotations
 
@@ -13,75 +10,74 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from app.conversation import events as e
-from app.conversation.event_names import current_names
+from app.conversation.event_json import EventReader, to_json
 from app.history.base import LONGEST_TITLE, Setup
 
 LARGEST = 2**53
-"""Beyond it numbers lose digits on their way through JSON."""
+"""Larger numbers lose digits in JSON."""
 LONGEST_SECONDS = 1e7
-"""No talk lasts four months."""
+"""The latest time of an event, some four months."""
 
-EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in get_args(e.Event)}
+EVENT_TYPES: dict[str, type[Any]] = {cls.__name__: cls for cls in get_args(e.Event)}
 METERS = (e.LevelMeasured, e.SoundMeasured, e.OracleTaken, e.ContextMeasured)
-"""Several a second, and nothing that anybody would read again."""
+"""Events for meters: several a second, and not stored."""
 
 Record = TypeVar("Record")
 
 
 def event_line(event: e.Event) -> str:
-    """The event as a line of JSON that UTF-8 can hold."""
-    line = e.to_json(event)
+    """Returns an event as a line of JSON that UTF-8 can encode."""
+    line = to_json(event)
     try:
         line.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can escape
         return json.dumps(json.loads(line), separators=(",", ":"))
     return line
 
 
 def sound_text(text: str) -> str:
-    """A text that UTF-8 can hold: half a surrogate pair becomes a question mark."""
+    """Returns a text that UTF-8 can encode: half a surrogate pair becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def kept_title(title: str) -> str:
-    """A title on one line, and no longer than `LONGEST_TITLE`."""
+    """Returns a title on one line, no longer than `LONGEST_TITLE`."""
     return sound_text(" ".join(title.split()))[:LONGEST_TITLE]
 
 
-def known_event(line: str) -> e.Event | None:
-    """The event of a stored line; None where another version of the app wrote it in another way."""
+def known_event(line: str, reader: EventReader) -> e.Event | None:
+    """The event of a talk's next stored line; None where another version of the app wrote it in another way."""
     try:
-        return e.from_json(line)
+        return reader.read(line)
     except ValueError:
         return None
 
 
 def checked_event(fields: Any) -> e.Event | None:
-    """The event of an object of JSON from outside; None for a type that this version doesn't know.
+    """Returns the event of a JSON object from outside; None for a type that this version doesn't know.
 
-    Raises ValueError where it is none, or a field is missing, unknown or of a wrong type.
+    Raises ValueError if it is not an event, or a field is missing, unknown or of a wrong type.
     """
     if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
         raise ValueError("an event without a type")
-    fields = current_names(fields)
     kind = EVENT_TYPES.get(fields["type"])
     if kind is None:
         return None
-    event = build(kind, {name: value for name, value in fields.items() if name != "type"})
+    event: e.Event = build(kind, {name: value for name, value in fields.items() if name != "type"})
     if not 0 <= event.at <= LONGEST_SECONDS:
         raise ValueError(f"{fields['type']} at {event.at} s")
     return event
 
 
 def build(kind: type[Record], fields: Any) -> Record:
-    """A record with these fields, and records within it. Raises ValueError where one is unknown, missing or wrong."""
+    """Returns a record with these fields, and records in it. Raises ValueError if one is unknown, missing or wrong."""
     if not isinstance(fields, dict):
         raise ValueError(f"no {kind.__name__}")
-    hints = get_hints(kind)
-    values = {}
+    hints = get_hints(kind)  # type: ignore[arg-type]  # mypy takes a class's `__hash__` for that of its instances
+    values: dict[str, Any] = {}
     for name, value in fields.items():
         hint = hints.get(name)
-        if dataclasses.is_dataclass(hint):
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             values[name] = build(hint, value)
         elif hint is None or not fits(value, hint):
             raise ValueError(f"{kind.__name__} with a wrong “{str(name)[:40]}”")
@@ -95,12 +91,12 @@ def build(kind: type[Record], fields: Any) -> Record:
 
 @functools.cache
 def get_hints(kind: type) -> dict[str, Any]:
-    """The declared types of a record's fields."""
+    """Returns the declared types of a record's fields."""
     return get_type_hints(kind)
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value of JSON is what a field is declared to be."""
+    """Returns whether a JSON value has the declared type of a field."""
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST
     if hint is int:
@@ -118,19 +114,14 @@ def fits(value: Any, hint: Any) -> bool:
     return False
 
 
-def setup_fields(setup: Setup) -> dict[str, Any]:
-    """How a conversation is held, as an object of JSON."""
-    return dataclasses.asdict(setup)
-
-
 def setup_line(setup: Setup) -> str:
-    """The same as a line of JSON."""
-    return json.dumps(setup_fields(setup), separators=(",", ":"))
+    """Returns a setup as a line of JSON."""
+    return json.dumps(dataclasses.asdict(setup), separators=(",", ":"))
 
 
 @functools.lru_cache(maxsize=4096)
 def setup_of(line: str) -> Setup:
-    """Reads `setup_line`; what another version has written otherwise is held as the app usually does."""
+    """Returns the setup of a line; the default one if another version wrote it in another form."""
     try:
         return build(Setup, json.loads(line))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The kept sound of a conversation: how long it is, and both sides of all talks in one stereo file."""
+"""The recorded sound of a conversation: its length, and both sides of all talks in one stereo file."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ import numpy as np
 import soundfile
 
 from app.audio.io.base import EndOfAudio
-from app.audio.io.errors import AudioError
 from app.audio.io.files import FileSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 
 MOST_SECONDS = (2**32 - 4096) // (SAMPLE_RATE * 4)
-"""A WAV file of two sides holds no more than 4 GB: some twelve hours."""
+"""The most for a stereo WAV file of 4 GB: some twelve hours."""
 
 
 def sound_seconds(folder: Path | None) -> float:
-    """How much sound a talk's folder holds; 0 where there is none that can be read."""
+    """Returns the length of the sound in a talk's folder; 0 if there is none that can be read."""
     return max((_seconds(folder / name) for name in (USER_FILE, ASSISTANT_FILE)), default=0.0) if folder else 0.0
 
 
 def write_sound(file: BinaryIO, talks: Sequence[tuple[Path | None, float]]) -> None:
-    """Writes a WAV: the user left, the assistant right, each talk for its seconds; silence where no sound was kept.
+    """Writes a WAV file: the user left, the assistant right, each talk for its seconds; silence if it has no sound.
 
     Raises UserError, AudioError, OSError.
     """
@@ -45,7 +44,7 @@ def write_sound(file: BinaryIO, talks: Sequence[tuple[Path | None, float]]) -> N
         try:
             for folder, seconds in talks:
                 left = round(seconds * SAMPLE_RATE)
-                for user, assistant in _both(folder):
+                for user, assistant in _frames(folder):
                     if left <= 0:
                         break
                     both = np.stack([user, assistant], axis=1)[:left]
@@ -59,7 +58,7 @@ def write_sound(file: BinaryIO, talks: Sequence[tuple[Path | None, float]]) -> N
             raise OSError(0, str(error)) from error
 
 
-def _both(folder: Path | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _frames(folder: Path | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if folder is None:
         return
     with ExitStack() as stack:
@@ -90,8 +89,3 @@ def _seconds(path: Path) -> float:
 
 def _samples(both: np.ndarray) -> bytes:
     return np.clip(np.rint(both.astype(np.float64) * 32768.0), -32768, 32767).astype("<i2").tobytes()
-
-
-def sound_error(error: AudioError) -> UserError:
-    """What is wrong with the kept sound, for the user."""
-    return UserError(f"The sound of this conversation can't be read. {error}")

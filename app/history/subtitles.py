@@ -1,4 +1,4 @@
-"""Subtitles of a conversation: SubRip, of both sides, on one clock for all of its talks."""
+"""Formats a conversation as SubRip subtitles of both sides, on one clock for all talks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from app.history.timing import TimedTurn, TimedWord
 
-LINE_LETTERS, LINES = 42, 2
+LINE_CHARS, LINES = 42, 2
 LONGEST_SECONDS = 7.0
 SHORTEST_SECONDS = 0.8
 PAUSE_SECONDS = 1.0
-"""A longer silence within a turn ends a cue."""
-SENTENCE_LETTERS = 24
-"""A sentence's end also ends a cue that has so many letters."""
+"""A longer silence in a turn ends a cue."""
+SENTENCE_CHARS = 24
+"""The end of a sentence also ends a cue that has so many characters."""
 
 SPEAKERS = {"user": "You", "assistant": "KAME"}
 
@@ -29,7 +29,7 @@ class Cue:
 
 
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
-    """The whole file, of each talk's begin on the common clock and its turns."""
+    """Returns the file for the start of each talk on the common clock and its turns."""
     cues = sorted(
         (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.begin, cue.end)
     )
@@ -45,7 +45,7 @@ def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
         ]
         for place, group in enumerate(groups):
             begin, end = group[0].begin, max(group[-1].end, group[0].begin + SHORTEST_SECONDS)
-            if place + 1 < len(groups):  # one side never overlaps with itself
+            if place + 1 < len(groups):  # cues of one side must not overlap
                 end = min(end, max(groups[place + 1][0].begin, begin + 0.001))
             yield Cue(offset + begin, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
 
@@ -57,7 +57,7 @@ def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
             len(_wrap(speaker, [*group, word])) > LINES
             or word.end - group[0].begin > LONGEST_SECONDS
             or word.begin - group[-1].end > PAUSE_SECONDS
-            or (group[-1].text[-1] in ".?!。？！" and sum(len(w.text) + 1 for w in group) >= SENTENCE_LETTERS)
+            or (group[-1].text[-1] in ".?!。？！" and sum(len(w.text) + 1 for w in group) >= SENTENCE_CHARS)
         ):
             yield group
             group = []
@@ -67,9 +67,9 @@ def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
 
 
 def _wrap(speaker: str, words: Sequence[TimedWord]) -> list[str]:
-    # An arrow would read as a time line of its own.
+    # An arrow would be taken for a line of times.
     text = f"{speaker}: {' '.join(word.text for word in words)}".replace("-->", "→")
-    return textwrap.wrap(text, LINE_LETTERS)
+    return textwrap.wrap(text, LINE_CHARS)
 
 
 def _stamp(seconds: float) -> str:

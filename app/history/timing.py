@@ -1,7 +1,7 @@
-"""When each word was said, folded from what happened in a talk.
+"""Estimates when each word was said, from the events of a talk.
 
-A user's word was said before the first transcript that holds it accounts for its sound; the assistant's words are told
-as they have been heard. In between, words get time by their length. Pure.
+A user's word was said before the end of the sound of the first transcript that contains it; events tell when the
+assistant's words were heard. Between these times, words get time by their length.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from app.conversation import events as e
 from app.conversation.transcript import Transcript, Turn
 
 LONGEST_WORD_SECONDS = 0.7
-"""More than that a group of words doesn't take for each: the rest of the time was silence."""
+"""The most time for each word of a group; the rest was silence."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word, and from when to when it was said, in seconds of the talk."""
+    """A word with its start and end, in seconds of the talk."""
 
     text: str
     begin: float
@@ -27,7 +27,7 @@ class TimedWord:
 
 @dataclass(slots=True)
 class TimedTurn:
-    """A turn with the times of its words. `ended`: when it was over; None where nothing tells."""
+    """A turn with the times of its words. `ended`: the time of its end; None if it is unknown."""
 
     turn: Turn
     words: list[TimedWord] = field(default_factory=list)
@@ -36,7 +36,7 @@ class TimedTurn:
 
 @dataclass(slots=True)
 class _Marks:
-    """By `at`, a turn's first `words` words were said."""
+    """Times (`at`) by which the first `words` words of a turn had been said."""
 
     reached: list[tuple[int, float]] = field(default_factory=list)
     ended: float | None = None
@@ -49,7 +49,7 @@ class _Marks:
 
 
 def timed_turns(events: Sequence[e.Event]) -> list[TimedTurn]:
-    """The turns with words of one talk, in order."""
+    """Returns the turns with words of one talk, in order."""
     transcript = Transcript()
     marks: dict[int, _Marks] = {}
     for event in events:
@@ -68,12 +68,12 @@ def timed_turns(events: Sequence[e.Event]) -> list[TimedTurn]:
                 mark.reach(len(turn.text.split()), event.at)
             case e.AssistantEnded():
                 mark.ended = event.at
-    told = []
+    timed = []
     for turn in transcript.turns:
         if turn.text:
             mark = marks.get(id(turn), _Marks())
-            told.append(TimedTurn(turn, _spread(turn, mark), mark.ended))
-    return told
+            timed.append(TimedTurn(turn, _spread(turn, mark), mark.ended))
+    return timed
 
 
 def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
@@ -98,5 +98,5 @@ def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
 
 
 def talk_seconds(events: Sequence[e.Event], sound: float = 0.0) -> float:
-    """How long a talk is, with so many seconds of sound: what came after it begins there on a common clock."""
+    """Returns the length of a talk with so many seconds of sound; the next talk starts there on the common clock."""
     return max(sound, max((event.at for event in events), default=0.0))

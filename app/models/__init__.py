@@ -1,1 +1,16 @@
-"""Model weights on disk: what there is to have, how it comes here, whether it is whole, whether it fits."""
+"""Models on disk: which there are, how they are fetched and checked, where they are, and whether they fit the machine.
+
+In reading order:
+
+- `entry`, `catalogue`: the record of a model, and the catalogue of all models (`resources/models.toml`).
+- `locations`: where each model is, and whether it is complete. `layout`, `manifest`: the files of a checkpoint, and the
+  record of its download.
+- `store`: fetches, checks and lists models. `hub` and `transfer` fetch from the hub, `packages` from the package
+  registry; `progress` and `errors` are shared.
+- `fit`: whether a front-end fits a graphics card. `speeds`, `selection`: how fast models are here, and which language
+  model is the best one.
+- `pool`: loaded models that are kept for the next talk. `onnx`: sessions of ONNX models.
+
+A model's key goes through `catalogue.find_model` to a `Model`, from there through `store.get_model` to its files on
+disk, and `locations.model_path` gives an engine the file or folder to load.
+"""

@@ -1,4 +1,4 @@
-"""The catalogue of models: reads the table in `resources/models.toml`, and finds what is in it."""
+"""The catalogue of models, read from the table in `resources/models.toml`."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ DEFAULTS: Mapping[Kind, str] = {
     "llm": "smollm2-135m",
     "tts": "piper-joe",
 }
-"""What each kind uses until the user chooses: for a front-end with weights, KAME; else what comes with the app."""
+"""The model of each kind until the user chooses: of front-ends with weights, KAME; else what comes with the app."""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
-"""The weights that each front-end takes where the user names none."""
+"""The weights that each front-end uses if the user names none."""
 
 
 @cache
 def catalogue() -> Mapping[str, Model]:
-    """Return all models by their keys, in the order of the table."""
+    """Returns all models by their keys, in the order of the table."""
     with resource("models.toml").open("rb") as file:
         return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
 
 
 def models_of(kind: Kind) -> list[Model]:
-    """Return all models of a kind."""
+    """Returns all models of a kind."""
     return [model for model in catalogue().values() if model.kind == kind]
 
 
 def find_model(key: str) -> Model:
-    """Return the model `key`; “moshi” means its default weights. Raise ModelError when there is none."""
+    """Returns the model `key`; “moshi” means its default weights. Raises ModelError when there is none."""
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:
@@ -46,29 +46,21 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """A row as the table has it. Raises ValueError for a kind that there is not, and KeyError for what is missing."""
+    """Returns the model of a row. Raises ValueError, KeyError or TypeError when the table is wrong."""
+    row = dict(row)
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
     source = (
-        Packages(row["lock"], row.get("code", False))
+        Packages(row.pop("lock"), row.pop("code", False))
         if "lock" in row
-        else Hub(row["repository"], row.get("revision", ""))
+        else Hub(row.pop("repository"), row.pop("revision", ""))
     )
     return Model(
-        key=row["key"],
-        kind=row["kind"],
-        label=row["label"],
-        engine=row["engine"],
-        languages=tuple(row["languages"]),
-        licence=row["licence"],
         source=source,
-        files=tuple(_file(file) for file in row.get("file", ())),
-        main=row.get("main", ""),
-        size=row.get("size", 0),
-        memory=row.get("memory", 0),
-        right=row.get("right", 0),
-        note=row.get("note", ""),
-        voices=tuple(ModelVoice(**voice) for voice in row.get("voice", ())),
+        languages=tuple(row.pop("languages")),
+        files=tuple(map(_file, row.pop("file", ()))),
+        voices=tuple(ModelVoice(**voice) for voice in row.pop("voice", ())),
+        **row,
     )
 
 

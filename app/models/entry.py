@@ -1,4 +1,4 @@
-"""What the catalogue says of one model: what it is, where it comes from, and how each of its files can be checked."""
+"""The records of the catalogue: a model, its source, and its files with sizes and digests."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ Kind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
 KINDS: tuple[Kind, ...] = ("frontend", "stt", "endpointing", "llm", "tts")
 
 ANY = "*"
-"""In `Model.languages`: it was trained on many languages, and is told or finds out which one it hears or reads."""
+"""In `Model.languages`: the model was trained on many languages, and is given or detects the one in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model, named below the model's folder.
+    """One file of a model, by its name below the model's folder.
 
-    `source`: in packages, the files that make it when they are joined in this order, each as PACKAGE/PATH; on the hub,
-    its one path in the repository.
+    `source`: in packages, the files to join in this order, each as PACKAGE/PATH; on the hub, its one path in the
+    repository.
     """
 
     name: str
@@ -30,8 +30,8 @@ class ModelFile:
 class ModelVoice:
     """One of several voices of a model, by the engine's name for it.
 
-    `language`: its two letters; `accent`: the language as the engine or espeak-ng is told it. `gain`: decibels that
-    make it as loud as the other voices.
+    `language`: its two letters; `accent`: the language in the notation of the engine or espeak-ng. `gain`: decibels
+    that make it as loud as the other voices.
     """
 
     name: str
@@ -45,7 +45,7 @@ class ModelVoice:
 class Packages:
     """Wheels of the package registry, pinned by hash in `packaging/locks/<lock>`.
 
-    `code`: the wheels hold the engine's code too, so they are kept as they are, and `Model.files` lie inside them.
+    `code`: the wheels hold the engine's code, too, so they are kept as they are, with `Model.files` inside them.
     """
 
     lock: str
@@ -54,7 +54,7 @@ class Packages:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A repository on the hub. Without a `revision` its newest files are taken, with the digests that the hub names."""
+    """A repository on the hub. Without a `revision` its newest files are used, with the digests that the hub lists."""
 
     repository: str
     revision: str = ""
@@ -64,10 +64,10 @@ class Hub:
 class Model:
     """One model.
 
-    `engine`: what runs it. `main`: the file that its engine is given; empty: the folder of all its files. `memory`:
-    bytes that it takes when it is loaded. `right`: how many of the 120 questions of `bench facts` it answers rightly,
-    typed; 0: not measured. `note`: what else a user should know before choosing it. `voices`: of a model that has
-    several.
+    `engine`: the library that runs it. `main`: the file that its engine loads; empty: the folder of all its files.
+    `memory`: bytes that it takes when it is loaded. `right`: how many of the 120 questions of `bench facts` it answers
+    correctly when they are typed; 0: not measured. `note`: what else the user should know before choosing it. `voices`:
+    of a model that has several.
     """
 
     key: str
@@ -87,9 +87,9 @@ class Model:
 
     @property
     def bytes(self) -> int:
-        """What its download brings: exactly, but for packages with code."""
+        """The size of its download; exact except for packages with code."""
         return self.size or sum(file.bytes for file in self.files)
 
     def speaks(self, language: str) -> bool:
-        """Whether it can be used in a language, given by its two letters."""
+        """Returns whether it can be used in a language, given by its two letters."""
         return ANY in self.languages or language in self.languages

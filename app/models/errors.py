@@ -1,4 +1,4 @@
-"""What can go wrong with weights, in words for the user."""
+"""Errors about models, as sentences for the user."""
 
 
 class ModelError(Exception):
@@ -6,4 +6,7 @@ class ModelError(Exception):
 
 
 class DownloadCancelled(ModelError):
-    """The user has stopped a download; what has come stays for the next try."""
+    """The user has stopped a download; what has come stays for the next attempt."""
+
+    def __init__(self) -> None:
+        super().__init__("The download was stopped. What has come stays for the next try.")

@@ -1,7 +1,4 @@
-"""Whether a front-end fits a graphics card before anything is loaded, and what does.
-
-Arithmetic on the model's shape, checked by `bench frame`; knows nothing of torch.
-"""
+"""Computes whether a front-end fits a graphics card, from the shape of its model; checked by `bench frame`."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Precision = Literal["bf16", "int8", "int4"]
-"""How the matrices are kept, largest first."""
+"""The data type of the matrices, largest first."""
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 MIMI_BYTES = 390_000_000
@@ -17,9 +14,9 @@ MIMI_BYTES = 390_000_000
 WORKING_BYTES = 900_000_000
 """The CUDA context, graphs, kernels and activations. An allowance, not a measurement."""
 LEAST_CONTEXT = 750
-"""Frames below which a talk loses its thread (60 s)."""
+"""The fewest frames of context for a coherent talk (60 s)."""
 
-_7B = {
+_7B: dict[str, Any] = {
     "dim": 4096,
     "num_heads": 32,
     "num_layers": 32,
@@ -33,12 +30,12 @@ _7B = {
     "depformer_dim_feedforward": 4224,
     "depformer_num_layers": 6,
 }
-"""Moshi's published shape, which KAME has too."""
+"""Moshi's published shape, which KAME shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Parameters of a model: in matrices that a frame reads, in the two output heads, in embeddings."""
+    """Numbers of parameters: in the matrices that each frame reads, in the two output heads, in embeddings."""
 
     matrices: int
     heads: int
@@ -48,24 +45,24 @@ class Shape:
 
     @property
     def parameters(self) -> int:
-        """All of them, norms left out."""
+        """All parameters except those of norms."""
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
-        """Resident bytes of the weights. The heads stay int8 under int4; embeddings are always bf16."""
+        """Returns the bytes of the weights on the card. With int4 the heads are int8; embeddings are always bf16."""
         per = {"bf16": 2.0, "int8": 1.0, "int4": 0.5 + 4 / 128}[precision]
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
     def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Bytes that a step reads at least: all matrices, and the cache's `filled` frames (None: all)."""
+        """Returns the least bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
         slots = self.context if filled is None else filled
         return self.weight_bytes(precision) - self.embeddings * 2 + slots * self.cache_bytes_a_frame
 
 
 def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape:
-    """The shape of a model from its config (None: the published 7B)."""
-    # A config that leaves a width of the depth transformer out means the package's rule, not the 7B's width.
+    """Returns the shape of a model from its config (None: the published 7B)."""
+    # If a config leaves out the depth transformer's width, the package derives it; it is not the 7B's.
     c = {**_7B, "depformer_dim_feedforward": None, **config} if config else _7B
     dim, depth_dim = c["dim"], c["depformer_dim"]
     hidden = _gate_width(dim, int(c["hidden_scale"] * dim))
@@ -81,13 +78,13 @@ def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape
 
 
 def _gate_width(dim: int, feedforward: int) -> int:
-    """The inner width of a gated layer, as the package moshi chooses it."""
+    """Returns the inner width of a gated layer, by the rule of the package moshi."""
     return 21 * dim // 8 if feedforward == 4 * dim else 2 * feedforward // 3
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A way to run that fits. `bytes` is what it takes on the card."""
+    """A precision and context that fit. `bytes`: their memory on the card."""
 
     precision: Precision
     context: int
@@ -95,13 +92,13 @@ class Plan:
 
     @property
     def words(self) -> str:
-        """For the user."""
+        """The plan as shown to the user."""
         return f"{self.precision}, {self.context * 0.08:.0f} s of context, {self.bytes / 1e9:.1f} GB"
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The verdict: `plan` fits as asked, or `offers` does, best first; `sentence` says it to the user."""
+    """The verdict: `plan` fits as requested, or the `offers` would, best first; `sentence` is for the user."""
 
     plan: Plan | None
     offers: tuple[Plan, ...]
@@ -109,7 +106,7 @@ class Fit:
 
 
 def needed_bytes(shape: Shape, precision: Precision, context: int | None = None) -> int:
-    """Bytes on the card: weights, the cache of `context` frames, Mimi, and what working takes."""
+    """Returns the bytes on the card: weights, the cache of `context` frames, Mimi, and working memory."""
     frames = min(context or shape.context, shape.context)
     return shape.weight_bytes(precision) + frames * shape.cache_bytes_a_frame + MIMI_BYTES + WORKING_BYTES
 
@@ -123,8 +120,9 @@ def judge(
     name: str = "The front-end",
     reserved: int = 0,
 ) -> Fit:
-    """Whether `precision` with `context` frames fits into `free_bytes` of a card (None: there is no CUDA card), of
-    which speech recognition takes `reserved`.
+    """Returns whether `precision` with `context` frames fits into `free_bytes` of a card (None: no CUDA card).
+
+    Speech recognition takes `reserved` of them.
     """
     shape = shape or shape_of(None)
     asked = min(context or shape.context, shape.context)
@@ -141,22 +139,27 @@ def judge(
     wanted = Plan(precision, asked, needed_bytes(shape, precision, asked))
     if wanted.bytes <= free_bytes:
         return Fit(wanted, (), f"{name} fits: {wanted.words} of {free} free{beside}.")
-    offers = []
-    for smaller in PRECISIONS[PRECISIONS.index(precision) :]:
-        for frames in dict.fromkeys((asked, asked // 2, max(LEAST_CONTEXT, asked // 4))):
-            if frames < min(LEAST_CONTEXT, asked) or (smaller, frames) == (precision, asked):
-                continue
-            plan = Plan(smaller, frames, needed_bytes(shape, smaller, frames))
-            if plan.bytes <= free_bytes:
-                offers.append(plan)
-                break  # the longest context that fits at this precision
+    offers = _smaller_plans(shape, wanted, free_bytes)
     have = f"{wanted.bytes / 1e9:.1f} GB in {precision}, and {free} of the card are free{beside}"
-    if not offers:
-        smaller = "Choose a smaller speech recognition, close" if reserved else "Close"
-        return Fit(
-            None,
-            (),
-            f"{name} needs {have}; no smaller form fits either. {smaller} other programs that use the card, or talk "
-            "with the embedded voice (cascade).",
-        )
-    return Fit(None, tuple(offers), f"{name} needs {have}. This fits: {'; or '.join(p.words for p in offers)}.")
+    if offers:
+        return Fit(None, offers, f"{name} needs {have}. This fits: {'; or '.join(p.words for p in offers)}.")
+    advice = "Choose a smaller speech recognition, close" if reserved else "Close"
+    return Fit(
+        None,
+        (),
+        f"{name} needs {have}; no smaller form fits either. {advice} other programs that use the card, or talk "
+        "with the embedded voice (cascade).",
+    )
+
+
+def _smaller_plans(shape: Shape, wanted: Plan, free_bytes: int) -> tuple[Plan, ...]:
+    """Returns for each precision up to the wanted one the plan with the longest context that fits."""
+    offers = []
+    contexts = dict.fromkeys((wanted.context, wanted.context // 2, max(LEAST_CONTEXT, wanted.context // 4)))
+    for precision in PRECISIONS[PRECISIONS.index(wanted.precision) :]:
+        for frames in contexts:
+            plan = Plan(precision, frames, needed_bytes(shape, precision, frames))
+            if plan != wanted and frames >= min(LEAST_CONTEXT, wanted.context) and plan.bytes <= free_bytes:
+                offers.append(plan)
+                break
+    return tuple(offers)

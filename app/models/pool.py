@@ -1,9 +1,10 @@
-"""Loaded models that stay for the next talk, so that it need not load them again.
+"""A pool of loaded models, so that the next talk need not load them again.
 
-A user of a model (a talk, a test of the microphone) acquires it from the pool, or loads it where the pool has none, and
-releases it to the pool afterwards. Nobody else has it meanwhile: a second user at the same time loads one of their own.
-What is kept must hold nothing of the talk that it served. The pool lets go what has not been used for `KEEP_SECONDS`
-and, when the app ends, everything. It keeps nothing unless the app's entry point says so (`ModelPool.keeping`).
+A user of a model (a talk, a test of the microphone) acquires it from the pool, or loads it if the pool has none, and
+releases it afterwards. It has the model for itself: a second user at the same time loads another one. A released model
+must not hold anything of the talk that it was used for. The pool drops models that have not been used for
+`KEEP_SECONDS` and, when the app ends, all of them. It keeps none unless the app's entry point enables it
+(`ModelPool.keeping`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ from typing import Any, TypeVar
 from app.platform.hardware import memory_bytes
 
 KEEP_SECONDS = 600.0
-"""How long a model that nobody uses is kept."""
+"""How long an unused model is kept."""
 MOST_IDLE = 2
-"""Of a kind, so many unused ones are kept: who goes back and forth between two models waits for neither."""
+"""The most unused models of a kind, so that switching between two models is quick."""
 SHARE_OF_MEMORY = 0.4
-"""Of the machine's memory that unused models and the one that is loaded beside them may take together; see
-`app.models.selection`."""
+"""The share of the machine's memory for unused models and one that is loaded besides (as in `selection`)."""
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What a model was loaded from: `parts` name it, `stamps` are the sizes and times of the files among them."""
+    """Identifies a loaded model: the `parts` it was loaded with, and the sizes and times of the files among them."""
 
     kind: str
     parts: tuple[Hashable, ...]
@@ -43,19 +43,20 @@ class ModelKey:
 
     @property
     def bytes(self) -> int:
-        """The size of its files."""
+        """The total size of its files."""
         return sum(size for _, files in self.stamps for _, size, _ in files)
 
 
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
-    """Return the key of a model as it would be loaded now. `parts`: all that it is loaded with; a Path is its file or
-    folder.
+    """Returns the key of a model as it would be loaded now.
+
+    `parts`: the arguments it is loaded with; a Path is its file or folder.
     """
     return ModelKey(kind, parts, tuple((part, _stamp(part)) for part in parts if isinstance(part, Path)))
 
 
 def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
-    """Name, size and time of change of a file, or of each file of a folder; nothing for what is not there."""
+    """Returns name, size and time of a file, or of each file of a folder; nothing if it does not exist."""
     try:
         files = sorted(place.iterdir()) if place.is_dir() else [place]
         return tuple((file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
@@ -65,6 +66,8 @@ def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
 
 @dataclass(eq=False, slots=True)
 class _Idle:
+    """An unused model; compared by identity."""
+
     key: ModelKey
     model: Any
     since: float
@@ -73,19 +76,19 @@ class _Idle:
 
 
 class ModelPool:
-    """Safe between threads. `clock` gives seconds; `memory` is the machine's, in bytes (0: unknown)."""
+    """The pool; thread-safe. `clock` returns seconds; `memory`: the machine's bytes (0: unknown)."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, memory: int | None = None) -> None:
         self._clock = clock
         self._memory = memory_bytes() if memory is None else memory
         self._lock = threading.Lock()
-        self._idle: list[_Idle] = []  # the one that was released last at the end
+        self._idle: list[_Idle] = []  # the last one was released last
         self._keeps = False
         self._timer: threading.Timer | None = None
 
     @contextmanager
     def keeping(self) -> Iterator[ModelPool]:
-        """Keep released models within the `with`, and close all at its end."""
+        """Keeps released models inside the `with` block, and close all at its end."""
         with self._lock:
             self._keeps = True
         try:
@@ -96,17 +99,17 @@ class ModelPool:
             self._drop(lambda idle: True)
 
     def acquire(self, key: ModelKey) -> Any:
-        """Return an unused model for the caller alone; None: the caller loads it.
+        """Returns an unused model for the caller alone; None: the caller has to load it.
 
-        Models that have died, or whose files were replaced, go. So do unused ones that leave no room for a new one.
+        Drops models that have died or whose files were replaced, and unused ones that leave no room for a new one.
         """
         while (idle := self._take(key)) is not None:
             if idle.alive(idle.model):
                 return idle.model
             _close(idle)
         self._drop(lambda idle: (idle.key.kind, idle.key.parts) == (key.kind, key.parts))
-        while self._memory and (least := self._least_wanted(key)):
-            self._drop(lambda idle, least=least: id(idle) == least)
+        while (surplus := self._surplus(key)) is not None:
+            self._drop([surplus].__contains__)
         return None
 
     def _take(self, key: ModelKey) -> _Idle | None:
@@ -116,13 +119,13 @@ class ModelPool:
                 self._idle.remove(idle)
             return idle
 
-    def _least_wanted(self, key: ModelKey) -> int:
-        """The id of the unused model to go next where the one of `key` has no room beside all; 0 if it has."""
+    def _surplus(self, key: ModelKey) -> _Idle | None:
+        """Returns the unused model to drop next to make room for the one of `key`; None if there is room."""
         with self._lock:
             unused = sum(idle.key.bytes for idle in self._idle)
-            if not self._idle or unused + key.bytes <= self._memory * SHARE_OF_MEMORY:
-                return 0
-            return id(next((idle for idle in self._idle if idle.key.kind == key.kind), self._idle[0]))
+            if not self._memory or not self._idle or unused + key.bytes <= self._memory * SHARE_OF_MEMORY:
+                return None
+            return next((idle for idle in self._idle if idle.key.kind == key.kind), self._idle[0])
 
     def release(
         self,
@@ -132,17 +135,20 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> None:
-        """Take back a model that was loaded for `key`. `alive` tells whether it can be used again; `close` ends it."""
+        """Returns a model that was loaded for `key` to the pool.
+
+        `alive` tells whether it can be used again; `close` ends it.
+        """
         idle = _Idle(key, model, self._clock(), alive, close)
         works = alive(model)
         with self._lock:
             kept = works and self._keeps
             if kept:
                 self._idle.append(idle)
-            spare = [id(other) for other in self._idle if other.key.kind == key.kind][:-MOST_IDLE]
+            spare = [other for other in self._idle if other.key.kind == key.kind][:-MOST_IDLE]
         if not kept:
             _close(idle)
-        self._drop(lambda other: id(other) in spare)
+        self._drop(spare.__contains__)
 
     @contextmanager
     def lend(
@@ -153,7 +159,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> Iterator[_T]:
-        """Have the model that `load(*parts)` makes within the `with`: an unused one, or a new one."""
+        """Yields the model that `load(*parts)` makes: an unused one, or a new one."""
         key = model_key(kind, *parts)
         model: _T | None = self.acquire(key)
         if model is None:
@@ -165,21 +171,21 @@ class ModelPool:
                 self.release(key, model, alive=alive, close=close)
 
     def tidy(self) -> None:
-        """Let go what has not been used for `KEEP_SECONDS`. A timer calls it when that is due."""
+        """Drops what has not been used for `KEEP_SECONDS`. A timer calls it when that is due."""
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
     def drop(self, kind: str) -> None:
-        """Let go the unused models of a kind."""
+        """Drops the unused models of a kind."""
         self._drop(lambda idle: idle.key.kind == kind)
 
     def forget(self, folder: Path) -> None:
-        """Let go what is unused and was loaded from files in `folder`, which are about to be removed."""
+        """Drops the unused models from files in `folder`, which are about to be removed."""
         self._drop(lambda idle: any(place.is_relative_to(folder) for place, _ in idle.key.stamps))
 
-    def _drop(self, goes: Callable[[_Idle], bool]) -> None:
+    def _drop(self, is_dropped: Callable[[_Idle], bool]) -> None:
         with self._lock:
-            gone = [idle for idle in self._idle if goes(idle)]
+            gone = [idle for idle in self._idle if is_dropped(idle)]
             self._idle = [idle for idle in self._idle if idle not in gone]
             if self._timer is not None:
                 self._timer.cancel()
@@ -203,8 +209,10 @@ def _close(idle: _Idle) -> None:
 
 
 def _return_memory() -> None:
-    """Give back to the system what is free. The C library of Linux keeps what one thread has taken and another freed:
-    after 20 changes between two recognisers that was 1.2 GB.
+    """Returns free memory to the system.
+
+    The C library of Linux keeps what one thread has allocated and another freed: 1.2 GB after 20 changes between two
+    recognisers.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library
@@ -212,4 +220,4 @@ def _return_memory() -> None:
 
 
 MODELS = ModelPool()
-"""Of this process."""
+"""The pool of this process."""

@@ -1,4 +1,4 @@
-"""How a download tells where it stands, and what keeps one from beginning: the parts that all sources share."""
+"""The progress of a download, and the checks of the disk that all sources share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from app.models.errors import ModelError
 
 ROOM_LEFT = 500_000_000
-"""Bytes that a download leaves free on the disk."""
+"""Bytes that a download must leave free on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a download stands. `file` is what is coming; bytes count what lay there before, too."""
+    """The progress of a download. `file`: the current one; the bytes include what was there before."""
 
     file: str
     done_bytes: int
@@ -29,7 +29,7 @@ class Progress:
 
 
 def require_room(folder: Path, wanted: int, what: str) -> None:
-    """Raise ModelError when the disk that `folder` is on has no room for `wanted` bytes more of `what`."""
+    """Raises ModelError when the disk of `folder` has no room for `wanted` more bytes of `what`."""
     free = shutil.disk_usage(folder).free
     if wanted > 0 and free < wanted + ROOM_LEFT:
         raise ModelError(
@@ -39,7 +39,7 @@ def require_room(folder: Path, wanted: int, what: str) -> None:
 
 
 def disk_failed(folder: Path, error: OSError) -> ModelError:
-    """Return what a failure of the disk means for a download into `folder`."""
+    """Returns the error for a failure of the disk during a download into `folder`."""
     if error.errno == errno.ENOSPC:
         return ModelError(
             f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "

@@ -1,4 +1,4 @@
-"""Which language model this machine runs in time: the best one that answers as fast as somebody speaks."""
+"""Selects the best language model that answers in time on this machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.models.speeds import Speed, expected_speed, load_speeds
 from app.platform.hardware import memory_bytes
 
 LEAST_WORDS_A_SECOND = 4.0
-"""People speak, and voices read, some 2.7 words a second; what writes no faster than that falls silent in between."""
+"""Voices speak some 2.7 words a second; a model that writes hardly faster would leave pauses."""
 MOST_FIRST_CLAUSE = 2.5
-"""Seconds to the end of a first clause of `CLAUSE_WORDS`, which is what a voice begins with. An opening begins some
-0.4 s behind the question and lasts a second or more, so that this leaves at most a second of silence behind it."""
+"""Seconds to the end of a first clause of `CLAUSE_WORDS`, with which a voice starts. An opening starts some 0.4 s after
+the question and lasts a second or more, so at most a second of silence follows it."""
 CLAUSE_WORDS = 8
 SHARE_OF_MEMORY = 0.4
-"""Of the machine's memory that a language model may take."""
+"""The share of the machine's memory that a language model may take."""
 
 
 def in_time(speed: Speed) -> bool:
-    """Tell whether a language model of that speed keeps up with a talk."""
+    """Returns whether a language model with this speed keeps up with a talk."""
     clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
     return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
 
@@ -29,10 +29,10 @@ def in_time(speed: Speed) -> bool:
 def best_language_model(
     models: Iterable[Model], speeds: Mapping[str, Speed], memory: int, language: str = "en"
 ) -> Model | None:
-    """Return the best of `models` that this machine runs in time, of those that speak the language; None if none does.
+    """Returns the best of `models` that is fast enough here and speaks the language; None if there is none.
 
-    `speeds`: what was measured here. `memory`: the machine's bytes; 0: unknown. Best: the most right answers where
-    both were measured, else the larger one. `language`: its two letters; empty: any.
+    `speeds`: as measured here. `memory`: the machine's bytes; 0: unknown. Best: the most correct answers where both
+    were measured, else the larger one. `language`: its two letters; empty: any.
     """
     fitting = [
         model
@@ -51,7 +51,7 @@ def best_language_model(
 
 
 def language_model_here(language: str = "en") -> str:
-    """Return the key of the best language model that is here and runs in time; else the smallest, which always is."""
+    """Returns the key of the best language model that is here and fast enough; else of the smallest one."""
     here = [model for model in models_of("llm") if is_here(model.key)]
     best = best_language_model(here, load_speeds(), memory_bytes(), language)
     return best.key if best is not None else DEFAULTS["llm"]

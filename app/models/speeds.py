@@ -1,4 +1,4 @@
-"""How fast models are on this machine: measured once, kept beside the settings, and guessed for those not yet here."""
+"""How fast models are on this machine: measured once, kept in a file, and estimated for those not yet here."""
 
 from __future__ import annotations
 
@@ -18,30 +18,29 @@ from app.platform.hardware import processor_name
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What a model does on this machine.
+    """The speed of a model on this machine.
 
-    Of a language model `first` is the seconds from a short question to its first word, and `rate` its words a second.
-    Of a voice `first` is the seconds to a first clause's sound, and `rate` the seconds of sound that it makes a second.
-    Of speech recognition `first` is the seconds for one look at five seconds of sound, and `rate` the seconds of sound
-    that it reads a second.
+    Of a language model, `first` is the time in seconds from a short question to its first word, and `rate` its words
+    per second. Of a voice, `first` is the time to the sound of a first clause, and of a recogniser the time to
+    transcribe five seconds of speech; `rate` is the seconds of sound that it processes per second.
     """
 
     first: float
     rate: float
 
     def words(self, kind: str) -> str:
-        """For a list of models."""
+        """Returns the speed in words, for a list of models."""
         what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
         return f"{self.first:.2f} s, {self.rate:.1f} {what}"
 
 
 def speeds_path() -> Path:
-    """Return the file that keeps what was measured."""
+    """Returns the file of measured speeds."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "speeds.json"
 
 
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
-    """Return what was measured on this machine; empty when nothing was, or the machine is another one now."""
+    """Returns the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
     try:
         kept = json.loads((path or speeds_path()).read_text("utf-8"))
         if kept["machine"] != this_machine():
@@ -52,23 +51,21 @@ def load_speeds(path: Path | None = None) -> dict[str, Speed]:
 
 
 def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
-    """Keep what was measured of a model. Raise OSError."""
+    """Stores the measured speed of a model. Raises OSError."""
     place = path or speeds_path()
     models = {**{name: asdict(known) for name, known in load_speeds(place).items()}, key: asdict(speed)}
-    place.parent.mkdir(parents=True, exist_ok=True)
     write_json(place, {"machine": this_machine(), "models": models})
 
 
 def this_machine() -> str:
-    """Return what a measurement holds for: the processor and its cores."""
+    """Returns what a measurement is valid for: the processor and its cores."""
     return f"{processor_name()} {os.cpu_count()}"
 
 
 def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
-    """Return a model's speed: measured, or guessed from the largest measured one of its kind and engine; else None.
+    """Returns a model's speed: measured, or scaled from the largest measured one of its kind and engine; else None.
 
-    A language model on a processor reads and writes as fast as its weights come from memory, so its times grow with
-    its size.
+    On a processor the time of a token is the time to read the weights from memory, so it grows with the model's size.
     """
     if model.key in known:
         return known[model.key]

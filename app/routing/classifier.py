@@ -1,9 +1,8 @@
-"""What kind of question this is: one small vector of weights per word piece, added up.
+"""Classifies a question by the sum of one small weight vector for each of its word pieces.
 
-A text is cut into word pieces; each piece, and each pair of neighbours that the training data knows, carries one
-weight per kind. Their sum over the root of the number of pieces, with a bias, goes through a softmax. The weights
-lie in `resources/routing` and are made by `app.training.routing`. Knows nothing of turns, models or hysteresis, and
-calls no network.
+A text is cut into word pieces. Each piece, and each pair of neighbours from the training data, has one weight per kind.
+Their sum, divided by the square root of the number of pieces, plus a bias, goes through a softmax. The weights are in
+`resources/routing` and are made by `app.training.routing`.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creati
 TABLE = "table.npz"
 TOKENIZER = "tokenizer.json"
 LONGEST = 1500
-"""Characters that are looked at, from the beginning, so that a monologue costs no more than a long question."""
+"""Characters that are classified, from the start, so that a monologue costs no more than a long question."""
 START = -1
-"""Stands before the first piece in a pair."""
+"""Stands for the piece before the first one, in a pair."""
 
 
 class KindClassifier:
-    """Reads the table of `folder` (default: `resources/routing`). Raises OSError, ValueError or KeyError if it can't.
+    """Reads the table in `folder` (default: `resources/routing`). Raises OSError, ValueError or KeyError.
 
     `made_from` is the digest of the training questions that the table belongs to.
     """
@@ -49,17 +48,17 @@ class KindClassifier:
             raise ValueError(f"table and tokenizer in {folder} don't belong together")
 
     def scores(self, text: str) -> dict[str, float]:
-        """How likely each kind is, in the order of KINDS; the sum is 1. A text without any word is as likely each."""
+        """Returns how likely each kind is, in the order of KINDS; the sum is 1. Without a word all are equal."""
         ids = self._tokenizer.encode(text[:LONGEST], add_special_tokens=False).ids
         if not ids or not any(character.isalnum() for character in text):
             return dict.fromkeys(KINDS, 1 / len(KINDS))
         total = self._pieces[ids].sum(axis=0)
-        before = START
+        previous = START
         for piece in ids:
-            pair = self._pairs.get((before, piece))
+            pair = self._pairs.get((previous, piece))
             if pair is not None:
                 total = total + pair
-            before = piece
+            previous = piece
         logits = (total / math.sqrt(len(ids)) + self._bias) / self._temperature
         logits = np.exp(logits.astype(np.float64) - logits.max())
         return dict(zip(KINDS, (logits / logits.sum()).tolist(), strict=True))

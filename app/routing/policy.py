@@ -1,8 +1,7 @@
-"""Which kind of question the user's turn counts as, decided anew as its words grow, without flicker.
+"""Decides which kind of question the user's turn is, again with each longer transcript, without flicker.
 
-Told what a classifier makes of the words, it holds on to a kind until another one leads clearly or leads twice
-running, and lets a short follow-up stay where the talk was. Standard library only, no clock, no chance: the same
-calls give the same routes. Knows nothing of the classifier's workings or of models.
+The policy keeps a kind until the classifier puts another one clearly ahead, or ahead twice in a row, and keeps the kind
+of the turn before for a short follow-up. It is deterministic: the same calls give the same routes.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ With this and SOME, cross-validated questions that grew by two words at a time e
 cases and changed their kind 0.30 times on the way; taking the likeliest at every step, 90.8 and 0.41.
 """
 SOME = 0.05
-"""A lead that is enough when the same kind had it at the decision before, and for the first kind of all."""
+"""A lead that is enough if the same kind had it in the decision before, and for the first kind."""
 SURE = 0.60
-"""The lead that a short turn needs to leave the former turn's kind."""
+"""The lead that a short turn needs to leave the kind of the turn before."""
 SHORT = 4
 """Words up to which a turn after another is taken as a follow-up."""
 EVIDENCE = 3
-"""Words from which on the first turn is judged."""
+"""Words that the first turn needs to be classified."""
 
-# Words that tell nothing of the kind: a turn made of these alone asks for more of the same.
+# Words that say nothing about the kind: a turn that consists of these is a follow-up.
 _FOLLOW_UP = frozenset(
     """a about actually again ah all alright also an and another any anything are aren't be because before bit but
     can carry clear clearer close come continue could detail details did didn't do does doesn't don't elaborate else
@@ -45,7 +44,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A decision: the kind, how likely the classifier finds it now (0 to 1), and why, as a sentence for a log."""
+    """A decision: the kind, its likelihood by the classifier (0 to 1), and the reason, for a log."""
 
     kind: str
     share: float
@@ -53,12 +52,12 @@ class Route:
 
 
 class RoutePolicy:
-    """Decides with hysteresis. `classify` gives the likelihood of each kind for a text, 0 to 1.
+    """Decides with hysteresis. `classify` returns the likelihood (0 to 1) of each kind for a text.
 
     Within a turn the kind changes only when another one leads the present one by CLEAR, or by SOME in two successive
-    decisions; a call with the same words is the same decision and counts once. A following turn begins with the
-    former turn's kind and keeps it while it has no word that tells anything, while it has at most SHORT words and no
-    lead of SURE, and while nothing leads by the margins above.
+    decisions; calls with the same words count as one decision. A later turn starts with the kind of the turn before and
+    keeps it while it has only follow-up words, while it has at most SHORT words and no lead of SURE, and while nothing
+    leads by the margins above.
     """
 
     def __init__(self, classify: Callable[[str], Mapping[str, float]]) -> None:
@@ -71,18 +70,18 @@ class RoutePolicy:
         self._route = Route(FIRST, 0.0, f"nothing heard yet: {FIRST}")
 
     def decide(self, turn: int, words: str) -> Route:
-        """The route of the user's turn `turn`, whose transcript reads `words` so far."""
-        heard = tuple(_WORD.findall(words.lower().replace("’", "'")))
-        if turn == self._turn and heard == self._words:
+        """Returns the route of the user's turn `turn`, whose transcript is `words` so far."""
+        spoken = tuple(_WORD.findall(words.lower().replace("’", "'")))
+        if turn == self._turn and spoken == self._words:
             return self._route
         if turn != self._turn:
             self._turn, self._former, self._rival = turn, self._kind, None
-        self._words = heard
-        self._route = self._decide(heard, words)
+        self._words = spoken
+        self._route = self._decide(spoken, words)
         return self._route
 
-    def _decide(self, heard: tuple[str, ...], words: str) -> Route:
-        if not heard:
+    def _decide(self, spoken: tuple[str, ...], words: str) -> Route:
+        if not spoken:
             self._rival = None
             if self._kind is None:
                 return Route(FIRST, 0.0, f"nothing heard yet: {FIRST}")
@@ -90,23 +89,23 @@ class RoutePolicy:
         scores = self._classify(words)
         leader = max(scores, key=lambda kind: scores[kind], default=FIRST)
         if self._kind is None:
-            return self._first(heard, scores, leader)
+            return self._first(spoken, scores, leader)
         share = scores.get(self._kind, 0.0)
         if self._kind == self._former:
             follow_up = Route(self._kind, share, f"a follow-up: stays with {self._kind}")
             lead = scores.get(leader, 0.0) - share
-            empty = all(word in _FOLLOW_UP for word in heard)
-            if empty or (len(heard) <= SHORT and leader != self._kind and lead < SURE):
+            empty = all(word in _FOLLOW_UP for word in spoken)
+            if empty or (len(spoken) <= SHORT and leader != self._kind and lead < SURE):
                 self._rival = None
                 return follow_up
         return self._hold(scores, leader, share)
 
-    def _first(self, heard: tuple[str, ...], scores: Mapping[str, float], leader: str) -> Route:
+    def _first(self, spoken: tuple[str, ...], scores: Mapping[str, float], leader: str) -> Route:
         share = scores.get(leader, 0.0)
         second = max((other for kind, other in scores.items() if kind != leader), default=0.0)
-        if len(heard) < EVIDENCE or share - second < SOME:
+        if len(spoken) < EVIDENCE or share - second < SOME:
             why = f"undecided, {leader} leads with {_percent(share)} %"
-            if len(heard) < EVIDENCE:
+            if len(spoken) < EVIDENCE:
                 why = "too few words yet"
             return Route(FIRST, scores.get(FIRST, 0.0), f"{why}: {FIRST}")
         self._kind = leader

@@ -262,7 +262,7 @@ async def _within(seconds: float, work: Callable[[], _T], otherwise: _T) -> _T:
 
 
 def _list_devices() -> Sequence[SoundDevice]:
-    from app.audio.devices.watch import list_now
+    from app.audio.devices.list_process import list_now
 
     return list_now()
 

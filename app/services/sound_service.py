@@ -79,13 +79,13 @@ class Ears(Protocol):
 
 
 def _microphone(name: str | None) -> AudioSource:
-    from app.audio.io.portaudio import Microphone
+    from app.audio.devices.microphone import Microphone
 
     return Microphone(name)
 
 
 def _loudspeaker(name: str | None) -> AudioSink:
-    from app.audio.io.portaudio import Loudspeaker
+    from app.audio.devices.loudspeaker import Loudspeaker
 
     return Loudspeaker(name)
 

@@ -1,7 +1,4 @@
-"""The brains of one conversation: opens each once, keeps the ones in use, closes what nobody needs any more.
-
-Knows backends by their protocol, and nothing of what is asked.
-"""
+"""Keeps the back-ends of a session open: each is opened once, and closed when it is no longer needed."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ from collections.abc import Awaitable, Callable
 from app.backend.base import Backend, BackendError
 from app.session.control import ROUTER, BackendChoice
 
-MOST_OPEN = 4
-"""Besides what is in use: a brain that one goes back to is there at once, and memory is not without end."""
+MOST_SPARE = 4
+"""How many back-ends stay open besides those in use: going back to one is instant, but each takes memory."""
 
 
 class BackendPool:
-    """`make` makes the brain of a choice, not open yet; `first` is there already, for `choice`.
+    """Back-ends by the choice that they were made for. `make` builds one, not open yet; None: none can be added.
 
-    `busy` tells whether a brain is in use: those are never closed before `close`.
+    `first` is open already, for `choice`. `in_use` tells which back-ends must not be closed before `close`.
     """
 
     def __init__(
@@ -27,67 +24,69 @@ class BackendPool:
         make: Callable[[BackendChoice], Awaitable[Backend]] | None,
         first: Backend,
         choice: BackendChoice,
-        busy: Callable[[Backend], bool],
+        in_use: Callable[[Backend], bool],
     ) -> None:
         self._make = make
         self._open: dict[BackendChoice, Backend] = {choice: first}
         self._spoilt: set[Backend] = set()
-        self._busy = busy
+        self._in_use = in_use
         self._closed = False
         self._locks: dict[BackendChoice, asyncio.Lock] = {}
 
     async def get(self, choice: BackendChoice) -> Backend:
-        """The open brain of a choice; a router is made anew each time, since its table may have changed.
+        """Return the open back-end of a choice. A router is built each time, since its table may have changed.
 
-        Raises BackendError; then nothing has changed.
-        It may be closed again by the next `tidy`, unless it is in use by then.
+        Raises BackendError; then nothing has changed. The result may be closed by the next `close_spare` unless it is
+        in use by then.
         """
-        async with self._locks.setdefault(choice, asyncio.Lock()):  # one that loads for long holds up no other
+        async with self._locks.setdefault(choice, asyncio.Lock()):  # a slow one does not delay the others
             backend = self._open.get(choice)
             if backend is not None and backend not in self._spoilt and choice.provider != ROUTER:
-                self._open[choice] = self._open.pop(choice)  # the newest are kept longest
+                self._open[choice] = self._open.pop(choice)  # the most recent ones are kept longest
                 return backend
             if self._make is None:
-                raise BackendError("This session can't change its brain.", "setup")
+                raise BackendError("This session can't change its model.", "setup")
             made = await self._make(choice)
             try:
                 await made.open()
                 if self._closed:
-                    raise BackendError("The talk is over, so its brain can't be changed. Begin a new one.", "setup")
+                    raise BackendError("The session is over, so its model can't be changed. Start a new one.", "setup")
             except BaseException:
                 await made.close()
                 raise
-            if backend is not None and self._open.get(choice) is backend:  # else it was tidied away meanwhile
-                self._spoilt.add(backend)  # nobody finds it any more: it goes as soon as it is not in use
+            if backend is not None and self._open.get(choice) is backend:  # else it was closed as spare meanwhile
+                self._spoilt.add(backend)  # `get` never returns it again; it is closed once it is not in use
                 self._open[BackendChoice(provider="", model=str(id(backend)))] = self._open.pop(choice)
             self._open[choice] = made
             return made
 
     def choice_of(self, backend: Backend) -> BackendChoice | None:
-        """What `backend` was made for."""
+        """Return the choice that `backend` was made for."""
         return next((choice for choice, open_one in self._open.items() if open_one is backend), None)
 
     def spoil(self, backend: Backend) -> None:
-        """`backend` has failed: the next wish for it makes a new one, which may find another key or server."""
+        """Mark `backend` as failed: the next `get` of its choice builds a new one, with the key and server of then."""
         self._spoilt.add(backend)
 
-    async def tidy(self) -> None:
-        """Closes what is spare: brains that have failed, and more than `MOST_OPEN` that nobody uses."""
-        spare = [(choice, backend) for choice, backend in self._open.items() if not self._busy(backend)]
+    async def close_spare(self) -> None:
+        """Close back-ends that have failed, and all but the newest `MOST_SPARE` that are not in use."""
+        spare = [(choice, backend) for choice, backend in self._open.items() if not self._in_use(backend)]
         gone = [pair for pair in spare if pair[1] in self._spoilt]
         rest = [pair for pair in spare if pair not in gone]
-        gone += rest[: max(0, len(rest) - MOST_OPEN)]
-        for choice, backend in gone:  # out of everybody's reach first
+        gone += rest[: max(0, len(rest) - MOST_SPARE)]
+        for choice, backend in gone:  # before the first await, so that `get` can't return one that is closing
             del self._open[choice]
             self._spoilt.discard(backend)
-        for _, backend in gone:
-            with contextlib.suppress(Exception):  # one that won't close must not keep the others open
-                await backend.close()
+        await self._close_all([backend for _, backend in gone])
 
     async def close(self) -> None:
-        """Closes all, and what is still being opened as soon as it is."""
+        """Close all back-ends; one that is still being opened is closed as soon as it is open."""
         self._closed = True
         backends, self._open = list(self._open.values()), {}
+        await self._close_all(backends)
+
+    @staticmethod
+    async def _close_all(backends: list[Backend]) -> None:
         for backend in backends:
-            with contextlib.suppress(Exception):  # one that won't close must not keep the others open
+            with contextlib.suppress(Exception):  # one that can't be closed must not keep the others open
                 await backend.close()

@@ -15,7 +15,7 @@ from typing import Any
 from app.conversation.frame import end_of_frame
 
 SLEPT_SECONDS = 30.0
-"""Where frames come later than this, they are not late: time went on without the session."""
+"""Frames that arrive later than this are not late: time passed without the session."""
 
 
 class SessionClock:
@@ -32,7 +32,7 @@ class SessionClock:
         self._frame_end = 0.0
 
     def frame_ended(self, index: int) -> None:
-        """Frame `index` has just been heard whole."""
+        """Frame `index` is complete."""
         self._frame_end = end_of_frame(index)
         if self._now is None:
             return
@@ -41,14 +41,14 @@ class SessionClock:
             self._zero = zero
 
     def __call__(self) -> float:
-        """The session's time now, to the millisecond; 0 before the first frame."""
+        """Return the session's time now, to the millisecond; 0 before the first frame."""
         if self._now is None:
             return self._frame_end
         return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
 
 
 class _JumpingSelector(selectors.BaseSelector):
-    """A selector that, with nothing to select, moves the time on instead of sleeping."""
+    """A selector that moves the time on instead of sleeping when there is nothing to select."""
 
     def __init__(self) -> None:
         self._inner = selectors.DefaultSelector()
@@ -91,6 +91,6 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def run_simulated(coroutine: Any) -> Any:
-    """Runs `coroutine` in simulated time and returns its result."""
+    """Run `coroutine` in simulated time and return its result."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(coroutine)

@@ -1,9 +1,9 @@
-"""What a window may ask of a session, and of whoever builds sessions. Protocols only."""
+"""What a session should be, as values, and what may be asked of a running one, as a protocol."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,14 +14,15 @@ from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
 
 Speaker = Literal["user", "assistant"]
+Reopened = Literal["backend", "secondary", "tools"]
 
 ROUTER = "router"
-"""The provider that chooses among brains, by the user's table from kinds of questions to brains."""
+"""The provider that chooses among models, by the user's table from kinds of questions to models."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A brain by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
+    """A back-end by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
 
     provider: str = "embedded"
     model: str = ""
@@ -29,7 +30,7 @@ class BackendChoice:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it is, whatever its model: what a key, a connection and a list of models belong to."""
+        """The provider and address that a key, a connection and a list of models belong to."""
         return self.provider, self.base_url
 
 
@@ -38,8 +39,8 @@ class ModelChoice:
     """How a front-end with weights of its own runs.
 
     `weights`: a folder (empty: where downloads go). `precision`: `auto`, `bf16`, `int8` or `int4`; `device`: `auto`
-    (a CUDA card, or a refusal), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
-    `lead`: see `app.frontend.base.SetDials`.
+    (a CUDA card, else an error), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
+    `lead` are in frames: silence before an answer, and how much later than the transcriber it hears the user.
     """
 
     weights: str = ""
@@ -52,7 +53,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class SpeechChoice:
-    """How a talk is heard and spoken.
+    """Speech recognition and synthesis.
 
     `language`: its two letters, or "auto" for the one that is heard. `recogniser`: a model of the catalogue; empty: the
     app's choice for the language. `voice`: a model of the catalogue, or MODEL/VOICE where it has several; empty: the
@@ -68,9 +69,10 @@ class SpeechChoice:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a conversation is held. `persona`: who answers, in the user's words (empty: the app's own); how to speak is
-    added to it. `temperature`: 0 to 2, None for the brain's own. `voice`: in place of `SpeechChoice.voice`; empty: that
-    one.
+    """How a conversation is held.
+
+    `persona`: who answers, in the user's words (empty: the app's own); how to speak is added to it. `temperature`: 0 to
+    2, None for the model's own. `voice` replaces `SpeechChoice.voice` unless it is empty.
     """
 
     persona: str = ""
@@ -81,7 +83,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tools that the brain may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
+    """The tools that the model may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -89,11 +91,12 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """What a talk on devices is made of. Device names: empty for the system's default.
+    """What a session should be. It is built from the settings, the command line or a kept conversation.
 
-    `secondary`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
-    cap. `earlier`: what both sides have said in the conversation before this talk. `record_folder`: where the sound of
-    this talk goes, in a folder of its own; empty: it is not kept. `patience`: see `SessionControl.set_patience`.
+    `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may cost, 0 for
+    no cap. `earlier`: what both sides have said in the conversation before. `patience` in [-1, 1]: how long pauses are waited
+    out, 0 as fitted. Device names are empty for the system's default. `record_folder`: where this session is recorded; empty:
+    nowhere.
     """
 
     frontend: str = "cascade"
@@ -116,14 +119,27 @@ class SessionChoice:
     record_folder: str = ""
 
 
+def needs_restart(old: SessionChoice, new: SessionChoice) -> bool:
+    """Tell whether a session of `old` has to be started again to become one of `new`."""
+    return _fixed(old) != _fixed(new)
+
+
+def _fixed(choice: SessionChoice) -> tuple[object, ...]:
+    """The parts of a choice that a running session can't exchange and that a new one is worth starting for.
+
+    A changed language, `earlier` and `record_folder` wait for the next session.
+    """
+    if choice.frontend == "cascade":
+        return (choice.frontend,)  # it has no weights of its own
+    model = choice.model
+    return choice.frontend, model.weights, model.precision, model.device, model.context
+
+
 class SessionControl(Protocol):
     """A running session. All calls come from the event loop's thread; none blocks."""
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Has every event from now on passed to `listener`, on the event loop's thread.
-
-        The first one gets what happened before it, too.
-        """
+        """Call `listener` with every event from now on, on the event loop's thread; the first one also gets what happened before."""
         ...
 
     def press(self) -> None:
@@ -139,78 +155,22 @@ class SessionControl(Protocol):
         ...
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """What a side sounded like between two session times in seconds: float32 mono 24 kHz; None when that is too
-        long ago.
+        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer kept."""
+        ...
+
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+        """Bring the session from what it is to `choice`, part by part, while it goes on.
+
+        Returns at once; what takes time (another back-end, tools, a voice) comes into force when it is ready, and of
+        several wishes for one part the last one counts. What could not be had is told in `ChangeRefused` or `Failure`
+        events, and the session goes on with what it had. What `needs_restart` names stays as it is.
+        `reopen`: parts to open again though the choice of them is the same: a back-end whose key, server or routes have
+        changed, tools whose servers have.
         """
-        ...
-
-    def set_duplex(self, duplex: bool) -> None:
-        """Whether the voice alone opens and closes turns (full duplex), or the button does."""
-        ...
-
-    def set_muted(self, muted: bool) -> None:
-        """While muted no sound of the microphone leaves the edge."""
-        ...
-
-    def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Goes on with these devices (names; empty: the system's defaults). What comes of it is told in events."""
-        ...
-
-    def set_processing(self, processing: Processing) -> None:
-        """Processes the microphone's sound in this way from now on."""
-        ...
-
-    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
-        """Answers in this manner from now on."""
-        ...
-
-    def set_patience(self, patience: float) -> None:
-        """How long the user's pauses are waited out from now on: in [-1, 1], 0 as fitted, 1 the longest."""
-        ...
-
-    def set_openings(self, on: bool) -> None:
-        """Whether a wait for the answer is filled with a short opening ("Let me think."), from now on."""
-        ...
-
-    def set_speech(self, choice: SpeechChoice) -> None:
-        """Hears and speaks so as soon as that has loaded, but for the language, which stays. What can't be had is told
-        of in a `Failure`, and the talk goes on as before.
-        """
-        ...
-
-    def set_dials(self, delay: int, lead: int) -> None:
-        """Waits `delay` frames before answering and hears the user `lead` frames late, from now on."""
-        ...
-
-    async def set_backend(self, choice: BackendChoice) -> None:
-        """Answers with this brain from the next revision on. Raises BackendError with a sentence."""
-        ...
-
-    async def set_secondary(self, choice: BackendChoice | None) -> None:
-        """Has this brain answer too, beside the one that drives; None: no longer. Raises BackendError."""
-        ...
-
-    def hand_over(self) -> None:
-        """The brain at the side drives from now on, with what it has said to the present turn; the other is shown."""
-        ...
-
-    def set_style(self, style: Style) -> None:
-        """Holds the conversation in this style from the next request on."""
-        ...
-
-    async def set_tools(self, choice: ToolChoice) -> None:
-        """Lets the brain use these tools, and no others, from the next request on.
-
-        Raises BackendError for tools that there are not, never for a server.
-        """
-        ...
-
-    def set_cap(self, dollars: float) -> None:
-        """The talk may cost so much; 0: no cap."""
         ...
 
     async def stop(self) -> None:
-        """Ends the session and waits until all of it has ended; safe to call twice."""
+        """End the session and wait until all of it has ended; safe to call twice."""
         ...
 
 
@@ -218,11 +178,11 @@ class WeightsStore(Protocol):
     """The weights of front-ends on this machine; the composition root gives the window one."""
 
     def missing(self, frontend: str) -> str:
-        """What is missing of a front-end's weights, in words for the user; empty when nothing is."""
+        """Return what is missing of a front-end's weights, in words for the user; empty when nothing is."""
         ...
 
     def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
+        """Download them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
         ...
 
 
@@ -230,8 +190,8 @@ class SessionFactory(Protocol):
     """Builds and starts sessions for the window; the composition root gives it one."""
 
     async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
-        """Loads everything off the loop's thread, tells what it does in words through `progress`, starts.
+        """Load everything off the event loop's thread, report progress in words, and start.
 
-        Raises `app.session.errors.UserError` with a sentence when the user can put it right.
+        Raises UserError with a sentence when the user can put it right.
         """
         ...

@@ -1,8 +1,8 @@
-"""Notices an interruption while its frame is still under way, and hushes the loudspeaker at once.
+"""Detects an interruption before its frame is complete, and pauses the loudspeaker at once.
 
 The turn tracker decides at the ends of frames, and half a frame is long where 300 ms are all there is. This decides by
-the same windows with the same rule as they come, so that what the tracker says at the frame's end bears it out: then
-the front-end holds, and what the hush kept back is flushed. Where it doesn't, the loudspeaker plays on.
+the same voice windows and the same rule as they arrive, so that the tracker confirms it at the frame's end: then the
+front-end holds, and what the pause kept back is flushed. If the tracker doesn't, the loudspeaker plays on.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from app.conversation.voice import VoiceRun, VoiceSettings, VoiceWindow
 from app.stt.base import VoiceActivity
 
 SUSPECTED = 0.1
-"""Probability of voice in a frame from which the next one is listened to ahead. Listening costs 3 ms of a core's time a
-frame, and what nobody has begun in the frame before is decided within 0.1 s anyway."""
+"""Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a frame,
+and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
 
 HUSHED_FRAMES = 2
-"""A hush that nothing has borne out by then was a mistake."""
+"""A pause that the tracker has not confirmed within this many frames was a mistake."""
 
 
 class EarlyBargeIn:
-    """A `VoiceActivity` around `voice`, which is given a frame's sound in parts as they come. All on the frame thread.
+    """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
 
-    `hear` returns the windows of the whole frame. `source` tells its parts if it is a `TellsAhead`, and `sink` is
-    hushed if it is one that `Hushes`; otherwise `voice` hears whole frames and nobody is hushed, and as long as nothing
-    sounds like a voice. `settings`: the tracker's own.
+    `hear` returns the windows of the whole frame. Parts come from `source` if it is a `TellsAhead`, and `sink` is paused if
+    it is one that `Hushes`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
     """
 
     def __init__(
@@ -45,10 +44,10 @@ class EarlyBargeIn:
         self._hushed_frames: int | None = None
 
     def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
-        """Whether the next frame may be listened to ahead, and somebody who speaks in it hushes the loudspeaker.
+        """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
 
-        `own_level`: the user's own, as the tracker knows it. `goes_on`: who speaks goes on with the turn just ended, so
-        that as much as begins a turn hushes the loudspeaker, and nothing need have been suspected before.
+        `own_level`: the user's level, as the tracker knows it. `goes_on`: a voice now continues the turn that just ended, so
+        that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected before.
         """
         self._run.own_level, self._goes_on = own_level, goes_on
         suspects = self._suspects or goes_on
@@ -57,7 +56,7 @@ class EarlyBargeIn:
             self._source.on_ahead = self.ahead if self._armed else None
 
     def ahead(self, samples: np.ndarray) -> None:
-        """What comes next of the frame under way: float32 (n,)."""
+        """Take the next part of the frame under way: float32 (n,)."""
         self._heard += len(samples)
         for window in self._voice.hear(Frame(self._next, samples)):
             self._windows.append(window)
@@ -69,7 +68,7 @@ class EarlyBargeIn:
                 self._hushed_frames = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
-        """See `VoiceActivity.hear`. What `ahead` was given is taken as the frame's beginning."""
+        """Return the windows of a whole frame, whose beginning `ahead` may have had already."""
         rest = list(self._voice.hear(Frame(frame.index, frame.samples[self._heard :])))
         for window in rest:
             self._run.hear(window)
@@ -79,15 +78,15 @@ class EarlyBargeIn:
         return windows
 
     def dropped(self) -> None:
-        """The frame under way won't come, but a later one."""
+        """The frame under way is not completed; a later one follows."""
         self._heard = 0
 
     def settled(self) -> None:
-        """The tracker has done with what was heard so far: its run has begun anew."""
+        """The tracker has dealt with the voice so far and starts a new run."""
         self._run.begin()
 
     def stepped(self, *, flushed: bool, in_vain: bool) -> None:
-        """A frame was stepped: whether the sink was flushed; `in_vain`: the front-end goes on though it was told."""
+        """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to hold."""
         if self._hushed_frames is None:
             return
         self._hushed_frames += 1

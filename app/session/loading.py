@@ -1,6 +1,6 @@
-"""A session's parts on their way in and out: brain, voice and ears loaded side by side, and a lost voice replaced.
+"""Opens a session's parts, side by side where they take long, and replaces a lost front-end.
 
-Loading takes seconds, so it happens off the loop's thread; but for simulated talks, which do everything on it.
+Loading takes seconds, so it happens off the event loop, except in simulated sessions, which do everything on it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _Part = FrontEnd | Transcriber | Voice | AudioSource | AudioSink
 
 
 class Loader:
-    """Opens `parts` and closes them in the reverse order. `simulated`: without threads.
+    """Opens `parts` and closes them in reverse order. `simulated`: without threads.
 
-    `lost` is what the first front-end said when it could not be had and the fallback took its place, else "".
+    `lost` is what the first front-end said when it could not be opened and the fallback took its place, else "".
     """
 
     def __init__(self, parts: SessionParts, *, simulated: bool) -> None:
@@ -32,7 +32,7 @@ class Loader:
         self._stack = ExitStack()
 
     async def load(self) -> None:
-        """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
+        """Open everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
         parts = self._parts
         if parts.recorder is not None:
             self._stack.enter_context(parts.recorder)
@@ -49,7 +49,7 @@ class Loader:
         await self._enter(parts.source)
 
     async def replace_frontend(self) -> FrontEnd:
-        """Lets the lost front-end go and brings the fallback in. Raises FrontEndError, whatever it was."""
+        """Close the lost front-end and open the fallback. Raises FrontEndError for whatever goes wrong."""
         lost, fallback = self._parts.frontend, self._parts.fallback
         assert fallback is not None
         gc.unfreeze()  # the models among what was frozen go now, with what they hold
@@ -69,11 +69,11 @@ class Loader:
         return frontend
 
     def call_at_close(self, work: Callable[[], None]) -> None:
-        """Has `work` done when everything is closed, before any part is."""
+        """Call `work` when everything is to be closed, before any part is."""
         self._stack.callback(work)
 
     async def close(self) -> None:
-        """Closes whatever is open."""
+        """Close what is open."""
         gc.unfreeze()  # before the parts go, so that what they held can be collected
         if self._simulated:
             self._stack.close()
@@ -109,7 +109,7 @@ class Loader:
             await asyncio.get_running_loop().run_in_executor(None, self._parts.prepare)
 
     async def _enter_frontend(self) -> None:
-        """Enters the front-end; the one to fall back on if that can't be had."""
+        """Enter the front-end, or the fallback if it can't be entered."""
         parts = self._parts
         try:
             await self._enter(parts.frontend)
@@ -126,9 +126,7 @@ class Loader:
 
 
 async def enter(part: _Part, *, simulated: bool = False) -> None:
-    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded. `simulated`: without
-    a thread.
-    """
+    """Enter a part on a thread. If cancelled meanwhile, it is exited as soon as it has loaded. `simulated`: without a thread."""
     if simulated:
         part.__enter__()
         return

@@ -13,24 +13,21 @@ from app.conversation.frame import FRAME_SECONDS
 from app.session.clock import SLEPT_SECONDS
 
 LOOK_SECONDS = 1.0
-"""For so long all frames must have been late: a thread or a driver that was only held up catches up before that."""
+"""All frames must have been late for this long: a thread or driver that was only held up catches up sooner."""
 
 REMEMBERED_SECONDS = 10.0
 """What frames are compared with. Two clocks 300 ppm apart drift by 3 ms meanwhile, 4 % of a frame."""
 
 
 class LostSound:
-    """Is told of every frame when it comes, and says how many are missing before it."""
+    """Takes every frame's arrival, and says how many are missing before it."""
 
     def __init__(self) -> None:
         self._lags: deque[tuple[float, float]] = deque()
-        """When a frame came with none behind it, and by how much later than its number says; the oldest is first."""
+        """When a frame arrived with none waiting behind it, and how much later than its number says; the oldest first."""
 
     def missing(self, now: float, index: int, backlog: int) -> int:
-        """How many frames were lost before the frame `index`, which has come `now` with `backlog` more behind it.
-
-        The caller is to count them as passed from now on.
-        """
+        """Return how many frames were lost before the frame `index`, which arrived `now` with `backlog` more behind it."""
         if backlog:
             return 0  # it waited here, and lateness says nothing about the device
         lag = now - index * FRAME_SECONDS

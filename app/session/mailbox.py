@@ -1,6 +1,6 @@
-"""The one way into the frame thread: anything may be posted, the frame thread drains it once a frame.
+"""The only way into the frame thread: any thread may post, the frame thread drains once a frame.
 
-First in, first out; nothing is lost and nothing waits. Safe between one draining thread and many posting.
+Messages stay in order and none is lost. Safe between one draining thread and many posting ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from app.frontend.base import FrontEnd, FrontEndInput
 
 @dataclass(frozen=True, slots=True)
 class WordsHint:
-    """The user's words in `turn` so far, which account for the sound up to `heard_until`."""
+    """The user's words in `turn` so far, which cover the sound up to `heard_until`."""
 
     turn: int
     text: str
@@ -23,7 +23,7 @@ class WordsHint:
 
 @dataclass(frozen=True, slots=True)
 class FinishedHint:
-    """How finished `turn` sounded at the pause that began at `speech_end`."""
+    """Probability that `turn` was finished at the pause that began at `speech_end`."""
 
     turn: int
     probability: float
@@ -53,14 +53,14 @@ class SetDuplex:
 
 @dataclass(frozen=True, slots=True)
 class SetPatience:
-    """How long pauses are waited out: in [-1, 1], 0 as fitted, 1 the longest."""
+    """How long pauses are waited out, in [-1, 1]: 0 as fitted, 1 the longest."""
 
     patience: float
 
 
 @dataclass(frozen=True, slots=True)
 class SwapFrontEnd:
-    """From the next step on this front-end, which is ready, hears and speaks."""
+    """This front-end, which is ready, takes over at the next step."""
 
     frontend: FrontEnd
 
@@ -69,17 +69,17 @@ Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton |
 
 
 class Mailbox:
-    """See the module's docstring."""
+    """A queue of messages."""
 
     def __init__(self) -> None:
         self._messages: deque[Message] = deque()
 
     def post(self, message: Message) -> None:
-        """Leaves a message for the next frame."""
+        """Add a message for the next frame."""
         self._messages.append(message)
 
     def drain(self) -> list[Message]:
-        """Takes out what is there now, oldest first."""
+        """Remove and return the messages that are there now, oldest first."""
         out = []
         while self._messages:
             out.append(self._messages.popleft())

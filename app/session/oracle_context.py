@@ -1,4 +1,4 @@
-"""What an oracle runner has of its session: the ways to ask, to tell, to count and to be allowed."""
+"""What an oracle runner needs of its session, as a record of functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.session.mailbox import Message
 
 @runtime_checkable
 class Chooser(Protocol):
-    """A brain that chooses among brains: see `app.backend.router.RouterBackend`."""
+    """A back-end that chooses among back-ends, such as the router."""
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Choice: ...
     def failed(self, backend: Backend, rest: float) -> bool: ...
@@ -25,13 +25,13 @@ class Chooser(Protocol):
 
 @dataclass(slots=True)
 class OracleContext:
-    """What a runner has of its session.
+    """`request` builds the chat request for (back-end, turn, words, whether tools may act); `stream` sends it.
 
-    `request` makes the chat request that asks a brain for (turn, words, whether it may act on them); `stream` asks it.
-    `post` reaches the front-end, `emit` everyone. `now` is the session's time. `group` holds the tasks of all streams.
-    `pace` and `cost` are a brain's; `allowed` tells whether it may be asked at all. `acts`: answers may change
-    something in the world; `used` hears of a tool that is at work for a turn. `failed` hears of a brain's failure,
-    `changed` of a brain that has taken over. `numbers` counts revisions.
+    `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
+    `group` holds the tasks of all streams, `numbers` counts revisions. `paces`: what is known of back-ends' speed, by
+    name and model. `cost` returns US dollars or None; `allowed` tells whether a back-end may be asked at all. `acts`:
+    whether tools may change something. Called back: `used` with a tool's call for a turn, `failed` with a back-end's
+    failure, `changed` when the standby has taken over.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -52,7 +52,7 @@ class OracleContext:
     changed: Callable[[], None] = lambda: None
 
     def pace(self, backend: Backend) -> Pace:
-        """What is known of a brain's speed."""
+        """Return what is known of a back-end's speed."""
         key = (backend.name, backend.model)
         if key not in self.paces:
             traits = backend.traits
@@ -63,8 +63,8 @@ class OracleContext:
 def backend_failure(
     at: float, sentence: str, error: BackendError, backend: Backend, *, secondary: bool, about: e.About = "backend"
 ) -> e.Failure:
-    """What a brain has failed of, as an event that leads to the brain if the user may put it right."""
+    """Return a back-end's failure as an event; it names the back-end if the user may put its key or server right."""
     if secondary:
-        sentence = f"The brain at the side: {sentence}"
+        sentence = f"The comparison model: {sentence}"
     who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
     return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)

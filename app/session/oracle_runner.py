@@ -1,9 +1,8 @@
-"""The slow clock: asks the back-end as the user's words grow, and sends what it says to the front-end.
+"""Asks one back-end as the user's words grow, and streams its revisions to the front-end.
 
-The newest revision wins, but only once it speaks: until its first whole words are there, the stream
-before it goes on. Nothing is lost, nothing is reordered, nothing of an older revision passes behind the
-first words of a newer one. The brain can be changed at any moment; one that fails gives way to the one
-before it. Knows nothing of sound.
+The newest revision wins, but only from its first whole words on: until then the stream before it goes on. Nothing is
+lost or reordered, and no word of an older revision follows the first words of a newer one. The back-end can be exchanged
+at any moment; one that fails gives way to the one before it.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from app.session.oracle_context import Chooser, OracleContext, backend_failure
 from app.session.oracle_stream import OracleStream, count, run
 
 LONGEST_REST_SECONDS = 120.0
-"""However long a server asks to be left alone: it may have been put right meanwhile."""
+"""The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
 SPARING_FACTOR = 4.0
-"""So many times the interval when money runs short."""
-_FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
-"""Faults that another brain is not asked to make good: the question was at fault, not the brain."""
+"""How much longer the interval between requests is when the cap comes near."""
+_NOT_RETRIED: tuple[FaultKind, ...] = ("content",)
+"""Faults of the question, which no other back-end is asked to make good."""
 
 
 class OracleRunner:
-    """`backend` answers; `standby` is the brain before it, which takes over when it fails, or None. `refused_turn`: the
-    last turn that nobody was asked about for what it costs, or 0.
+    """`backend` answers; `standby`, the one before it, takes over when it fails.
 
-    `secondary`: what it says is shown and not spoken.
+    `secondary`: revisions are shown and not spoken. `sparing`: ask less often. `refused_turn`: the last turn that was
+    not asked about because of its cost, or 0.
     """
 
     def __init__(self, host: OracleContext, backend: Backend, policy: OraclePolicy, *, secondary: bool = False) -> None:
@@ -67,29 +66,29 @@ class OracleRunner:
         return bool(self._streams)
 
     def uses(self, backend: Backend) -> bool:
-        """Whether a stream of `backend` is open, or it may yet be asked."""
+        """Whether a stream of `backend` is open or may still be opened."""
         return backend in (self.backend, self.standby) or any(
             backend in (s.backend, s.chosen) for s in self._streams.values()
         )
 
     def transcript(self, turn: int, words: str, *, final: bool, settled: bool, language: str = "en") -> None:
-        """The user's turn `turn` reads `words` now. `settled`: they are silent; `final`: it is over."""
+        """Take in the words of a user's turn so far. `settled`: the user is silent; `final`: the turn is over."""
         self.policy.language = language
         if self._closed or (not final and is_backchannel(words, language)):
-            return  # "mhm" asks for nothing, and must not end the answer that it is said over
+            return  # "mhm" asks for nothing, and must not end the answer
         self._latest = (turn, words, final, settled)
         if turn == self._failed_turn and not final:
-            return  # a brain that just failed isn't asked again for every word
+            return  # a back-end that just failed isn't asked again for every word
         if not final and self._now() < self._not_before.get(self.backend, 0.0):
-            return  # it asked not to be asked
+            return  # its server asked to be left alone
         self._set_pace()
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
         newest = self._newest
         if decision == "promote" and newest is not None and not newest.final:
             if self._host.acts() and not self.secondary:
-                decision = "start"  # what changes the world is done for a complete turn alone
+                decision = "start"  # tools may change something for a complete turn only
             elif newest.over and not newest.complete:
-                decision = "start"  # it failed, or was not wanted any more
+                decision = "start"  # it failed, or was cancelled
         silent = final or settled
         if newest is not None and newest.turn == turn:
             newest.want(whole=silent)
@@ -101,23 +100,23 @@ class OracleRunner:
             if not newest.final:
                 newest.final = True
                 self._emit(e.OraclePromoted(self._now(), newest.revision))
-            # Also a second time: the user may have gone on, and said no more.
+            # Also a second time: the user may have gone on without saying more.
             self._post(OracleCompleted(newest.revision))
 
     def prime(self, turn: int) -> None:
-        """Lets the back-end read in advance what the request for `turn` will begin with."""
+        """Let the back-end read in advance what the request for `turn` will begin with."""
         if not self._streams and not self._closed:
             request = self._host.request(self.backend, turn, "", False)
             self._priming = self._host.group.create_task(self.backend.prime(request), name=f"prime-{turn}")
 
     def swap(self, backend: Backend, *, again: bool) -> None:
-        """`backend` answers from the next request on; with `again` it is asked at once for the present turn.
+        """Ask `backend` from the next request on; with `again` it is asked at once for the present turn.
 
-        The old one's stream feeds on until the new one has words.
+        The old one's stream goes on until the new one has words.
         """
         if backend is self.backend:
             return
-        if self.standby is None or self.backend in self._worked:  # better one that is known to work
+        if self.standby is None or self.backend in self._worked:  # one that is known to work is the better standby
             self.standby = self.backend
         self.backend = backend
         self._failed_turn, self._told, self._routed = 0, "", None
@@ -125,19 +124,19 @@ class OracleRunner:
             self._ask_again(wanted=True)
 
     def abandon(self, turn: int) -> None:
-        """The answer to `turn` is not wanted any more: its streams are closed."""
+        """Close the streams that answer `turn`."""
         for stream in list(self._streams.values()):
             if stream.turn == turn:
                 self._cancel(stream)
 
     async def close(self) -> None:
-        """Closes all streams and waits for them; nothing is asked from now on."""
+        """Close all streams and wait for them; nothing is asked from now on."""
         self._closed = True
         tasks = [s.task for s in self._streams.values() if s.task is not None]
         for stream in list(self._streams.values()):
             self._cancel(stream)
         if self._priming is not None:
-            self._priming.cancel()  # nobody must wait for it at the end
+            self._priming.cancel()  # not worth waiting for
             tasks.append(self._priming)
         if tasks:
             await asyncio.wait(tasks)
@@ -145,9 +144,9 @@ class OracleRunner:
     # -- handing over ------------------------------------------------------------------------------
 
     def hand_over_to(self, driver: OracleRunner, turn: int | None) -> None:
-        """The brain at the side (this runner's) drives from now on, and `driver`'s is shown.
+        """Exchange back-ends with `driver`: this secondary runner's back-end drives from now on.
 
-        With a `turn`, what this one has said to it so far goes to the front-end at once, and the rest as it comes.
+        With a `turn`, the words that it has for that turn go to the front-end at once, and the rest as they come.
         """
         mine = self._newest
         fits = mine is not None and mine.turn == turn and (mine.count or not mine.over)
@@ -171,49 +170,38 @@ class OracleRunner:
             driver._ask_again(wanted=True)
 
     def _take_over(self, stream: OracleStream) -> None:
-        old, now = stream.revision, self._now()
-        before = self._newest
-        stream.revision = self._track.begin()
+        """Go on with a stream of the other runner as this runner's newest; it keeps its revision number."""
+        now, before = self._now(), self._newest
+        stream.order = self._track.adopt(stream.revision)
         stream.owner = self
         self._newest = stream
-        over, stream.over = stream.over, False
-        self._streams[stream.revision] = stream
+        if not stream.over:
+            self._streams[stream.revision] = stream
         self.policy.started(stream.turn, stream.words, now)
-        self._emit(e.OracleHandedOver(now, stream.revision, old))
-        if not over:
-            self._emit(e.OracleEnded(now, old, "superseded", stream.count))
-        self._emit(
-            e.OracleRequested(
-                now,
-                stream.revision,
-                stream.turn,
-                stream.backend.name,
-                stream.backend.model,
-                stream.words,
-                stream.final,
-                language=self.policy.language,
-            )
-        )
+        self._emit(e.OracleHandedOver(now, stream.revision))
+        self._post_asked(stream, wanted=True, paused=not stream.brief)
+        self._drop_past(stream, before)
+        if stream.text and self._track.accept(stream.revision, stream.text):
+            self.policy.spoke()
+            self._supersede(stream, now)
+            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
+        if stream.over:
+            self.policy.ended()
+            self._post(OracleDone(stream.revision))
+
+    def _post_asked(self, stream: OracleStream, *, wanted: bool, paused: bool) -> None:
         self._post(
             OracleAsked(
                 stream.revision,
                 stream.turn,
                 stream.final,
-                wanted=True,
-                words=stream.words,
-                paused=not stream.brief,
+                wanted,
+                stream.words,
+                paused=paused,
                 expected=self._host.pace(stream.backend).first_clause,
                 language=self.policy.language,
             )
         )
-        self._drop_past(stream, before)
-        if stream.text and self._track.accept(stream.revision, stream.text):
-            self.policy.spoke()
-            self._supersede(stream, now)
-            self._emit(e.OracleDelta(now, stream.revision, stream.text))
-            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
-        if over:
-            self.end(stream, "complete", counted=True)
 
     # -- one revision ------------------------------------------------------------------------------
 
@@ -258,8 +246,8 @@ class OracleRunner:
             self._refuse(turn, final)
             return
         before, now = self._newest, self._now()
-        revision = self._track.begin()
-        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
+        revision, order = self._track.begin()
+        stream = OracleStream(self, revision, order, turn, words, final, backend, self.backend, now)
         stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
@@ -269,23 +257,12 @@ class OracleRunner:
                 now, revision, turn, backend.name, backend.model, words, final, self.secondary, self.policy.language
             )
         )
-        self._post(
-            OracleAsked(
-                revision,
-                turn,
-                final,
-                wanted,
-                words,
-                paused=not brief,
-                expected=self._host.pace(backend).first_clause,
-                language=self.policy.language,
-            )
-        )
+        self._post_asked(stream, wanted=wanted, paused=not brief)
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 
     def _refuse(self, turn: int, final: bool) -> None:
-        """Nobody may be asked for what it costs: says so once a turn, and lets the front-end go."""
+        """No back-end may be asked because of its cost: tell the user once a turn, and end the turn."""
         if not final or turn == self.refused_turn:
             return
         self.refused_turn = turn
@@ -296,32 +273,29 @@ class OracleRunner:
                     self._now(),
                     "backend",
                     "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
-                    "choose a brain on this machine.",
+                    "choose a model that runs on this machine.",
                     about="unanswered",
                 )
             )
 
     def ask_refused(self) -> None:
-        """What was not asked for what it costs is asked now."""
+        """Ask what was refused because of its cost."""
         if self.refused_turn and self._latest is not None and self._latest[0] == self.refused_turn:
             self._ask_again()
 
     def _drop_past(self, stream: OracleStream, before: OracleStream | None) -> None:
-        """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past.
-
-        So is the refusal to ask for what it costs.
-        """
+        """Cancel older streams: besides the newest one only the one that speaks now goes on."""
         if stream.turn == self.refused_turn:
             self.refused_turn = 0
         for old in list(self._streams.values()):
-            if old.revision < stream.revision and not self._may_go_on(old, stream, before):
+            if old.order < stream.order and not self._may_go_on(old, stream, before):
                 self._cancel(old)
 
     def _may_go_on(self, old: OracleStream, new: OracleStream, before: OracleStream | None) -> bool:
         if old.turn != new.turn:
             return False
         if old.backend is new.backend and not new.backend.traits.concurrent:
-            # One after the other: the complete turn is not to wait behind a guess at its beginning.
+            # One request at a time: the complete turn must not wait behind a guess at its beginning.
             return old is before and not old.count and not new.final
         speaking = self._track.speaking
         return old.revision == speaking or (old is before and not (new.final and speaking in self._streams))
@@ -350,8 +324,8 @@ class OracleRunner:
             self._reconsider()
 
     def _supersede(self, stream: OracleStream, now: float) -> None:
-        """`stream` has spoken: what spoke before it in this turn is past, whether it has ended or not."""
-        past = [old.revision for old in self._streams.values() if old.revision < stream.revision]
+        """`stream` has its first words: it supersedes what spoke before it in this turn."""
+        past = [old.revision for old in self._streams.values() if old.order < stream.order]
         revision, turn = self._spoke_last
         if turn == stream.turn and revision not in past:
             past.append(revision)
@@ -360,11 +334,11 @@ class OracleRunner:
         self._spoke_last = (stream.revision, stream.turn)
         self._speaks = stream
         for old in list(self._streams.values()):
-            if old.revision < stream.revision:
+            if old.order < stream.order:
                 self._cancel(old)
 
     def _reconsider(self) -> None:
-        """The newest request has its say now: words that came meanwhile may be worth another."""
+        """The newest request has answered: the words that came meanwhile may be worth another one."""
         if self._latest is not None and not self._latest[2]:
             turn, words, final, settled = self._latest
             self.transcript(turn, words, final=final, settled=settled)
@@ -372,7 +346,7 @@ class OracleRunner:
     # -- its end -----------------------------------------------------------------------------------
 
     def fail(self, stream: OracleStream, error: BackendError) -> None:
-        """Says what failed, and lets another brain answer if there is one."""
+        """Tell what failed, and let another back-end answer if there is one."""
         if stream.over:
             return
         sentence, took_over = str(error), False
@@ -381,11 +355,11 @@ class OracleRunner:
             self._not_before[stream.chosen] = self._now() + rest
         self._host.failed(stream.chosen, error.kind)
         present = stream.chosen is self.backend
-        if not stream.count and error.kind not in _FOR_EVERYBODY and stream is self._newest and present:
+        if not stream.count and error.kind not in _NOT_RETRIED and stream is self._newest and present:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
-                self._not_before.pop(self.backend, None)  # the others need no rest
+                self._not_before.pop(self.backend, None)  # the router's other back-ends are asked at once
                 stream.retry = True
-                sentence += " Another brain of the router's table answers meanwhile."
+                sentence += " Another model of the router's table answers meanwhile."
             elif self.standby is not None:
                 self.backend, self.standby, took_over = self.standby, None, True
                 stream.retry = not self._has_answer(self.backend)
@@ -401,7 +375,7 @@ class OracleRunner:
             self._host.changed()
 
     def _has_answer(self, backend: Backend) -> bool:
-        """Whether what `backend` says, or has said, in this turn answers all that the user has said."""
+        """Whether `backend` has an answer, complete or under way, to all that the user has said in this turn."""
         said = self._speaks
         if said is None or said.backend is not backend or self._latest is None or said.cut_short:
             return False
@@ -419,7 +393,7 @@ class OracleRunner:
             self._post(OracleCompleted(said.revision))
         return True
 
-    def end(self, stream: OracleStream, reason: e.EndReason, *, counted: bool = False) -> None:
+    def end(self, stream: OracleStream, reason: e.EndReason) -> None:
         if stream.over:
             return
         now = self._now()
@@ -428,8 +402,8 @@ class OracleRunner:
         if stream is self._newest:
             self.policy.ended()
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
-        if not counted and (stream.count or reason != "failed" or stream.usage is not None):
-            count(stream, self._host, now)  # what was refused cost nothing
+        if stream.count or reason != "failed" or stream.usage is not None:
+            count(stream, self._host, now)  # a refused request cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
@@ -439,7 +413,7 @@ class OracleRunner:
             self._ask_again()
 
     def _cancel(self, stream: OracleStream) -> None:
-        """Closes a stream without waiting: what it still says is refused from this moment on."""
+        """Close a stream without waiting; what it still says is refused from now on."""
         self.end(stream, "superseded")
         if stream.task is not None and stream.task is not asyncio.current_task():
             stream.task.cancel()

@@ -1,7 +1,4 @@
-"""One oracle revision: a brain is asked, and its words, tools and counts are taken in until its stream ends.
-
-Whose words reach the front-end is not decided here: see `app.session.oracle_runner`.
-"""
+"""Streams one oracle revision from a back-end to the runner that asked for it."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from app.conversation.words import WordGatherer
 from app.session.oracle_context import OracleContext
 
 CHARS_PER_TOKEN = 4.0
-"""English text, for requests that the server did not count."""
+"""Of English text; estimates tokens where the server did not count them."""
 
 
 class StreamOwner(Protocol):
-    """Who has asked, and hears what comes. `secondary`: what it says is shown and not spoken."""
+    """What a stream needs of the runner that it belongs to."""
 
     @property
     def secondary(self) -> bool: ...
@@ -30,14 +27,16 @@ class StreamOwner(Protocol):
 
 @dataclass(slots=True, eq=False)
 class OracleStream:
-    """One revision as it comes: who was asked for which words when, and what has come of it so far.
+    """One revision while it arrives: what was asked, and what has come so far.
 
-    `chosen` is the runner's brain at that time: a router, or `backend` itself. `owner` may change on the way: see
-    `OracleRunner.hand_over_to`. `count` is in words, `sent` in tokens; times are seconds of session time.
+    `chosen` is the runner's back-end at that time: a router, or `backend` itself. `owner` changes when the revision is
+    handed over. `order`: its place among the owner's revisions. `count` is in words, `sent` in tokens; times are
+    seconds of session time.
     """
 
     owner: StreamOwner
     revision: int
+    order: int
     turn: int
     words: str
     final: bool
@@ -55,24 +54,22 @@ class OracleStream:
     over: bool = False
     enough: bool = False
     brief: bool = False
-    """A first clause is wanted, since the user still speaks."""
+    """Only a first clause is wanted, because the user still speaks."""
     complete: bool = False
     retry: bool = False
 
     def want(self, *, whole: bool) -> None:
-        """From now on a whole answer is wanted, or a first clause, where its brain gives one. What it has ended with
-        stays.
-        """
+        """Ask for a whole answer, or for a first clause where the back-end can stop there, unless it has ended."""
         if not (self.enough or self.over):
             self.brief = not whole and self.backend.traits.partial_words > 0
 
     @property
     def cut_short(self) -> bool:
-        """Whether it was ended behind a first clause."""
+        """Whether it was ended after a first clause."""
         return self.brief and self.enough
 
     def add_usage(self, usage: Usage) -> None:
-        """The server has counted what was sent and said up to here."""
+        """Add what the server counted up to here."""
         before = self.usage or Usage(0, 0)
         self.uncounted, self.counted_letters = False, len(self.text)
         self.usage = Usage(
@@ -83,7 +80,7 @@ class OracleStream:
         )
 
     def total(self) -> Usage | None:
-        """What the request took, estimated where the server had no time to count, or doesn't. None: nothing sent."""
+        """Return the tokens of the request, estimated where the server has not counted. None: nothing was sent."""
         usage = self.usage
         if usage is None and not self.sent:
             return None
@@ -100,7 +97,7 @@ class OracleStream:
 
 
 def count(stream: OracleStream, host: OracleContext, now: float) -> None:
-    """Tells what a stream that has ended took, and how fast it was."""
+    """Emit what a stream that has ended took, and how fast it was."""
     usage = stream.total()
     if usage is None:
         return
@@ -131,14 +128,14 @@ def count(stream: OracleStream, host: OracleContext, now: float) -> None:
 
 
 async def run(stream: OracleStream, host: OracleContext) -> None:
-    """One stream, from its request to its end."""
+    """Run one stream from its request to its end."""
     gatherer = WordGatherer()
     reason: e.EndReason = "complete"
     name = stream.backend.name
     try:
         await _take_in(stream, host, gatherer)
         if not stream.over and not stream.count:
-            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another brain.", "empty")
+            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another model.", "empty")
     except asyncio.CancelledError:
         reason = "superseded"
         raise
@@ -152,7 +149,7 @@ async def run(stream: OracleStream, host: OracleContext) -> None:
             stream,
             BackendError(
                 f"{name} failed in a way that this app does not know ({type(error).__name__}). "
-                "Ask again, or choose another brain."
+                "Ask again, or choose another model."
             ),
         )
         reason = "failed"
@@ -175,12 +172,12 @@ async def _take_in(stream: OracleStream, host: OracleContext, gatherer: WordGath
                     host.used(stream.turn, item.name)
                     host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
                 case ToolEnded(name, ok, text, seconds):
-                    stream.uncounted = True  # its result is sent to the brain
+                    stream.uncounted = True  # its result is sent to the model
                     host.emit(e.ToolReturned(host.now(), stream.revision, name, ok, text, round(seconds, 3)))
             if stream.over:
-                return  # its own first words have set a newer one going
+                return  # its own first words have started a newer one
             if stream.enough:
-                return  # what came behind the sentence's end is the next one's beginning
+                return  # what follows the sentence's end belongs to the next one
     stream.owner.deliver(stream, gatherer.flush())
 
 

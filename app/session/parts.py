@@ -1,4 +1,4 @@
-"""What a session is made of, and how it is to behave."""
+"""What a session is made of, and how it runs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Literal
 
 from app.audio.io.base import AudioSink, AudioSource, SoundEdge
 from app.backend.base import Backend, Usage
-from app.conversation import events as e
-from app.conversation import turn as floor
 from app.conversation.backend_speed import Pace as BackendPace
 from app.conversation.endpointing import PauseLengths
-from app.conversation.prompt import ChatMessage
 from app.frontend.base import FrontEnd
-from app.session.control import BackendChoice, SpeechChoice, Style, ToolChoice
+from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, VoiceActivity
 from app.tools.toolbox import Toolbox
@@ -22,20 +19,19 @@ from app.tts.base import Voice
 
 Pace = Literal["real", "simulated", "fast"]
 """`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
-fast as the machine goes, each frame waiting for ears and voice, and the answer for the back-end."""
+fast as the machine goes, each frame waiting for recogniser and voice, and the answer for the back-end."""
 
 
 @dataclass(slots=True)
 class SessionParts:
-    """What a session is made of. Everything is opened and closed by the session, in this order.
+    """The parts of a session, which opens and closes them in this order.
 
-    `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
-    `make_backend` makes the brain of a choice, `make_tools` the tools of one, `make_transcriber` and `make_voice` what
-    hears and speaks; none is open yet, and without one the talk keeps what it has. `cost`: what a
-    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
-    what `source` and `sink` belong to, where they are devices. `prepare` loads on a thread what else is wanted by then.
-    `keep_pauses`: takes what was learned of the user's pauses when the talk is over; it may write, so it is called on a
-    thread of its own but in simulated time.
+    `edge`: the devices behind `source` and `sink`, if they are devices. `fallback` makes the front-end that takes over
+    when the first one is lost, while loading or later. The `make_...` functions build a part for a choice, not opened
+    yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown. `paces`:
+    what earlier sessions learned of back-ends' speed. `prepare` loads on a thread whatever else is needed. `keep_pauses`
+    stores what was learned of the user's pauses when the session is over; it may write files, so it runs on a thread
+    (but in simulated time).
     """
 
     frontend: FrontEnd
@@ -59,27 +55,18 @@ class SessionParts:
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `secondary`, `speech`, `style`,
-    `tools`, `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and
-    everybody has finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
-    `language`: of the talk, or empty while nobody knows it. `pauses`: what is known of how long this user pauses within
-    turns, which the talk goes on learning. `first_voice`: the one that the front-end begins with.
+    """How a session runs. `choice` is what it should be; the parts given to it are already made for that choice.
+
+    `first_voice`: the voice that the front-end begins with. `pauses`: what is known of how long this user pauses within
+    turns; the session goes on learning it. `end_with_input`: the session ends when the source does and both sides have
+    finished, or `max_answer_seconds` later. `remember_seconds`: how much sound of both sides stays in memory for
+    `Session.sound_of`.
     """
 
-    answer_mode: e.AnswerMode = "thinking"
-    language: str = "en"
-    duplex: bool = True
+    choice: SessionChoice = field(default_factory=SessionChoice)
     pace: Pace = "real"
-    choice: BackendChoice = field(default_factory=BackendChoice)
-    secondary: BackendChoice | None = None
-    speech: SpeechChoice = field(default_factory=SpeechChoice)
     first_voice: str = ""
-    style: Style = field(default_factory=Style)
-    tools: ToolChoice = field(default_factory=ToolChoice)
-    cap: float = 0.0
-    earlier: tuple[ChatMessage, ...] = ()
+    pauses: PauseLengths = field(default_factory=PauseLengths)
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     remember_seconds: float = 0.0
-    pauses: PauseLengths = field(default_factory=PauseLengths)
-    settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)

@@ -16,13 +16,14 @@ import numpy as np
 from app.audio.io.errors import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.conversation.frame import silence, silence_flushed
 
 EVENTS_FILE = "events.jsonl"
 USER_FILE = "user.wav"
 ASSISTANT_FILE = "assistant.wav"
 DELAY_FRAMES = 8
-"""The assistant's sound is written this much later, since a barge-in takes back what was not yet played."""
+"""How much later the assistant's sound is written, because a barge-in takes back what was not yet played."""
 
 
 class RecorderError(Exception):
@@ -30,7 +31,7 @@ class RecorderError(Exception):
 
 
 class Recorder:
-    """Records into `folder`, which is made. `on_failure` is called once, on the writer's thread."""
+    """Records into `folder`, which is created. `on_failure` is called once, on the writer's thread."""
 
     def __init__(self, folder: Path, on_failure: Callable[[str], None]) -> None:
         self.folder = folder
@@ -41,7 +42,7 @@ class Recorder:
         self._broken = False
 
     def __enter__(self) -> Recorder:
-        """Opens the files. Raises RecorderError."""
+        """Open the files. Raises RecorderError."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._events = open(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
@@ -72,14 +73,14 @@ class Recorder:
                 self._fail(error)
 
     def event(self, event: e.Event) -> None:
-        """Writes an event down, unless it is only for meters."""
+        """Write an event, unless it is only for meters."""
         if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
-        line = e.to_json(event) + "\n"
+        line = to_json(event) + "\n"
         self._queue.put(lambda: self._write_line(line))
 
     def sound(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
-        """Writes both sides of frame `index`; `flushed`: samples given out before and never played."""
+        """Write both sides of frame `index`; `flushed`: samples written before that were never played."""
         for gap in range(self._next_index, index):  # frames that were dropped sounded like nothing
             del gap
             self._both(silence(), silence(), 0)

@@ -1,4 +1,4 @@
-"""Tells a recorded talk again, from the folder that the recorder left."""
+"""Reads a recorded session from the folder that the recorder left."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
-from app.audio.io.portaudio import Loudspeaker
 from app.conversation import events as e
+from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 
 
 class ReplayError(Exception):
-    """The folder holds no talk that can be told; `str(error)` is a sentence for the user."""
+    """The folder holds no recorded session; `str(error)` is a sentence for the user."""
 
 
 class Replay:
-    """A recorded talk. Raises ReplayError when `folder` holds none."""
+    """A recorded session. Raises ReplayError when `folder` holds none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,9 +35,10 @@ class Replay:
                 "Give the folder that “talk --record” was given."
             ) from None
         self._events: list[e.Event] = []
+        reader = EventReader()
         for number, line in enumerate(lines, 1):
             try:
-                self._events.append(e.from_json(line))
+                event = reader.read(line)
             except ValueError:
                 if number == len(lines):
                     break  # the talk was cut off while this line was written
@@ -44,11 +46,13 @@ class Replay:
                     f"Line {number} of {path} is no event of this version of the app, so the talk can't be told. "
                     "Use the version that recorded it."
                 ) from None
+            if event is not None:
+                self._events.append(event)
         if not self._events:
             raise ReplayError(f"{path} is empty: the talk was over before anything happened.")
 
     def events(self, *, realtime: bool = False) -> Iterator[e.Event]:
-        """Every event, in order; in `realtime` at the pace at which they happened."""
+        """Yield every event in order; in `realtime` at the pace at which they happened."""
         begin = time.perf_counter()
         for event in self._events:
             if realtime:
@@ -56,11 +60,11 @@ class Replay:
             yield event
 
     def counts(self) -> dict[str, int]:
-        """How many events of each type there are."""
+        """Return how many events of each type there are."""
         return dict(sorted(Counter(type(event).__name__ for event in self._events).items()))
 
     def play(self) -> None:
-        """Plays both sides on the default loudspeaker. Raises AudioError."""
+        """Play both sides on the default loudspeaker. Raises AudioError."""
         with (
             FileSource(self.folder / USER_FILE, realtime=True) as user,
             FileSource(self.folder / ASSISTANT_FILE) as assistant,

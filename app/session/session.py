@@ -1,30 +1,30 @@
-"""The tandem: runs the two clocks side by side, and tells everyone what happens.
+"""One conversation with the user: the frame loop, the recogniser and the back-ends, run side by side.
 
-Puts together what others do: frame loop, ears, oracle runner, recorder. Knows protocols only, no concrete
-front-end, back-end or device. Lives on one event loop; its only other threads are its parts' own.
+The fast clock steps the front-end every 80 ms on a thread of its own; the slow clock (transcript, back-ends) lives on
+the event loop. Nothing here knows a concrete front-end, back-end or device.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import numpy as np
 
 from app.audio.io.base import EndOfAudio
 from app.audio.io.errors import AudioError
 from app.conversation import events as e
-from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.sound_processing import Processing
-from app.conversation.transcript import Transcript
-from app.conversation.turn import TurnTracker
+from app.conversation.turn import Interrupt, TurnEvent, TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
-from app.session.backend_controller import BackendController, BackendControllerParts
+from app.session.backend_controller import BackendController
 from app.session.clock import SessionClock
-from app.session.control import BackendChoice, Speaker, SpeechChoice, Style, ToolChoice
-from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
+from app.session.control import Reopened, SessionChoice, Speaker
+from app.session.events_out import EventsOut
+from app.session.frame_stepper import FrameStepper
+from app.session.frame_thread import FrameThread
 from app.session.loading import Loader
 from app.session.mailbox import (
     FinishedHint,
@@ -36,99 +36,80 @@ from app.session.mailbox import (
     TypedWords,
     WordsHint,
 )
+from app.session.overload import Overload
 from app.session.parts import SessionConfig, SessionParts
 from app.session.sound_memory import SoundMemory
 from app.session.speech_controller import SpeechController
+from app.session.step_message import StepMessage
 from app.session.transcriber_swap import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 
-SLOW_WINDOW_SECONDS = 10.0
-SLOW_SECONDS = 1.0
-"""So much dropped sound within the window is said to the user."""
-
-DEAF_TO_TYPING = (
-    "only hears and speaks: it can't read what you type. Say it, or choose a voice that is told what to say, KAME or "
-    "the cascade."
+CANT_READ = (
+    "only hears and speaks: it can't read what you type. Say it, or choose a front-end that is told what to say, KAME "
+    "or the cascade."
 )
 
 SOUNDING_DBFS = -60.0
-"""Peak level above which a frame that was given out may be heard in the room."""
+"""Peak level above which a frame that was played may be heard in the room."""
 ECHO_SECONDS = 0.5
-"""How long after it was given out a frame may still be in the microphone: the devices' buffers, and the room."""
+"""How long after it was played a frame may still reach the microphone: the devices' buffers, and the room."""
 
 QUIET_SECONDS = 0.4
-"""A file's talk is over when all has been silent for this long behind its end."""
+"""A session on a file ends when all has been silent for this long after the file's end."""
 
 
 class Session:
-    """One talk. `async with Session(parts, config) as session: await session.ended()`.
+    """One session. `async with Session(parts, config) as session: await session.ended()`.
 
-    Entering opens all parts (BackendError, TranscriberError, VoiceError, AudioError pass through) and
-    starts; leaving stops and waits for everything.
+    Entering opens all parts (BackendError, TranscriberError, VoiceError, AudioError pass through) and starts; leaving
+    stops and waits for everything.
     """
 
     def __init__(self, parts: SessionParts, config: SessionConfig) -> None:
         self.parts = parts
         self.config = config
-        self.transcript = Transcript()
+        self._choice = config.choice
         self.mailbox = Mailbox()
         self.sound = SoundMemory(config.remember_seconds) if config.remember_seconds else None
         self.frames = 0
-        self._listeners: list[Callable[[e.Event], None]] = []
-        self._early: list[e.Event] = []  # what happened before anybody listened
+        self._events = EventsOut(parts.recorder)
+        self._emit = self._events.emit
+        self.transcript = self._events.transcript
         self._loader = Loader(parts, simulated=config.pace == "simulated")
         self._done = asyncio.Event()
-        self._over = False
         self._main: asyncio.Task[None] | None = None
         self._thread: FrameThread | None = None
         self._input_over_at: float | None = None
         self._last_activity = 0.0
-        self._silent_since = 0.0  # from when on the microphone hears nothing of what was given out
+        self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
         self._shed = 0
-        self._newest_turn = 0  # that was begun, or typed
-        self._answer_mode: e.AnswerMode = config.answer_mode
+        self._newest_turn = 0  # of the user's, spoken or typed
+        self._overload = Overload()
+        self._replacing: asyncio.Task[None] | None = None
         self.backends = BackendController(
-            BackendControllerParts(
-                parts.backend,
-                parts.make_backend,
-                parts.make_tools,
-                parts.cost,
-                parts.paces,
-                config.choice,
-                config.style,
-                config.cap,
-                config.earlier,
-            ),
-            self.transcript,
-            post=self.mailbox.post,
-            emit=self._emit,
-            now=lambda: self.clock(),
+            parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=self._now
         )
-        self.backends.language = config.language
-        parts.transcriber = ears = SwappableTranscriber(parts.transcriber)
+        parts.transcriber = transcriber = SwappableTranscriber(parts.transcriber)
         self.speech = SpeechController(
             parts,
-            ears,
-            config.speech,
-            config.style.voice,
+            transcriber,
+            config.choice.speech,
+            config.choice.style.voice,
             config.first_voice,
             simulated=config.pace == "simulated",
             post=self.mailbox.post,
             emit=self._emit,
-            now=lambda: self.clock(),
+            now=self._now,
         )
-        self._replacing: asyncio.Task[None] | None = None
-        self._drops: list[tuple[float, int]] = []
-        self._slow_told_at = -1e9
 
     # -- life --------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Session:
         loop = asyncio.get_running_loop()
-        parts = self.parts
+        parts, config = self.parts, self.config
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
-        self.clock = SessionClock(clocks[self.config.pace])
+        self.clock = SessionClock(clocks[config.pace])
         try:
             await self._loader.load()
         except BaseException:
@@ -142,7 +123,10 @@ class Session:
             sink=parts.sink,
             voice_activity=parts.voice_activity,
             tracker=TurnTracker(
-                end_weights(), self.config.settings, duplex=self.config.duplex, pauses=self.config.pauses
+                end_weights(),
+                TurnSettings(patience=config.choice.patience),
+                duplex=config.choice.duplex,
+                pauses=config.pauses,
             ),
             mailbox=self.mailbox,
             clock=self.clock,
@@ -158,14 +142,14 @@ class Session:
         await self.stop()
 
     async def ended(self) -> None:
-        """Waits until the session is over by itself. Raises what broke it, if that was a fault of ours."""
+        """Wait until the session is over by itself. Raises what broke it, if that was a fault of the app."""
         assert self._main is not None
         await asyncio.wait([self._main])
         if not self._main.cancelled() and (error := self._main.exception()) is not None:
             raise error
 
     async def stop(self) -> None:
-        """See `SessionControl.stop`."""
+        """End the session and wait until all of it has ended; safe to call twice."""
         self._done.set()
         if self._main is not None:
             await asyncio.wait([self._main])
@@ -184,17 +168,12 @@ class Session:
                         parts.transcriber.name,
                         parts.backend.name,
                         parts.backend.model,
-                        self._answer_mode,
+                        self._choice.answer_mode,
                     )
                 )
                 if self._loader.lost:
                     self._emit(e.Failure(0.0, "frontend", self._loader.lost))
-                self.backends.start(
-                    group,
-                    partials=self._answer_mode == "thinking",
-                    secondary=self.config.secondary,
-                    tools=self.config.tools,
-                )
+                self.backends.start(group)
                 self.speech.begin()
                 self._started.set()
                 try:
@@ -213,7 +192,6 @@ class Session:
     async def _close_parts(self, *, ended: bool = False) -> None:
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
-            self._over = True
             self._loader.call_at_close(lambda: self.parts.keep_pauses(self.config.pauses))
         try:
             await self.backends.close()
@@ -221,10 +199,13 @@ class Session:
             await self.speech.close()
             await self._loader.close()
 
+    def _now(self) -> float:
+        return self.clock()
+
     # -- the fast clock ----------------------------------------------------------------------------
 
     async def _follow_sound(self) -> None:
-        """Real time: the frame thread steps, its messages come in here."""
+        """Real time: the frame thread steps, and its messages arrive here."""
         loop = asyncio.get_running_loop()
         self._thread = FrameThread(
             self._stepper,
@@ -256,25 +237,25 @@ class Session:
             if self.config.pace == "simulated":
                 await asyncio.sleep(FRAME_SECONDS)
             else:
-                await self._settle()
+                await self._wait_for_parts()
 
-    async def _settle(self) -> None:
-        """Fast: waits for what a frame set going, as if ears and voice took no time at all.
+    async def _wait_for_parts(self) -> None:
+        """Fast: wait for what a frame started, as if recogniser and voice took no time at all.
 
-        While the user talks the back-end is not waited for (a newer request would come anyway); once the
-        turn is answered, it is.
+        While the user talks the back-end is not waited for (a newer request would follow anyway); once the turn is
+        being answered, it is.
         """
         await asyncio.sleep(0)
         while (
             self.parts.transcriber.busy
             or self.parts.frontend.busy
-            or (self._replacing is not None and not self._replacing.done())
+            or self._replaces
             or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
         ) and not self._done.is_set():
             await asyncio.sleep(0.002)
 
     def input_over(self) -> None:
-        """The source has given its last frame: the session ends when everybody has finished."""
+        """The source has given its last frame: the session ends when both sides have finished."""
         if self._input_over_at is None:
             self._input_over_at = self.clock()
             self._last_activity = self.clock()
@@ -284,14 +265,15 @@ class Session:
         self._done.set()
 
     def _on_step(self, message: StepMessage) -> None:
-        """One message of the frame loop, on the event loop's thread."""
+        """Handle one message of the frame loop, on the event loop's thread."""
         if self._main is None or self._main.done():
             return
         frame, parts = message.frame, self.parts
         self.frames = frame.index + 1
         if message.dropped:
             self._emit(e.FramesDropped(frame.at, message.dropped))
-            self._watch_pace(frame.at, message.dropped)
+            if (failure := self._overload.dropped(frame.at, message.dropped)) is not None:
+                self._emit(failure)
         if message.missing:
             self._emit(e.SoundLost(frame.at, message.missing))
         if message.voices:
@@ -318,34 +300,44 @@ class Session:
         self._emit(
             e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped)
         )
-        self._watch_end(frame.at)
+        self._end_with_input(frame.at)
 
-    def _watch_pace(self, at: float, dropped: int) -> None:
-        """Tells the user, at most once a minute, when frames are dropped again and again."""
-        self._drops = [(then, n) for then, n in self._drops if at - then <= SLOW_WINDOW_SECONDS] + [(at, dropped)]
-        lost = sum(n for _, n in self._drops) * FRAME_SECONDS
-        if lost >= SLOW_SECONDS and at - self._slow_told_at >= 60:
-            self._slow_told_at = at
-            self._emit(
-                e.Failure(
-                    at,
-                    "frontend",
-                    f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last "
-                    f"{SLOW_WINDOW_SECONDS:.0f} s. Close other programs, or choose a smaller precision, a shorter "
-                    "context or the embedded voice in the settings.",
-                )
-            )
+    def _end_with_input(self, at: float) -> None:
+        """End a session on a file when its sound is over and neither side has anything left to say."""
+        if self._input_over_at is None or not self.config.end_with_input:
+            return
+        if not self.quiet:
+            self._last_activity = at
+        if at - self._last_activity >= QUIET_SECONDS or at - self._input_over_at > self.config.max_answer_seconds:
+            self._done.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody holds the floor and nothing is under way that could make a sound."""
+        return not (
+            self._stepper.tracker.user_holds_floor
+            or self._replaces
+            or not self.parts.frontend.idle
+            or self.parts.transcriber.busy
+            or self.backends.busy
+        )
+
+    # -- a lost front-end --------------------------------------------------------------------------
+
+    @property
+    def _replaces(self) -> bool:
+        return self._replacing is not None and not self._replacing.done()
 
     def _replace_frontend(self, sentence: str) -> None:
-        """The front-end is lost: says so, and brings another one in while the talk goes on."""
+        """The front-end is lost: tell the user, and load the fallback while the session goes on."""
         if self.parts.fallback is None:
             self._emit(e.Failure(self.clock(), "frontend", sentence, fatal=True))
             self._done.set()
             return
         self._emit(e.Failure(self.clock(), "frontend", sentence))
-        self._replacing = asyncio.get_running_loop().create_task(self._bring_fallback(), name="fallback")
+        self._replacing = asyncio.get_running_loop().create_task(self._load_fallback(), name="fallback")
 
-    async def _bring_fallback(self) -> None:
+    async def _load_fallback(self) -> None:
         lost = self.parts.frontend
         try:
             frontend = await self._loader.replace_frontend()
@@ -356,8 +348,10 @@ class Session:
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
         if not lost.hears_oracle and asked is not None and asked.text:
-            # Nobody was asked for that one's answers: the new one needs something to say.
+            # The lost front-end needed no back-end; the new one needs something to say.
             self.backends.ask(asked.number, asked.text, final=not asked.open, settled=True)
+
+    # -- turns -------------------------------------------------------------------------------------
 
     def _on_turns(self, message: StepMessage) -> None:
         words = iter(message.typed)
@@ -370,45 +364,25 @@ class Session:
             self._emit(event)
             self._newest_turn = event.turn
             if isinstance(event, e.UserEnded):
-                self._take_words(event.turn, typed[event.turn], event.at)
+                self._on_typed(event.turn, typed[event.turn], event.at)
 
-    def _on_turn(self, event: floor.TurnEvent) -> None:
-        ears = self.parts.transcriber
+    def _on_turn(self, event: TurnEvent) -> None:
+        transcriber = self.parts.transcriber
         self._emit(event)
         match event:
             case e.UserStarted(at, turn):
                 self._newest_turn = turn
-                ears.begin(turn, at, self._silent_since)
+                transcriber.begin(turn, at, self._silent_since)
             case e.UserPaused(_, turn, speech_end):
-                ears.pause(turn, speech_end)
+                transcriber.pause(turn, speech_end)
             case e.UserResumed(_, turn):
-                ears.resume(turn)
+                transcriber.resume(turn)
                 self.backends.reopened(turn)
             case e.UserEnded(_, turn, speech_end):
-                ears.end(turn, speech_end)
+                transcriber.end(turn, speech_end)
             case e.UserBackchannel(_, turn):
-                ears.discard(turn)
+                transcriber.discard(turn)
                 self.backends.abandon(turn)
-
-    def _watch_end(self, at: float) -> None:
-        """Ends a talk from a file when its sound is over and nobody has anything left to say."""
-        if self._input_over_at is None or not self.config.end_with_input:
-            return
-        if not self.quiet:
-            self._last_activity = at
-        if at - self._last_activity >= QUIET_SECONDS or at - self._input_over_at > self.config.max_answer_seconds:
-            self._done.set()
-
-    @property
-    def quiet(self) -> bool:
-        """Nobody holds the floor, and nothing is under way that could make a sound."""
-        return not (
-            self._stepper.tracker.user_holds_floor
-            or (self._replacing is not None and not self._replacing.done())
-            or not self.parts.frontend.idle
-            or self.parts.transcriber.busy
-            or self.backends.busy
-        )
 
     # -- the slow clock ----------------------------------------------------------------------------
 
@@ -422,25 +396,24 @@ class Session:
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
         if turn < self._newest_turn:
-            return  # it was being written down when the user typed or spoke again: that is what is answered
+            return  # the user has typed or spoken again meanwhile: that is what is answered
         if update.final and not words:
-            # A cough, a door: nobody said anything, so there is nothing to answer.
-            self.mailbox.post(floor.Interrupt(user_speaks=False))
+            # A cough, a door: nothing was said, so there is nothing to answer.
+            self.mailbox.post(Interrupt(user_speaks=False))
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
-        self.backends.language = update.language
+        self.backends.prompts.language = update.language
         self.speech.heard(update.language)
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=update.final, settled=update.settled)
 
-    def _take_words(self, turn: int, words: str, at: float) -> None:
-        """A turn that was typed: nothing of it is to be heard."""
+    def _on_typed(self, turn: int, words: str, at: float) -> None:
         self._emit(e.TranscriptFinal(self.clock(), turn, words, at))
         self.mailbox.post(WordsHint(turn, words, at))
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=True, settled=True)
         else:
-            self._emit(e.Failure(self.clock(), "frontend", f"{self.parts.frontend.name} " + DEAF_TO_TYPING))
+            self._emit(e.Failure(self.clock(), "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
 
     def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
@@ -448,110 +421,71 @@ class Session:
     # -- commands ----------------------------------------------------------------------------------
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
-        """See `SessionControl.add_listener`."""
-        self._listeners.append(listener)
-        early, self._early = self._early, []
-        for event in early:
-            listener(event)
+        """Call `listener` with every event from now on; the first one also gets what happened before."""
+        self._events.add_listener(listener)
 
     def press(self) -> None:
-        """See `SessionControl.press`."""
+        """The talk button went down."""
         self.mailbox.post(TalkButton(True))
 
     def release(self) -> None:
-        """See `SessionControl.release`."""
+        """The talk button went up."""
         self.mailbox.post(TalkButton(False))
 
     def write(self, text: str) -> None:
-        """See `SessionControl.write`."""
+        """The user has typed a turn."""
         if words := " ".join(text.split()):
             self.mailbox.post(TypedWords(words))
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """See `SessionControl.sound_of`."""
+        """Return a side's sound between two session times, float32 mono 24 kHz; None when it is no longer there."""
         return self.sound.cut(speaker, begin, end) if self.sound is not None else None
 
-    def set_duplex(self, duplex: bool) -> None:
-        """See `SessionControl.set_duplex`."""
-        self.mailbox.post(SetDuplex(duplex))
+    @property
+    def choice(self) -> SessionChoice:
+        """What is wanted now: as applied last, but for back-ends and tools that could not be had or have failed."""
+        backend, secondary, tools = self.backends.wanted
+        return replace(self._choice, backend=backend, secondary=secondary, tools=tools)
 
-    def set_muted(self, muted: bool) -> None:
-        """See `SessionControl.set_muted`."""
-        if self.parts.edge is not None:
-            self.parts.edge.muted = muted
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+        """Bring the session to `choice`, part by part, while it goes on; see `SessionControl.apply` for the rules."""
+        before, self._choice = self.choice, choice
+        post, at = self.mailbox.post, self.clock()
+        if choice.duplex != before.duplex:
+            post(SetDuplex(choice.duplex))
+        if choice.patience != before.patience:
+            post(SetPatience(choice.patience))
+        if choice.openings != before.openings:
+            post(SetOpenings(choice.openings))
+        if choice.answer_mode != before.answer_mode:
+            post(SetAnswerMode(choice.answer_mode))
+            self._emit(e.AnswerModeChanged(at, choice.answer_mode))
+        dials = choice.model.delay, choice.model.lead
+        if dials != (before.model.delay, before.model.lead):
+            post(SetDials(*dials))
+            self._emit(e.DialsChanged(at, *dials))
+        if choice.speech != before.speech:
+            self.speech.change(choice.speech)
+        if choice.style.voice != before.style.voice:
+            self.speech.change_own_voice(choice.style.voice)
+        self._apply_to_devices(before, choice)
+        self.backends.apply(choice, reopen)
 
-    def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        """See `SessionControl.set_devices`."""
-        if self.parts.edge is not None:
-            self.parts.edge.choose(microphone, loudspeaker)
+    def _apply_to_devices(self, before: SessionChoice, choice: SessionChoice) -> None:
+        edge = self.parts.edge
+        if edge is None:
+            return
+        if choice.muted != before.muted:
+            edge.muted = choice.muted
+        if (choice.microphone, choice.loudspeaker) != (before.microphone, before.loudspeaker):
+            edge.choose(choice.microphone, choice.loudspeaker)
+        if choice.processing != before.processing:
+            edge.set_processing(choice.processing)
 
-    def set_processing(self, processing: Processing) -> None:
-        """See `SessionControl.set_processing`."""
-        if self.parts.edge is not None:
-            self.parts.edge.set_processing(processing)
-
-    def set_answer_mode(self, answer_mode: e.AnswerMode) -> None:
-        """See `SessionControl.set_answer_mode`."""
-        self._answer_mode = answer_mode
-        self.mailbox.post(SetAnswerMode(answer_mode))
-        self.backends.set_partials(answer_mode == "thinking")
-        self._emit(e.AnswerModeChanged(self.clock(), answer_mode))
-
-    def set_patience(self, patience: float) -> None:
-        """See `SessionControl.set_patience`."""
-        self.mailbox.post(SetPatience(patience))
-
-    def set_openings(self, on: bool) -> None:
-        """See `SessionControl.set_openings`."""
-        self.mailbox.post(SetOpenings(on))
-
-    def set_speech(self, choice: SpeechChoice) -> None:
-        """See `SessionControl.set_speech`."""
-        self.speech.change(choice)
-
-    def set_dials(self, delay: int, lead: int) -> None:
-        """See `SessionControl.set_dials`."""
-        self.mailbox.post(SetDials(delay, lead))
-        self._emit(e.DialsChanged(self.clock(), delay, lead))
-
-    async def set_backend(self, choice: BackendChoice) -> None:
-        """See `SessionControl.set_backend`."""
-        await self.backends.set_backend(choice)
-
-    async def set_secondary(self, choice: BackendChoice | None) -> None:
-        """See `SessionControl.set_secondary`."""
-        await self.backends.set_secondary(choice)
-
-    def hand_over(self) -> None:
-        """See `SessionControl.hand_over`."""
-        self.backends.hand_over()
-
-    def set_style(self, style: Style) -> None:
-        """See `SessionControl.set_style`."""
-        self.backends.set_style(style)
-        self.speech.change_own_voice(style.voice)
-
-    async def set_tools(self, choice: ToolChoice) -> None:
-        """See `SessionControl.set_tools`."""
-        await self.backends.set_tools(choice)
-
-    def set_cap(self, dollars: float) -> None:
-        """See `SessionControl.set_cap`."""
-        self.backends.set_cap(dollars)
+    def change(self, *, reopen: Collection[Reopened] = (), **parts: object) -> None:
+        """Apply the choice of now with these fields replaced."""
+        self.apply(replace(self.choice, **parts), reopen=reopen)  # type: ignore[arg-type]
 
     def recording_failed(self, sentence: str) -> None:
-        """The recorder has given up; the talk goes on."""
+        """The recorder has given up; the session goes on."""
         self._emit(e.Failure(self.clock(), "recorder", sentence))
-
-    # -- events ------------------------------------------------------------------------------------
-
-    def _emit(self, event: e.Event) -> None:
-        if self._over:
-            return  # nothing follows the end
-        self.transcript.apply(event)
-        if self.parts.recorder is not None:
-            self.parts.recorder.event(event)
-        if not self._listeners:
-            self._early.append(event)
-        for listener in list(self._listeners):
-            listener(event)

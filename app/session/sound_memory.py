@@ -12,11 +12,11 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence_flushed
 
 KEPT_SECONDS = 300.0
-"""What a window keeps: five minutes of both sides, in 16 bits, are 29 MB once they are full."""
+"""How much the window keeps: five minutes of both sides in 16 bits are 29 MB."""
 
 
 class SoundMemory:
-    """The newest `seconds` of a talk, frame by frame on the session's clock."""
+    """The newest `seconds` of both sides, frame by frame on the session's clock."""
 
     def __init__(self, seconds: float) -> None:
         self._first = 0  # the number of the oldest frame that is kept
@@ -25,7 +25,7 @@ class SoundMemory:
         self._silence = np.zeros(FRAME_SAMPLES, np.int16)
 
     def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
-        """Both sides of frame `index`, float32 (1920,); `flushed`: samples given out before and never played."""
+        """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never played."""
         mine, theirs = self._frames["user"], self._frames["assistant"]
         if index >= self._next + (mine.maxlen or 0):
             mine.clear()
@@ -38,9 +38,7 @@ class SoundMemory:
         self._append(_to_16_bits(user), _to_16_bits(assistant))
 
     def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
-        """What a side sounded like between two session times in seconds: float32 (n,); None where nothing of it is
-        kept any more.
-        """
+        """Return a side's sound between two session times in seconds, float32 (n,); None where it is no longer kept."""
         frames = self._frames[speaker]
         if not frames or begin >= self._next * FRAME_SECONDS or end <= begin:
             return None

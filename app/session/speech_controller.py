@@ -1,7 +1,7 @@
-"""Changes what hears and what speaks in a running talk: loads the new one beside the old one, then goes over to it.
+"""Exchanges recogniser and voice in a running session: loads the new one beside the old one, then changes over.
 
-What can't be had is told of, and the old one goes on. Of several changes in a row the last one holds; one at a time is
-loaded. Knows no concrete recogniser or voice.
+One that can't be loaded is told in a `Failure`, and the old one goes on. Of several changes in a row the last one counts;
+one at a time is loaded.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _log = logging.getLogger(__name__)
 
 
 class _Change(Generic[_Key, _T]):
-    """Brings in the model that was asked for last, by its key: `load` gives it entered, `take` has it used, `leave`
-    lets go one that is not wanted any more, `failed` gets the key of one that could not be had, and why. `has` is in
-    use.
+    """Loads the part that was wanted last, by its key.
+
+    `load` returns it entered, `take` puts it to use, `leave` exits one that is no longer wanted, `failed` gets the key of one
+    that could not be loaded, and why. `has` is the key in use.
     """
 
     def __init__(
@@ -47,13 +48,13 @@ class _Change(Generic[_Key, _T]):
         self._task: asyncio.Task[None] | None = None
 
     def want(self, key: _Key) -> None:
-        """Have this model in use as soon as it has loaded, unless another one is asked for meanwhile."""
+        """Use the part with this key as soon as it has loaded, unless another one is wanted by then."""
         self.wanted = key
         if key != self.has and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._run(), name="change the speech")
 
     async def stop(self) -> None:
-        """Give up what is under way; what is being loaded is left again as soon as it has."""
+        """Cancel what is under way; what is being loaded is exited as soon as it has loaded."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -75,11 +76,11 @@ class _Change(Generic[_Key, _T]):
 
 
 class SpeechController:
-    """How a talk is heard and spoken: `choice`, as asked for last, but in the conversation's own voice if it has one.
+    """Recogniser and voice of a session, by `choice`; a conversation's own voice takes precedence.
 
-    `own_voice` is that; `has_voice` the one that the front-end begins with. `spoken`: the language of the talk, or
-    where that is automatic the one that was heard last. `ears` are the transcriber that can change; `post` reaches the
-    front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
+    `own_voice` is that voice, `has_voice` the one that the front-end starts with. `spoken`: the session's language, or where
+    that is detected the one detected last. `ears` is the transcriber that can be exchanged. `post` sends a message to the
+    front-end, `emit` an event; `now` is the session's time. `simulated`: without threads.
     """
 
     def __init__(
@@ -121,19 +122,19 @@ class SpeechController:
         ears.on_retired = self._let_go
 
     def begin(self) -> None:
-        """Have the conversation's own voice speak, if the front-end did not begin with it."""
+        """Use the conversation's own voice, if the front-end did not start with it."""
         self._want_voice()
 
     def change_own_voice(self, voice: str) -> None:
-        """Speak in this voice in this conversation; empty: in the one of `choice`. One that could not be had is not
-        tried again before another one was asked for.
+        """Use this voice in this conversation, or that of `choice` if empty. One that could not be loaded is not tried again
+        before another one was wanted.
         """
         if not self._over and voice != self._asked_own:
             self.own_voice = self._asked_own = voice
             self._want_voice()
 
     def change(self, choice: SpeechChoice) -> None:
-        """Be heard and spoken so from now on, but for the language, which stays."""
+        """Change to another choice, except for its language, which stays."""
         if self._over:
             return
         before, self.choice = self.choice, replace(choice, language=self.choice.language)
@@ -147,8 +148,10 @@ class SpeechController:
             self._post(SetVoice(voice))
 
     def heard(self, language: str) -> None:
-        """Take in the language of the user's last words, by its two letters: where the app finds out the language and
-        chooses the voice, that goes over to it. Where no voice speaks it, that is told of once.
+        """Take in the language of the user's last words, a two-letter code.
+
+        Where the language is detected and no voice was chosen, the voice follows it. The user is told once where no voice
+        speaks it.
         """
         if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
             return
@@ -156,7 +159,7 @@ class SpeechController:
         self._want_voice()
 
     def taken(self, voices: Sequence[Voice]) -> None:
-        """Take in that the front-end speaks with these since its last step, one after the other."""
+        """The front-end has used these voices since its last step, one after the other."""
         for voice in voices:
             place = next(place for place, known in enumerate(self._voices) if known is voice)
             gone, self._voices = self._voices[:place], self._voices[place:]
@@ -165,7 +168,7 @@ class SpeechController:
         self._tell()
 
     async def close(self) -> None:
-        """Give up what is under way, and leave what the front-end does not have. Nothing steps any more."""
+        """Cancel what is under way, and exit the voices that the front-end does not have. No step may follow."""
         self._over = True
         await self._recogniser.stop()
         await self._voice.stop()
@@ -212,7 +215,7 @@ class SpeechController:
     # -- voices
 
     def _newest_voice(self) -> Voice | None:
-        """The one that speaks, or will once the front-end has taken it; None where that has a voice of its own."""
+        """Return the voice in use, or soon in use; None where the front-end has a voice of its own."""
         if not self._voices and self._parts.frontend.voice is not None:
             self._voices.append(self._parts.frontend.voice)
         return self._voices[-1] if self._voices else None
@@ -244,7 +247,7 @@ class SpeechController:
         self._emit(e.SpeechChanged(self._now(), self._ears.name, name, self.choice.rate, self.choice.volume))
 
     def _let_go(self, part: Transcriber | Voice) -> None:
-        """Leave a part that is not needed any more; in real time on a thread, for its child takes a moment to end."""
+        """Exit a part that is no longer needed; in real time on a thread, because its child process takes a moment to end."""
         if self._simulated:
             part.__exit__(None, None, None)
             return
@@ -261,7 +264,7 @@ async def _leave(part: Transcriber | Voice) -> None:
 
 
 def _refusal(what: str, old: str, error: Exception) -> str:
-    """What is told of a change that failed."""
+    """Return the sentence for a change that failed."""
     known = isinstance(error, TranscriberError | VoiceError)
     why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
     return f"The {what} could not be changed, and the talk goes on with {old}. The reason: {why}"

@@ -1,7 +1,7 @@
-"""A transcriber that can give way to another one between two turns, without a word lost.
+"""A transcriber that can be exchanged between two turns without losing a word.
 
-A turn is heard to its end by the transcriber that it began with, and so is one that the user goes on with behind its
-end. The next one hears the sound that came since, as if it had been there.
+A turn, and its continuation after a pause, stays with the transcriber that it began with. The next one gets the sound
+since then, as if it had been there.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from app.conversation.frame import FRAME_SECONDS, Frame
 from app.stt.base import Transcriber, TranscriptUpdate
 
 HANDOVER_SECONDS = 2.0
-"""So long after a turn's end the user may still go on with it."""
+"""How long after a turn's end the user may still continue it."""
 RECENT_FRAMES = round(2.56 / FRAME_SECONDS)
-"""What a new transcriber hears of the sound before it: as much as a turn's beginning may reach back."""
+"""How much earlier sound a new transcriber gets: as much as a turn's beginning may reach back."""
 
 
 class SwappableTranscriber:
-    """A `Transcriber` that begins with `first`. `on_changed` is called when another one has taken over, `on_retired`
-    with one that is entered and not needed any more: the caller leaves it.
+    """A `Transcriber` that starts with `first`.
+
+    `on_changed` is called when another one has taken over, `on_retired` with one that is no longer needed: the caller exits
+    it.
     """
 
     def __init__(self, first: Transcriber) -> None:
@@ -41,7 +43,7 @@ class SwappableTranscriber:
         self._follow(first)
 
     def take(self, transcriber: Transcriber) -> None:
-        """Have this one, which is entered, take over as soon as the newest turn is surely over."""
+        """Let this transcriber, which is entered, take over as soon as the newest turn is surely over."""
         if self._next is not None:
             self.on_retired(self._next)
         self._next = transcriber
@@ -49,21 +51,21 @@ class SwappableTranscriber:
 
     @property
     def name(self) -> str:
-        """The name of the one that hears."""
+        """The name of the transcriber in use."""
         return self.current.name
 
     @property
     def shed(self) -> int:
-        """See `Transcriber.shed`: of all that have heard."""
+        """How many decodes were skipped, by all transcribers so far."""
         return self._shed + self.current.shed
 
     @property
     def busy(self) -> bool:
-        """See `Transcriber.busy`."""
+        """Whether words are still to come."""
         return self.current.busy or any(old.busy for old in self._ending)
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """See `Transcriber.push`."""
+        """Take a frame."""
         self._at = frame.at
         if self._next is not None and not self._open and frame.at - self._ended_at >= HANDOVER_SECONDS:
             self._hand_over()
@@ -74,28 +76,28 @@ class SwappableTranscriber:
             self.on_retired(old)
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """See `Transcriber.begin`."""
+        """A turn has begun."""
         if self._next is not None:
             self._hand_over()
         self._open = True
         self.current.begin(turn, at, silent_since)
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """See `Transcriber.pause`."""
+        """The user paused within the turn."""
         self.current.pause(turn, speech_end)
 
     def resume(self, turn: int) -> None:
-        """See `Transcriber.resume`."""
+        """The user continues the turn."""
         self._open = True
         self.current.resume(turn)
 
     def end(self, turn: int, speech_end: float) -> None:
-        """See `Transcriber.end`."""
+        """The turn is over."""
         self._close_turn()
         self.current.end(turn, speech_end)
 
     def discard(self, turn: int) -> None:
-        """See `Transcriber.discard`."""
+        """The turn was no turn after all."""
         self._close_turn()
         self.current.discard(turn)
 
@@ -104,7 +106,7 @@ class SwappableTranscriber:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Leave all that have not been retired."""
+        """Exit all transcribers that have not been retired."""
         held = [self.current, *self._ending, *([self._next] if self._next is not None else [])]
         self._next, self._ending = None, []
         with ExitStack() as stack:  # each is left even if another one fails

@@ -1,4 +1,21 @@
-"""The recognisers, by the engine that runs them. Adapters are imported when they are wanted."""
+"""Speech recognition: voice activity, the words of the user's turns, and how likely a turn is finished.
+
+To be read in this order:
+
+- `base.py`: the protocols, and what a transcriber reports.
+- `silero.py`: voice activity, window by window.
+- `streaming.py`: the transcriber, which decodes the growing turn again and again; `passes.py`, `sound_buffer.py`,
+  `loudness.py`: over which sound; `stable_words.py`: which words no longer change.
+- `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
+  `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
+- `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): decoders;
+  `transcript_cleanup.py`: what is dropped from their text.
+- `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber.
+- `scripted.py`: for tests.
+
+A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives words,
+which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +24,18 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+from app.conversation.languages import AUTOMATIC
 from app.models.entry import Model
 from app.platform.installation import packages_command
-from app.stt.base import Transcriber, TranscriberError
-
-if TYPE_CHECKING:
-    from app.stt.streaming import Decoder
+from app.stt.base import Decoder, Transcriber, TranscriberError
 
 
 @dataclass(frozen=True, slots=True)
 class RecogniserSpec:
-    """How an engine is run: `module`'s `make(model, judge, call_soon, language)` and `open_decoder(model, language)`;
-    `needs` names its extra, if any.
+    """An engine: `module` has `open_decoder`, `lend_decoder` and `name_of`.
+
+    `needs`: the package that it imports and that may not be installed.
     """
 
     label: str
@@ -29,26 +44,32 @@ class RecogniserSpec:
 
 
 ENGINES = {
-    "whisper": RecogniserSpec("Whisper (this machine)", "app.stt.faster_whisper", "faster_whisper"),
+    "whisper": RecogniserSpec("Whisper (this machine)", "app.stt.whisper_decoder", "faster_whisper"),
     "moonshine": RecogniserSpec("Moonshine (this machine)", "app.stt.moonshine"),
 }
 
 
 def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], None]], object]) -> Transcriber:
-    """A transcriber with the recogniser `key`, or with the app's choice if it is empty, for `language` or "auto".
+    """Makes a transcriber with the recogniser `key` (empty: the app's choice) for `language` or "auto".
 
     Raises TranscriberError when there is none, or it can't be run.
     """
-    from app.models.locations import default_model, model_path
+    from app.models.locations import model_path
+    from app.stt.pooled import make_streaming
     from app.stt.selection import choose_recogniser
 
     model = choose_recogniser(key, language)
-    make = _module(model).make
-    return make(model_path(model.key), default_model("endpointing"), call_soon, language)
+    engine, place = _module(model), model_path(model.key)
+    return make_streaming(
+        engine.name_of(place),
+        lambda lent: engine.lend_decoder(lent, place, language),
+        call_soon,
+        english=language in ("en", AUTOMATIC),
+    )
 
 
 def open_decoder(model: Model, language: str = "en") -> Decoder:
-    """What turns sound to words with a recogniser of the catalogue, loaded. Raises TranscriberError."""
+    """Loads the decoder of a recogniser of the catalogue. Raises TranscriberError."""
     from app.models.locations import model_path
 
     return _module(model).open_decoder(model_path(model.key), language)

@@ -1,6 +1,6 @@
-"""What the ears are: they hear frames and turns, and tell the words. Knows nothing of who asks why.
+"""The protocols of speech recognition: voice activity, decoder, endpointing, and the streaming transcriber.
 
-A transcriber lives on the event loop's thread and works on its own; all its calls return at once.
+A transcriber's calls are made on the event loop's thread and return at once; it works on threads of its own.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from app.conversation.frame import Frame
 from app.conversation.voice import VoiceWindow
+
+RATE = 16_000
+"""Samples a second of the sound that recognisers and judges take."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptUpdate:
-    """The words of a turn so far; see `TranscriptPartial`. `settled`: the user was silent at its end.
+    """The words of a turn so far, which account for its sound up to `heard_until`; the `stable` ones don't change.
 
-    `final`: the answer to `Transcriber.end`; nothing more of this turn comes unless it is resumed. `language`: its two
-    letters; empty while it is to be found out and not heard yet.
+    `settled`: the user was silent at its end. `final`: the result of `Transcriber.end`; nothing more of this turn comes
+    unless it is resumed. `language`: its two letters; empty while it is not detected yet.
     """
 
     turn: int
@@ -31,17 +36,17 @@ class TranscriptUpdate:
 
 
 class TranscriberError(Exception):
-    """The ears failed; `str(error)` is a sentence for the user."""
+    """Speech recognition failed; `str(error)` is a sentence for the user."""
 
 
 class VoiceActivity(Protocol):
-    """Tells voice from silence, on the frame thread, in well under a millisecond a frame."""
+    """Detects voice, on the frame thread, in well under a millisecond a frame."""
 
     def hear(self, frame: Frame) -> Sequence[VoiceWindow]:
         """The windows that this sound completes (none to three), oldest first.
 
         A frame may come in parts, each as a `Frame` of its index with fewer samples, whose `at` is still the whole
-        frame's: who is to hear parts goes by the samples.
+        frame's: an implementation that supports parts counts samples.
         """
         ...
 
@@ -49,8 +54,41 @@ class VoiceActivity(Protocol):
 class EndOfTurn(Protocol):
     """Judges from the sound whether a speaker has finished."""
 
-    def probability(self, samples: object) -> float:
+    def probability(self, samples: np.ndarray) -> float:
         """Probability in [0, 1] that the turn ends here. `samples`: float32, 16 kHz, at most 8 s."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WordOdds:
+    """Log-odds: `close` of a closing mark or the end after the words, `over` of the turn's end after that mark."""
+
+    close: float
+    over: float
+
+
+class WordsJudge(Protocol):
+    """Judges from English words whether they make a whole turn."""
+
+    def odds(self, text: str) -> WordOdds | None:
+        """What it makes of `text`; None if it can't tell."""
+        ...
+
+
+class Decoder(Protocol):
+    """Turns sound into words."""
+
+    @property
+    def language(self) -> str:
+        """Of the words, by its two letters; empty while it is not detected yet."""
+        ...
+
+    def decode(self, samples: np.ndarray) -> str:
+        """The words of `samples`: float32 at 16 kHz."""
+        ...
+
+    def close(self) -> None:
+        """Frees what it holds; nothing is decoded afterwards."""
         ...
 
 
@@ -60,40 +98,41 @@ class Transcriber(Protocol):
     name: str
     on_update: Callable[[TranscriptUpdate], None]
     on_finished: Callable[[int, float, float], None]
-    """Called with (turn, probability that it is finished, speech_end) once a pause has been judged."""
+    """Called with (turn, probability that it is finished, speech_end) once a pause is judged, and when that changes."""
     on_failure: Callable[[str], None]
     shed: int
-    """How many looks at the sound were skipped because the last one was still going on."""
+    """How many passes over the sound were skipped because the last one was still running."""
 
     @property
     def busy(self) -> bool:
-        """Whether an answer to what was pushed so far is still to come."""
+        """Whether a result for what was pushed so far is still to come."""
         ...
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """The next frame of the user's sound; `voiced`: somebody spoke in it."""
+        """Takes the next frame of the user's sound; `voiced`: voice was detected in it."""
         ...
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """A turn was begun; its voice was first noticed at session time `at`. `silent_since`: when the assistant's own
-        voice had last died away, so that the sound since then is the user's.
+        """Starts a turn, whose voice was first detected at session time `at`.
+
+        `silent_since`: since when the assistant's own voice was silent, so that the sound since then is the user's.
         """
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """The user fell silent: settle the words so far, and judge whether the turn sounds finished."""
+        """The user paused: settles the words so far, and judges whether the turn is finished."""
         ...
 
     def resume(self, turn: int) -> None:
-        """The turn that was ended, or discarded, goes on."""
+        """Continues a turn that was ended or discarded."""
         ...
 
     def end(self, turn: int, speech_end: float) -> None:
-        """The turn is over: its final words are wanted."""
+        """Ends the turn; its final words follow as an update."""
         ...
 
     def discard(self, turn: int) -> None:
-        """The turn is over and its words are not wanted any more."""
+        """Ends the turn without its words."""
         ...
 
     def __enter__(self) -> Transcriber: ...

@@ -1,4 +1,4 @@
-"""The fitted weights that tell when a turn is over, read from `resources/turn_ends.json`."""
+"""Reads the fitted weights of endpointing from `resources/turn_ends.json`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from app.platform.resources import resource
 
 @cache
 def word_weights(kind: str) -> dict[str, float]:
-    """Weights of what words and sound tell, by name. `kind`: "words"; "words alone" without a language model;
-    "sound alone" where the words aren't judged.
+    """The weights of words and sound, by name.
+
+    `kind`: "words"; "words alone" without a language model; "sound alone" where the words aren't judged.
     """
     return _weights()[kind]
 
 
 @cache
 def end_weights() -> EndWeights:
-    """Weights of the silence, the speaker's pauses, and what words and sound told."""
+    """The weights of the silence, the speaker's pauses, and the probability by words and sound."""
     return EndWeights(**_weights()["silence"])
 
 

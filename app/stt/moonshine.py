@@ -1,13 +1,12 @@
-"""Moonshine on this machine: English, in a child process (see `moonshine_worker`).
+"""Moonshine on this machine: English, in a child process (`moonshine_worker`).
 
-Its encoder takes sound of any length, so a look costs what the sound is long, without Whisper's silence behind it.
+Its encoder takes sound of any length, so the cost of a pass follows the sound's length, without Whisper's padding.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,17 +15,14 @@ import numpy as np
 from app.conversation.words import fold
 from app.models.pool import MODELS
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
-from app.stt.base import TranscriberError
-from app.stt.gain import levelled
-from app.stt.hallucinations import without_loops
-from app.stt.pooled import make_streaming
-from app.stt.sound_marks import without_sounds
-from app.stt.streaming import RATE, StreamingTranscriber
+from app.stt.base import RATE, TranscriberError
+from app.stt.loudness import levelled
+from app.stt.transcript_cleanup import without_loops, without_sounds
 
 LEAST_SECONDS = 0.1
-"""Less sound holds no word, and the model fails on next to none."""
+"""Shorter sound holds no word, and the model fails on nearly empty sound."""
 OF_NOISE = ("you",)
-"""What the model makes of any sound without speech: of noise at -70 and -40 dBFS, keys, a thump and a breath alike. It
+"""The text that the model gives for any sound without speech: noise at -70 and -40 dBFS, keys, a thump and a breath. It
 gives no probability that nobody speaks, and nobody says this alone."""
 FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
@@ -35,9 +31,9 @@ FAILED = (
 
 
 class MoonshineDecoder:
-    """`weights`: the folder of the weights, inside the package that has the library. Loads when it is made.
+    """Runs the child process; `weights`: their folder, inside the package that has the library.
 
-    `child_seconds`: the processor time of all looks so far; `child_bytes`: the memory of the child. Not safe for two
+    `child_seconds`: the processor time of all passes so far; `child_bytes`: the memory of the child. Not safe for two
     threads at once. Raises TranscriberError.
     """
 
@@ -50,7 +46,7 @@ class MoonshineDecoder:
         self._child = self._start()
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples`: float32, 16 kHz. A child that died is started once more."""
+        """The words of `samples`: float32, 16 kHz. A child that died is started again once."""
         seconds = len(samples) / RATE
         if seconds < LEAST_SECONDS:
             return ""
@@ -95,17 +91,16 @@ class MoonshineDecoder:
 
 
 def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
-    """The decoder over the weights in `model`; it hears English whatever is spoken. Raises TranscriberError."""
+    """The decoder over the weights in `model`, for English alone. Raises TranscriberError."""
     return MoonshineDecoder(model)
 
 
-def make(
-    model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object], language: str = "en"
-) -> StreamingTranscriber:
-    """`model`: see `MoonshineDecoder`. `judge`: Smart Turn's ONNX file; without it silence alone decides."""
+def lend_decoder(lent: ExitStack, model: Path, language: str) -> MoonshineDecoder:
+    """The decoder over `model` from the pool, which `lent` returns to it."""
+    kind = MoonshineDecoder
+    return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
 
-    def decoder(lent: ExitStack) -> MoonshineDecoder:
-        kind = MoonshineDecoder
-        return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
 
-    return make_streaming("moonshine tiny.en", decoder, judge, call_soon)
+def name_of(model: Path) -> str:
+    """The recogniser's name in reports."""
+    return "moonshine tiny.en"

@@ -1,9 +1,8 @@
 """The child process that recognises speech with Moonshine's own library, until its input ends.
 
-The library comes with its weights in one package, which the user has fetched, and brings an ONNX Runtime of its own:
-in a process of its own neither meets the app's. Speaks to its parent through standard input and output only: four
-bytes with a length, and so many bytes of float32 at 16 kHz; back comes `{"text": …, "seconds": …}`, the words and the
-processor time, or `{"error": …}`, a line.
+The library and its weights are one package, which the user has downloaded, with an ONNX Runtime of its own: in a
+separate process it can't conflict with the app's. Standard input: four bytes with a length, and so many bytes of float32
+at 16 kHz. Standard output: a line `{"text": …, "seconds": …}` with the words and the processor time, or `{"error": …}`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from app.platform.hardware import resident_bytes
 
 RATE = 16_000
 OPTIONS = {
-    "vad_threshold": "0",  # where a turn begins and ends is the app's to say
+    "vad_threshold": "0",  # the app decides where a turn starts and ends
     "return_audio_data": "false",
     "identify_speakers": "false",
 }
@@ -33,13 +32,13 @@ OPTIONS = {
 def main(argv: list[str]) -> int:
     """Loads the weights in the folder `argv[0]`, which lies in the library's package, and serves."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever the library prints must not get among the answers
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the library prints must not get among the answers
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(2)  # behind the frame loop, which must never be late
+        os.nice(2)  # after the frame loop, which must never be late
     os.environ["MOONSHINE_ORT_SINGLE_THREAD"] = "1"  # with two, half the processor time goes into waiting
     weights = Path(argv[0]).absolute()
     transcriber = _open(weights)
-    transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow: have it before it matters
+    transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow
     print(json.dumps({"memory": resident_bytes()}), file=out, flush=True)
     while head := sys.stdin.buffer.read(4):
         raw = sys.stdin.buffer.read(int.from_bytes(head, "little"))
@@ -55,7 +54,7 @@ def main(argv: list[str]) -> int:
 
 
 def _open(weights: Path) -> Any:
-    # Importing the package itself would import what it downloads with.
+    # Importing the package itself would import its download code.
     package = ModuleType("moonshine_voice")
     package.__path__ = [str(weights.parents[1])]
     sys.modules["moonshine_voice"] = package

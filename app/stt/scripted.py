@@ -1,6 +1,6 @@
-"""Ears and voice detector for tests: they hear what a script says, at the script's own times.
+"""A transcriber and a voice activity detector for tests, which follow a script of turns.
 
-A script is a list of turns. Times are session seconds, so a simulated talk is the same each time.
+Times are session seconds, so a simulated session is the same each time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from app.stt.base import TranscriptUpdate
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """Somebody says `words`, evenly, from `start` to `end`; `hum` for a closed-mouth "mhm".
+    """The user says `words` evenly from `start` to `end`. `hum`: as a closed-mouth "mhm".
 
-    `finished`: how finished the end sounds to the judge.
+    `finished`: the probability by the sound that the turn ends there.
     """
 
     start: float
@@ -28,14 +28,13 @@ class ScriptedTurn:
 
 
 class ScriptedVoiceActivity:
-    """Voice where the script has it, window by window of 32 ms. Hears whole frames only."""
+    """Detects voice where the script has it, in windows of 32 ms. Takes whole frames only."""
 
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
         self._windows = self._next = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
-        """See `VoiceActivity.hear`."""
         out = []
         while (self._windows + 1) * WINDOW_SECONDS <= frame.at + 1e-9:
             self._windows += 1
@@ -49,7 +48,7 @@ class ScriptedVoiceActivity:
 
 
 class ScriptedTranscriber:
-    """Tells the words of the script, those spoken up to now, every `every` frames, as words of `language`."""
+    """Gives the words of the script that were spoken up to now, every `every` frames, as words of `language`."""
 
     name = "scripted"
 
@@ -67,11 +66,9 @@ class ScriptedTranscriber:
 
     @property
     def busy(self) -> bool:
-        """Never: it answers at once."""
         return False
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """See `Transcriber.push`."""
         if not self._open or frame.index % self._every:
             return
         words = self._words(frame.at - FRAME_SECONDS)
@@ -82,11 +79,9 @@ class ScriptedTranscriber:
             self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at, language=self.language))
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """See `Transcriber.begin`."""
         self._open, self._from, self._told = turn, at - 0.5, ""
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """See `Transcriber.pause`."""
         text = " ".join(self._words(speech_end + 0.05))
         self._told = text
         self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True, language=self.language))
@@ -94,18 +89,15 @@ class ScriptedTranscriber:
         self.on_finished(turn, spoken[-1].finished if spoken else 0.1, speech_end)
 
     def resume(self, turn: int) -> None:
-        """See `Transcriber.resume`."""
         self._open = turn
 
     def end(self, turn: int, speech_end: float) -> None:
-        """See `Transcriber.end`."""
         text = " ".join(self._words(speech_end + 0.05))
         self._open = 0
         end = speech_end + 0.1
         self.on_update(TranscriptUpdate(turn, text, "", end, settled=True, final=True, language=self.language))
 
     def discard(self, turn: int) -> None:
-        """See `Transcriber.discard`."""
         self._open = 0
 
     def _words(self, until: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which model of the catalogue hears a talk: the one that the user has named, or the app's choice for the language."""
+"""Chooses a session's recogniser from the catalogue: the one that the user has named, or the best for the language."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from app.conversation.languages import AUTOMATIC
 from app.models.catalogue import DEFAULTS, find_model, models_of
 from app.models.entry import ANY, Model
 from app.models.errors import ModelError
-from app.models.locations import is_here
+from app.models.locations import is_here, model_path
 from app.models.speeds import Speed, load_speeds
 from app.platform.installation import completing_command
 from app.stt.base import TranscriberError
+from app.stt.whisper_decoder import runs_on_card
 
-SLOWEST_LOOK = 0.35
-"""Seconds that a look at five seconds of sound may take for the app to choose a recogniser by itself. At that length
-the sound is looked at every 0.4 s, and in a pause the words are waited for."""
+SLOWEST_PASS = 0.35
+"""Seconds that a pass over five seconds of sound may take for the app to choose a recogniser by itself. At that length
+the sound is decoded every 0.4 s, and in a pause the words are waited for."""
+WORKING_BYTES = 600_000_000
+"""CTranslate2's context on the card, kernels and activations. An allowance, not a measurement."""
 CHOSEN_ENGINE = "whisper"
 """The app chooses among models of one engine, which can be told apart by size: the larger one errs less."""
 
@@ -34,8 +37,8 @@ def choose_recogniser(
     if key:
         return _named(key, language, here)
     known = load_speeds() if speeds is None else speeds
-    models = [m for m in models_of("stt") if m.engine == CHOSEN_ENGINE and _hears(m, language) and here(m.key)]
-    quick = [m for m in models if m.key in known and known[m.key].first <= SLOWEST_LOOK]
+    models = [m for m in models_of("stt") if m.engine == CHOSEN_ENGINE and _recognises(m, language) and here(m.key)]
+    quick = [m for m in models if m.key in known and known[m.key].first <= SLOWEST_PASS]
     default = [m for m in models if m.key == DEFAULTS["stt"]]
     if quick or default:
         return max(quick or default, key=lambda m: m.bytes)
@@ -53,6 +56,22 @@ def choose_recogniser(
     )
 
 
+def recogniser_card_bytes(key: str, language: str) -> int:
+    """Return the bytes of a graphics card that a session's recogniser takes, weights in float16 as they lie on disk.
+
+    0 where it runs on the processor, and where there is none, which the session itself will report. `key`, `language`:
+    as for `choose_recogniser`.
+    """
+    try:
+        model = choose_recogniser(key, language)
+        folder = model_path(model.key)
+        if model.engine != "whisper" or not runs_on_card(folder):
+            return 0
+        return (folder / "model.bin").stat().st_size + WORKING_BYTES
+    except (TranscriberError, OSError):
+        return 0
+
+
 def _named(key: str, language: str, here: Callable[[str], bool]) -> Model:
     try:
         model = find_model(key)
@@ -68,11 +87,11 @@ def _named(key: str, language: str, here: Callable[[str], bool]) -> Model:
         )
     if language != AUTOMATIC and not model.speaks(language):
         raise TranscriberError(
-            f"{model.label} doesn't hear the talk's language ({language}), but {', '.join(model.languages)}. Choose "
+            f"{model.label} doesn't know the talk's language ({language}), but {', '.join(model.languages)}. Choose "
             "another speech recognition, or leave the choice to the app."
         )
     return model
 
 
-def _hears(model: Model, language: str) -> bool:
+def _recognises(model: Model, language: str) -> bool:
     return ANY in model.languages if language == AUTOMATIC else model.speaks(language)

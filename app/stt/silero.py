@@ -1,7 +1,7 @@
-"""Voice activity with Silero VAD v6, as faster-whisper ships it, streamed window by window.
+"""Voice activity detection with Silero VAD v6, as faster-whisper ships it, streamed window by window.
 
-Also tells a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each window is. Runs on
-the frame thread: 0.4 ms a frame.
+Also distinguishes a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each window is. Runs
+on the frame thread: 0.4 ms a frame.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ VAD_RATE = 16_000
 WINDOW = 512
 """Samples at 16 kHz: 32 ms, the one window size that this model takes."""
 CONTEXT = 64
-"""Samples of the window before, which the model wants in front of each window."""
+"""Samples of the window before, which the model takes in front of each window."""
 
 HUM_SHARE = 0.005
 """A hum has less than this share of its energy above 1 kHz (-23 dB): a closed mouth lets nothing higher through. Hums
 as in the tests have -28 dB and less, nine in ten of the first windows of spoken words more than -25 dB."""
 
 QUIET = 0.15
-"""Probability of voice below which a window shows the room alone."""
+"""Probability of voice below which a window has the room's noise alone."""
 
 RESTED = 31
-"""Windows of quiet (1 s) behind which the model has forgotten the last voice; its state is kept as it is then..."""
+"""Windows of quiet (1 s) after which the model has forgotten the last voice; its state is kept as it is then..."""
 REFRESH = 8
 """... and set back to that every so many windows (0.26 s) of further quiet.
 
 In a long silence the model's state drifts on (the largest of its cells counts from 70 up to 490 in 16 s), and the next
-word is believed later. Until it first gives 0.7 to 294 beginnings of speech, in rooms of -65 and -50 dBFS, takes
-81 ms a second behind a voice, 98 ms behind 4 s and 139 ms behind 20 s of silence (medians); with the state kept, 65 to
-69 ms."""
+word is detected later. Over 294 onsets of speech, in rooms of -65 and -50 dBFS, it takes 81 ms (median) to give 0.7 one
+second after a voice, 98 ms after 4 s and 139 ms after 20 s of silence; with the state kept, 65 to 69 ms."""
 
 PITCH_HZ = (60, 400)
-"""Between these lies the pitch of speech, of a low man's voice to a lively woman's."""
+"""The range of the pitch of speech, from a low man's voice to a lively woman's."""
 VOICING_BAND_HZ = 1000
-"""Voicing is measured below this: the first harmonics, which stand highest above the noise of room and breath. Nine in
+"""Voicing is measured below this: the first harmonics, which are farthest above the noise of room and breath. Nine in
 ten sure windows of speech reach 0.6 there and half of them 0.94, hiss and breath 0.2 to 0.4, a throat's creak 0.3 to
 0.6."""
 LOW_PASS = 65
@@ -53,18 +52,18 @@ LOW_PASS = 65
 
 @cache
 def _load() -> Any:
-    """The model, one for all sessions: it is small, keeps no state, and may be run by several threads at once."""
+    """Loads the model, one for all sessions: it is small, keeps no state, and several threads may run it at once."""
     assets = faster_whisper("utils").get_assets_path()
     return open_onnx(Path(assets, "silero_vad_v6.onnx"), errors_only=True)
 
 
 class SileroVoiceActivity:
-    """Keeps the model's state from frame to frame; one object a session."""
+    """The detector of one session, which keeps the model's state from frame to frame."""
 
     def __init__(self) -> None:
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, VAD_RATE, 1, dtype="float32", quality="LQ")
-        self._rest = np.zeros(0, np.float32)
-        self._context = np.zeros(CONTEXT, np.float32)
+        self._rest: np.ndarray = np.zeros(0, np.float32)
+        self._context: np.ndarray = np.zeros(CONTEXT, np.float32)
         self._h = np.zeros((1, 1, 128), np.float32)
         self._c = np.zeros((1, 1, 128), np.float32)
         self._rested = (self._h, self._c)
@@ -81,11 +80,10 @@ class SileroVoiceActivity:
         self._lags = np.arange(shortest, longest + 1)
 
     def load(self) -> None:
-        """Loads the model: half a second with its libraries, which the first `hear` would take else."""
+        """Loads the model: half a second with its libraries, which the first `hear` would take otherwise."""
         _load()
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
-        """See `VoiceActivity.hear`."""
         self._rest = np.concatenate([self._rest, self._resampler.resample_chunk(frame.samples)])
         out = []
         while len(self._rest) >= WINDOW:
@@ -104,7 +102,7 @@ class SileroVoiceActivity:
         return out
 
     def _rest_state(self, voice: float) -> None:
-        """Keeps the model's state from drifting on in a long quiet."""
+        """Keeps the model's state from drifting in a long quiet."""
         self._quiet = self._quiet + 1 if voice < QUIET else 0
         if self._quiet == RESTED:
             self._rested = (self._h, self._c)
@@ -124,13 +122,13 @@ class SileroVoiceActivity:
         return round(float((alike / np.sqrt(then * np.square(now).sum() + 1e-14)).max()), 3)
 
     def _hums(self, window: np.ndarray, voice: float) -> bool:
-        """Whether the window hums. The room's own noise is taken off first: a soft "mhm" is not far above it."""
+        """Whether the window is a hum. The room's noise is subtracted first: a soft "mhm" is not far above it."""
         power = np.abs(np.fft.rfft(window * self._taper)) ** 2
         high, all_of_it = float(power[self._high].sum()), float(power.sum())
-        if voice < QUIET and all_of_it > 0.0:  # a muted microphone tells nothing of the room
+        if voice < QUIET and all_of_it > 0.0:  # a muted microphone gives no sound of the room
             # Falls at once, rises by a tenth a window (3 dB in a quarter of a second).
             self._room = (min(high, 1.1 * self._room[0] + 1e-12), min(all_of_it, 1.1 * self._room[1] + 1e-12))
         if all_of_it < 4 * self._room[1]:
-            return self._hummed  # no louder than the room: it goes with the window before
+            return self._hummed  # no louder than the room: as the window before
         self._hummed = high - 1.2 * self._room[0] < HUM_SHARE * (all_of_it - self._room[1])
         return self._hummed

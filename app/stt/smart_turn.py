@@ -1,7 +1,7 @@
-"""Whether a turn sounds finished: Smart Turn v3 (BSD-2-Clause), on the CPU, from the last 8 s of sound.
+"""Judges whether a turn sounds finished: Smart Turn v3 (BSD-2-Clause), on the CPU, from the last 8 s of sound.
 
-The model file is read out of the wheel that carries it; none of that package's code is run. Input: log-mel
-of Whisper's kind, 80 x 800, sound normalised and padded in front, as the model was trained.
+The model file is read from the wheel that contains it; none of that package's code is run. Input: log-mel spectrogram as
+for Whisper, 80 x 800, of sound that is normalised and padded in front, as the model was trained.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from app.models.onnx import open_onnx
+from app.stt.base import RATE
 from app.stt.whisper_library import faster_whisper
 
-RATE = 16_000
 SECONDS = 8
 
 
 class SmartTurn:
-    """Loads `model` (an ONNX file). 30 to 60 ms a call on one core."""
+    """An `EndOfTurn` judge over `model` (an ONNX file). 30 to 60 ms a call on one core."""
 
     def __init__(self, model: Path) -> None:
         self._model = open_onnx(model)
@@ -26,7 +26,6 @@ class SmartTurn:
         self._mel = faster_whisper("feature_extractor").FeatureExtractor(feature_size=80, chunk_length=SECONDS)
 
     def probability(self, samples: np.ndarray) -> float:
-        """See `EndOfTurn.probability`."""
         samples = samples[-RATE * SECONDS :].astype(np.float32)
         samples = np.pad(samples, (RATE * SECONDS - len(samples), 0))
         samples = (samples - samples.mean()) / np.sqrt(samples.var() + 1e-7)

@@ -1,38 +1,38 @@
-"""Sound to words with a Whisper model through faster-whisper, fast enough to do it over and over.
+"""Decodes sound with a Whisper model through faster-whisper, fast enough to do it again and again.
 
-Whisper wants 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as 30 s, and with
-less silence the model begins to repeat itself. Only the first second of that silence is encoded with the sound; the
-rest is what the encoder makes of silence, computed once. On 119 sentences of people on the telephone and 24 synthetic
+Whisper expects 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as 30 s, and with
+less silence the model starts to repeat itself. Only the first second of that silence is encoded with the sound; the
+rest is the encoder's result for silence, computed once. On 119 sentences of people on the telephone and 24 synthetic
 questions tiny.en gets 22.3 and 2.1 % of the words wrong so, against 21.9 and 2.1 % with 8 s encoded, in 0.66 of the
-processor time (0.61 where the sound breaks off, as in a look at somebody who speaks). With one second alone: 27.7 and
+processor time (0.61 where the sound breaks off, as in a pass while the user speaks). With one second alone: 27.7 and
 6.6 %.
 
-Whisper may write down laughter and other sounds as subtitles do: of 302 sentences of 78 callers on the telephone that
-changes no word, and a laugh is no longer heard as some words. What it writes is known of English alone; in other
+In English, Whisper may write laughter and other sounds as subtitles do: on 302 sentences of 78 callers on the telephone
+that changes no word, and a laugh is no longer decoded as words. How it writes them is known for English only; in other
 languages it is kept from doing so, as is Whisper's default.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from app.stt.gain import levelled
-from app.stt.hallucinations import spoken_words
-from app.stt.heard_language import HeardLanguage, answerable
-from app.stt.silences import voiced_seconds
-from app.stt.sound_marks import CLOSINGS, OPENINGS, names_speech, without_sounds
+from app.models.pool import MODELS
+from app.stt.base import RATE, TranscriberError
+from app.stt.language_detection import LanguageDetection, answerable
+from app.stt.loudness import levelled, voiced_seconds
+from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_words, without_sounds
 from app.stt.whisper_library import faster_whisper
 
-RATE = 16_000
 PADDING_SECONDS = 1
-"""Silence that is encoded behind the sound."""
+"""Silence that is encoded after the sound."""
 SILENCE_SECONDS = 7
 """Encoded silence that follows."""
 ENCODED_PER_SECOND = 50
-"""Whisper's encoder gives out one vector for 20 ms."""
+"""Whisper's encoder gives one vector for 20 ms."""
 LONGEST_SECONDS = 22
 """Longest stretch that leaves room for the silence within Whisper's 30 s."""
 LARGE_BYTES = 200_000_000
@@ -44,30 +44,30 @@ TOKENS_PER_SECOND_ELSEWHERE = 12
 
 
 class LoadedWhisper(NamedTuple):
-    """What takes time and memory to load; it keeps nothing of what it decodes."""
+    """A loaded model without any state, so that decoders can share it."""
 
     whisper: Any
     silence: np.ndarray
-    """What the encoder makes of 30 s of silence."""
+    """The encoder's result for 30 s of silence."""
 
     def close(self) -> None:
-        """Lets the model go."""
+        """Frees the model."""
         self.whisper.model.unload_model()
 
 
 class WhisperDecoder:
-    """`model`: a folder with a CTranslate2 Whisper model, or one that is loaded. Not safe for two threads at once.
+    """Decodes with `model`: a folder with a CTranslate2 Whisper model, or one that is loaded. Not thread-safe.
 
-    `language`: its two letters, or "auto" for the one that is heard; afterwards that of the last words, or empty. A
-    model of English alone hears English. Raises ValueError for a language that Whisper doesn't know.
+    `language`: its two letters, or "auto" to detect it; afterwards that of the last words, or empty. An English-only
+    model always decodes English. Raises ValueError for a language that Whisper doesn't know.
     """
 
     def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
         self._loaded = load_whisper(model, threads) if isinstance(model, Path) else model
         self._whisper, self._silence = self._loaded
         multilingual = self._whisper.model.is_multilingual
-        self._heard = HeardLanguage(answerable()) if multilingual and language == "auto" else None
-        self.language = "" if self._heard is not None else language if multilingual else "en"
+        self._detection = LanguageDetection(answerable()) if multilingual and language == "auto" else None
+        self.language = "" if self._detection is not None else language if multilingual else "en"
         self._prompts: dict[str, list[int]] = {}
         tokenizer = self._tokenizer = self._make_tokenizer(self.language or "en")
         words_only = faster_whisper("transcribe").get_suppressed_tokens(tokenizer, [-1])
@@ -77,14 +77,14 @@ class WhisperDecoder:
     def decode(self, samples: np.ndarray) -> str:
         """The words of `samples`: float32, 16 kHz, at most `LONGEST_SECONDS`.
 
-        What was said before is not given as a prompt: with it the small models repeat themselves more.
+        The words before are not given as a prompt: with them the small models repeat themselves more.
         """
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
         encoded = self._encode(levelled(samples))
-        if self._heard is not None:
+        if self._detection is not None:
             found = self._whisper.model.detect_language(encoded)[0]
-            language = self._heard.hear({token[2:-2]: p for token, p in found}, voiced_seconds(samples))
+            language = self._detection.update({token[2:-2]: p for token, p in found}, voiced_seconds(samples))
         else:
             language = self.language
         if language != "en":
@@ -92,13 +92,13 @@ class WhisperDecoder:
         else:
             text = self._generate(encoded, language, seconds, "sounds")
             if names_speech(text):
-                text = self._generate(encoded, language, seconds, "words")  # it is to try its best
+                text = self._generate(encoded, language, seconds, "words")  # it can decode that speech
             text = without_sounds(text)
-        self.language = language if self._heard is None else self._heard.known
+        self.language = language if self._detection is None else self._detection.known
         return text
 
     def close(self) -> None:
-        """Lets the model go."""
+        """Frees the model."""
         self._loaded.close()
 
     def _make_tokenizer(self, language: str) -> Any:
@@ -113,16 +113,14 @@ class WhisperDecoder:
         return self._prompts[language]
 
     def _encode(self, samples: np.ndarray) -> Any:
-        """`samples` as the model's encoder gives them out, with silence behind them, which also stands where it would
-        if it were encoded with them.
-        """
+        """`samples` encoded, followed by encoded silence from the place where it would be if it were encoded with them."""
         encoded = _encoded(self._whisper, np.pad(samples, (0, RATE * PADDING_SECONDS)))
         count = encoded.shape[1]
         silence = self._silence[:, count : count + SILENCE_SECONDS * ENCODED_PER_SECOND]
         return _stored(np.concatenate([encoded, silence], axis=1))
 
     def _generate(self, encoded: Any, language: str, seconds: float, what: Literal["words", "sounds"]) -> str:
-        """The text of what was encoded; "sounds": it may name sounds that are no words."""
+        """The text of the encoded sound. `what` "sounds": it may name sounds that are no words."""
         prompt = self._prompt(language)
         result = self._whisper.model.generate(
             encoded,
@@ -137,6 +135,30 @@ class WhisperDecoder:
         tokens = [token for token in result.sequences_ids[0] if token < self._tokenizer.eot]
         text = self._tokenizer.decode(tokens)
         return spoken_words(text, seconds, result.no_speech_prob, result.scores[0], english=language == "en")
+
+
+def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDecoder:
+    """The decoder over the CTranslate2 folder `model`, or over one that is loaded.
+
+    Raises TranscriberError for a language that Whisper doesn't know.
+    """
+    try:
+        return WhisperDecoder(model, language=language)
+    except ValueError as error:
+        raise TranscriberError(
+            f"Whisper doesn't know the language “{language}”. Name one by its two letters, as en or de."
+        ) from error
+
+
+def lend_decoder(lent: ExitStack, model: Path, language: str) -> WhisperDecoder:
+    """The decoder over a model of the pool, which `lent` returns to it: sessions share models, but not decoders."""
+    return open_decoder(lent.enter_context(MODELS.lend("stt", _load_warm, model, close=LoadedWhisper.close)), language)
+
+
+def name_of(model: Path) -> str:
+    """The recogniser's name in reports."""
+    # The packaged tiny.en lies in a folder called "model".
+    return "whisper " + ("tiny.en" if model.name == "model" else model.name.removeprefix("whisper-"))
 
 
 def runs_on_card(model: Path) -> bool:
@@ -155,7 +177,7 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
         places.insert(0, ("cuda", "float16"))
     for device, precision in places:
         try:
-            # One thread: it's faster than two on two cores, and leaves one to everything else.
+            # One thread: it's faster than two on two cores, and leaves one to the rest of the app.
             whisper = faster_whisper().WhisperModel(
                 str(model), device=device, compute_type=precision, cpu_threads=threads
             )
@@ -165,6 +187,13 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
             if device == "cpu":
                 raise
     raise AssertionError
+
+
+def _load_warm(model: Path) -> LoadedWhisper:
+    loaded = load_whisper(model)
+    # The first pass is slow (buffers, caches): it is made before the user speaks.
+    WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
+    return loaded
 
 
 def _encoded(whisper: Any, samples: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Import faster-whisper without PyAV, which it needs only to open sound files.
+"""Imports faster-whisper without PyAV, which it needs only to open sound files.
 
 Importing faster-whisper imports PyAV. Its wheels carry FFmpeg together with x264 and x265, which are under the GPL, and
-the app hands faster-whisper samples, never a file. So PyAV is not among the packages that the app installs, and where
-it is there nevertheless it is not loaded.
+the app gives faster-whisper samples, never a file. So PyAV is not among the packages that the app installs, and where
+it is installed nevertheless it is not loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _importing = threading.Lock()
 
 
 class _Absent(ModuleType):
-    """Stands where faster-whisper expects PyAV."""
+    """Takes the place of PyAV."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"PyAV is left out of this app, so faster-whisper can't open files (av.{name}).")

@@ -1,6 +1,16 @@
-"""Tools that a language model may call: a calculator, a clock, files by permission, servers of others (MCP).
+"""Tools that a model may call: a calculator, a clock, permitted files, and Model Context Protocol (MCP) servers.
 
-All are off until the user asks for them by name. A leaf: knows nothing of models, talks, settings or windows.
+All tools are off until the user switches them on by name. In reading order:
+
+- `base`: the protocol of a tool, its description for the model, and its result.
+- `calculator`, `clock`: arithmetic, and the date and time.
+- `folders`, `files`: the folders that the user has permitted, and the three tools that list, read and search them.
+- `mcp_server`, `mcp_connection`: a server of the user's, and the connection to it with its tools.
+- `server_entry`, `server_list`: one entry of the user's list of servers, and the file that holds the list.
+- `toolbox`: all tools of one talk.
+
+`make_toolbox` makes a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model; a call comes back as a name
+and JSON text, is checked against the tool's schema, run under a deadline, and returned as a `ToolResult`.
 """
 
 from __future__ import annotations
@@ -14,8 +24,10 @@ from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.clock import Clock
 from app.tools.files import files_tools
-from app.tools.mcp_server import McpServer, offered
-from app.tools.server_list import ServerEntry, change_list, load_servers, read_list, server_of, wrong_entry
+from app.tools.mcp_connection import offered
+from app.tools.mcp_server import McpServer
+from app.tools.server_entry import ServerEntry, wrong_entry
+from app.tools.server_list import change_list, load_servers, read_list, server_of
 from app.tools.toolbox import Toolbox
 
 __all__ = [
@@ -43,7 +55,7 @@ MCP_PREFIX = "mcp:"
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """What the user is told of a tool of the app's own: a `label`, and in `help` what it can see and do."""
+    """One of the app's own tools for the user: a `label`, and in `help` what it can see and do."""
 
     label: str
     help: str
@@ -52,21 +64,21 @@ class BuiltIn:
 TOOLS = MappingProxyType(
     {
         "calculator": BuiltIn("Calculator", "Works out arithmetic; sees nothing but the expression."),
-        "clock": BuiltIn("Clock", "Tells the brain the date, the time and your time zone."),
+        "clock": BuiltIn("Clock", "Tells the model the date, the time and your time zone."),
         "files": BuiltIn(
             "Files",
             "Lists, reads and searches the folders you name, hidden files excepted, and changes nothing; what it "
-            "reads goes to the brain you have chosen.",
+            "reads goes to the model you have chosen.",
         ),
     }
 )
 
 
 def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), servers: Sequence[McpServer] = ()) -> Toolbox:
-    """A toolbox, not yet opened, with the tools named: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
+    """Returns a toolbox, not open yet, with the tools named: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
 
-    The order is that of `TOOLS` and of `servers`, whatever that of `names`. A server that is named but not among
-    `servers` becomes a sentence of `Toolbox.open`. Raises ToolError for a name that is neither.
+    The tools are in the order of `TOOLS` and `servers`. A named server that is not among `servers` becomes a sentence
+    of `Toolbox.open`. Raises ToolError for any other name.
     """
     unknown = sorted(name for name in names if name not in TOOLS and not name.startswith(MCP_PREFIX))
     if unknown:

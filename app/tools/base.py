@@ -1,7 +1,4 @@
-"""What a tool is: a name, a description and a schema for the model, and a call that gives text.
-
-Knows nothing of models, of talks or of any tool in particular.
-"""
+"""The protocol of a tool: a name, a description and a schema for the model, and a call that returns text."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from typing import Any, Protocol
 
 
 class ToolError(Exception):
-    """A tool could not do it. `str(error)` is a sentence, for the model and for the user's log."""
+    """A tool failed. `str(error)` is a sentence for the model and for the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What the model is told of a tool. `parameters` is the JSON schema of an object.
+    """The description of a tool for the model. `parameters` is the JSON schema of an object.
 
-    `acts`: it may change something in the world, so it is not used while a question is still being guessed.
+    `acts`: it may have side effects, so it is not called while the user's turn is incomplete.
     """
 
     name: str
@@ -29,7 +26,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What came of a call. `text` is what the model gets, 4,000 characters at most; `seconds` is how long it took."""
+    """The result of a call. `text` is for the model, 4,000 characters at most; `seconds` is the duration."""
 
     name: str
     ok: bool
@@ -38,17 +35,17 @@ class ToolResult:
 
 
 class Tool(Protocol):
-    """Something the model may call."""
+    """A function that the model may call."""
 
     spec: ToolSpec
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
-        """Does it and gives the text for the model; never blocks the loop. Raises ToolError."""
+        """Runs the tool and returns the text for the model; never blocks the loop. Raises ToolError."""
         ...
 
 
 def object_schema(properties: Mapping[str, Mapping[str, Any]], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The JSON schema of an object with these properties and no others."""
+    """Returns the JSON schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),

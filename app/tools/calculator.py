@@ -1,7 +1,7 @@
-"""A calculator: one line of arithmetic in, one number out. Knows nothing of the model that asks.
+"""The calculator tool: evaluates one line of arithmetic.
 
-The library `simpleeval` walks the expression; this module says what may be in it (numbers and nothing else) and
-bounds what can grow: a language model that writes 9**9**9 must cost nobody a second.
+The library `simpleeval` evaluates the expression; this module defines what may be in it (only numbers) and bounds what
+can grow, so that an expression like 9**9**9 takes no time.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import simpleeval
 from app.tools.base import ToolError, ToolSpec, object_schema
 
 LENGTH = 500
-"""Characters in an expression, at most."""
+"""The most characters of an expression."""
 BITS = 16_384
-"""Bits in a whole number, at most: about 4,900 digits."""
+"""The most bits of an integer: about 4,900 digits."""
 FACTORIAL = 1_000
 DIGITS = 12
-"""Significant digits of a result that is no whole number."""
+"""Significant digits of a result that is not an integer."""
 
 _EXACT = Context(prec=10_000)
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)"
@@ -55,53 +55,49 @@ def _factorial(number: Any) -> int:
 def _round(number: Any, digits: Any = 0) -> Any:
     if not -400 <= digits <= 400:
         raise ToolError("The calculator rounds to 400 digits at most.")
-    # As at school, not to the even neighbour: 2.5 becomes 3.
+    # Half up, not half to even: 2.5 becomes 3.
     unit = Decimal(1).scaleb(-operator.index(digits))
     rounded = Decimal(repr(number)).quantize(unit, ROUND_HALF_UP, _EXACT)
     return int(rounded) if digits <= 0 else float(rounded)
 
 
-def _numbers(work: Callable[..., Any]) -> Callable[..., Any]:
-    """`work` over bounded numbers: texts are refused before they are multiplied."""
-    return lambda *values: _bounded(work(*map(_bounded, values)))
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `function` with its arguments and result checked: text is refused before it can be multiplied."""
+    return lambda *values: _bounded(function(*map(_bounded, values)))
 
 
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    kind: _numbers(work)
-    for kind, work in {
-        ast.Add: operator.add,
-        ast.Sub: operator.sub,
-        ast.Mult: operator.mul,
-        ast.Div: operator.truediv,
-        ast.FloorDiv: operator.floordiv,
-        ast.Mod: operator.mod,
-        ast.Pow: _power,
-        ast.USub: operator.neg,
-        ast.UAdd: operator.pos,
-    }.items()
+_UNCHECKED_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: _power,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
 }
+_OPERATORS = {kind: _checked(function) for kind, function in _UNCHECKED_OPERATORS.items()}
 _OF_MATH = (
     "sqrt cbrt exp log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians "
     "floor ceil trunc gcd lcm hypot"
 ).split()
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: _numbers(work)
-    for name, work in {
-        **{name: getattr(math, name) for name in _OF_MATH},
-        "ln": math.log,
-        "abs": abs,
-        "min": min,
-        "max": max,
-        "round": _round,
-        "factorial": _factorial,
-    }.items()
+_UNCHECKED_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(math, name) for name in _OF_MATH},
+    "ln": math.log,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "round": _round,
+    "factorial": _factorial,
 }
+_FUNCTIONS = {name: _checked(function) for name, function in _UNCHECKED_FUNCTIONS.items()}
 _NAMES = {"pi": math.pi, "e": math.e, "tau": math.tau, "π": math.pi}
 _NODES = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call, ast.Name)
 
 
 class Calculator:
-    """Works out one expression at a time."""
+    """Evaluates one expression at a time."""
 
     spec = ToolSpec(
         "calculator",
@@ -116,25 +112,24 @@ class Calculator:
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
-        """Gives "EXPRESSION = NUMBER". Raises ToolError."""
+        """Returns "EXPRESSION = NUMBER". Raises ToolError."""
         expression = " ".join(str(arguments["expression"]).split())
         return f"{expression} = {calculate(expression)}"
 
 
 def calculate(expression: str) -> str:
-    """The value of `expression`, tidy: whole numbers in full, others to 12 digits. Raises ToolError."""
+    """Returns the value of `expression`: integers in full, other numbers to 12 digits. Raises ToolError."""
     if len(expression) > LENGTH:
         raise ToolError(f"The expression is longer than {LENGTH} characters: work it out in parts.")
     evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
-    evaluator.nodes = {kind: work for kind, work in evaluator.nodes.items() if kind in _NODES}
+    evaluator.nodes = {kind: function for kind, function in evaluator.nodes.items() if kind in _NODES}
     try:
-        # Not the library's own parsing: it would take several statements and assignments, with a warning.
+        # The library's own parser would accept several statements and assignments, with a warning.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
             parsed = ast.parse(_as_python(expression), mode="eval").body
-        value = _bounded(evaluator.eval(expression, parsed))
-        return _tidy(value)
+        return _format(_bounded(evaluator.eval(expression, parsed)))
     except ToolError:
         raise
     except ZeroDivisionError:
@@ -154,17 +149,17 @@ def calculate(expression: str) -> str:
 
 
 def _as_python(text: str) -> str:
-    """`text` with the signs that people and models write turned into Python's."""
+    """Returns `text` with the signs that people and models write replaced by Python's."""
     text = text.strip().removesuffix("=").rstrip()
     for sign, python in (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"), ("^", "**"), ("√(", "sqrt(")):
         text = text.replace(sign, python)
-    if not re.search(r"\w\s*\(", text):  # in max(100,200) the comma parts two numbers
+    if not re.search(r"\w\s*\(", text):  # in max(100,200) the comma separates two numbers
         text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda found: found.group().replace(",", ""), text)
     return _percentages(text)
 
 
 def _percentages(text: str) -> str:
-    """What pocket calculators do: 15% of 80 is 12, 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
+    """Replaces percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
     text = re.sub(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", r"(\1/100)*", text, flags=re.IGNORECASE)
     added = re.fullmatch(rf"(.*[\w.)%]\s*)([+-])\s*({_NUMBER})\s*%", text)
     if added and added[1].count("(") == added[1].count(")"):
@@ -172,7 +167,7 @@ def _percentages(text: str) -> str:
     return re.sub(rf"({_NUMBER})\s*%(?=\s*(?:$|[-+*/),]))", r"(\1/100)", text)
 
 
-def _tidy(value: int | float) -> str:
+def _format(value: int | float) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ToolError("The number becomes too large for the calculator.")

@@ -1,6 +1,6 @@
-"""The clock: date, weekday and time here or in a named zone. Knows nothing of the model that asks.
+"""The clock tool: date, weekday and time, here or in a named time zone.
 
-The names of days and months are written out here: what `strftime` gives depends on the process's locale.
+The names of days and months are not taken from `strftime`, whose output depends on the process's locale.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MONTHS = "January February March April May June July August September October N
 
 
 def system_now(zone: tzinfo | None) -> datetime:
-    """The present moment in `zone`, or in the machine's own one."""
+    """Returns the current time in `zone`, or in the machine's own."""
     return datetime.now(UTC).astimezone(zone)
 
 
 class Clock:
-    """Says what the date and the time are. `now` gives the moment in a zone, or in the user's for None."""
+    """Tells the date and the time. `now` returns the time in a zone, or in the user's for None."""
 
     spec = ToolSpec(
         "clock",
@@ -42,26 +42,24 @@ class Clock:
         self._now = now
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
-        """Gives the moment in one line. Raises ToolError for a zone that is not known."""
+        """Returns date and time in one line. Raises ToolError for an unknown zone."""
         wanted = str(arguments.get("zone") or "").strip()
         if not wanted or wanted.lower() in ("local", "here"):
-            return _told(self._now(None), "the user's time zone")
-        # Zones are read from files.
-        zone = await asyncio.to_thread(_zone, wanted)
-        return _told(self._now(zone), str(zone))
+            return _describe(self._now(None), "the user's time zone")
+        zone = await asyncio.to_thread(_find_zone, wanted)  # zones are read from files
+        return _describe(self._now(zone), str(zone))
 
 
-def _zone(wanted: str) -> tzinfo:
+def _find_zone(wanted: str) -> tzinfo:
     if wanted.upper() in ("UTC", "GMT", "Z"):
         return UTC
     try:
         return zoneinfo.ZoneInfo(wanted.replace(" ", "_"))
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        pass  # not there, no name at all, or the name of a folder
-    # Models write “Tokyo” or “america/new york”, too.
+        pass  # unknown, not a valid name, or the name of a folder
+    # Models also write “Tokyo” or “america/new york”.
     known = zoneinfo.available_timezones()
     if not known:
-        # Windows has no such table of its own; the package tzdata brings one.
         raise ToolError(
             "This machine has no table of time zones (on Windows it comes with the Python package tzdata), so only "
             "the user's own time and UTC can be told."
@@ -73,7 +71,7 @@ def _zone(wanted: str) -> tzinfo:
     return zoneinfo.ZoneInfo(min(found, key=lambda name: ("/" not in name, name)))
 
 
-def _told(moment: datetime, where: str) -> str:
+def _describe(moment: datetime, where: str) -> str:
     offset = moment.strftime("%z")
     date = f"{_DAYS[moment.weekday()]}, {moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
     return f"{date}, {moment:%H:%M:%S} in {where} (UTC{offset[:3]}:{offset[3:5]}, week {moment.isocalendar().week})"

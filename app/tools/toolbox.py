@@ -1,7 +1,6 @@
-"""The tools of one talk: told to the model in a stable order, called by name, each under a deadline.
+"""The tools of one talk: listed for the model in a stable order, called by name, each under a deadline.
 
-Knows nothing of the model. A call always comes back with a text, whatever the tool does; a tool that does not even
-heed its cancellation is left behind.
+A call always returns a text. A tool that ignores its cancellation is abandoned.
 """
 
 from __future__ import annotations
@@ -14,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
-from app.tools.mcp_server import McpConnection, McpServer, McpTool, tool_name
+from app.tools.mcp_connection import McpConnection, McpTool, tool_name
+from app.tools.mcp_server import McpServer
 
 CALL_SECONDS = 8.0
 TEXT_CHARS = 4_000
 CANCEL_SECONDS = 0.2
-"""So long is waited for a cancelled tool to clean up, before it is left to do so alone."""
+"""How long a cancelled tool may take to clean up before it is abandoned."""
 CLOSE_SECONDS = 1.0
 
 _CUT = "\n[Cut here: the whole has {:,} characters.]"
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class Toolbox:
-    """Holds tools and connections to MCP servers. One loop; any of its tasks.
+    """Tools and connections to MCP servers, for use by any task of one loop.
 
     `seconds`: a call's deadline. `now`: a clock in seconds, for `ToolResult.seconds`.
     """
@@ -61,7 +61,7 @@ class Toolbox:
     async def open(self) -> list[str]:
         """Connects all servers at once, each under a deadline of 10 s; does nothing the second time.
 
-        Returns a sentence for each that could not be had; its tools are not there then. Never raises for one.
+        Returns a sentence for each server that can't be used; its tools are missing then.
         """
         if self._opened:
             return []
@@ -84,48 +84,48 @@ class Toolbox:
         return sentences
 
     def is_like(self, other: Toolbox) -> bool:
-        """Whether both were made of the same: tools of the same kinds, with servers that are run in the same way."""
+        """Returns whether both have the same tools and servers."""
         mine, theirs = ([tool.spec for tool in box._own] for box in (self, other))
         return mine == theirs and [c.server for c in self._connections] == [c.server for c in other._connections]
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told: the app's own tools, then each server's, always in the same order."""
+        """The tools for the model: the app's own, then each server's, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
     async def call(self, name: str, arguments: str) -> ToolResult:
         """Calls a tool. `arguments` is the JSON text as the model wrote it.
 
-        Whatever goes wrong is a result with `ok` False and a sentence; raises nothing but CancelledError.
+        A failure is a result with `ok` False and a sentence. Raises only CancelledError.
         """
-        began = self._now()
+        started = self._now()
         try:
-            text, ok = await self._called(name, arguments), True
+            text, ok = await self._run(name, arguments), True
         except ToolError as error:
             text, ok = str(error), False
         except Exception as error:
             _log.exception("the tool %s failed", name)
             text, ok = f"The tool “{name}” failed ({type(error).__name__}). Answer without it.", False
-        return ToolResult(name, ok, _bounded(text), self._now() - began)
+        return ToolResult(name, ok, _shorten(text), self._now() - started)
 
     async def close(self) -> None:
-        """Ends all that runs, child processes too; safe to call twice, and from any task of the loop."""
+        """Ends all calls and child processes; safe to call twice, and from any task of the loop."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*(connection.close() for connection in self._connections), return_exceptions=True)
         if self._running:
             await asyncio.wait(set(self._running), timeout=CLOSE_SECONDS)
 
-    async def _called(self, name: str, arguments: str) -> str:
+    async def _run(self, name: str, arguments: str) -> str:
         tool = self._tools.get(name)
         if tool is None:
             there = ", ".join(self._tools) or "none"
             raise ToolError(f"There is no tool “{name[:64]}”. There are: {there}.")
-        values = _parsed(tool.spec, arguments)
-        # A task of its own: the deadline holds even for a tool that does not heed its cancellation.
+        values = _parse(tool.spec, arguments)
+        # A task of its own, so that the deadline holds even if the tool ignores its cancellation.
         task = asyncio.ensure_future(tool.call(values))
         self._running.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_done)
         try:
             done, _ = await asyncio.wait({task}, timeout=self._seconds)
         except asyncio.CancelledError:
@@ -141,25 +141,25 @@ class Toolbox:
             f"The tool “{name}” took longer than {self._seconds:g} seconds and was given up. Answer without it."
         )
 
-    def _ended(self, task: asyncio.Task[str]) -> None:
+    def _on_done(self, task: asyncio.Task[str]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # seen, should nobody else have waited for it
+            task.exception()  # retrieved, so that asyncio does not report it
 
 
-def _parsed(spec: ToolSpec, arguments: str) -> dict[str, Any]:
-    """The arguments as an object that fits the schema's first level. Raises ToolError."""
+def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
+    """Returns the arguments as an object that matches the schema's first level. Raises ToolError."""
     try:
         values = json.loads(arguments) if arguments.strip() else {}
     except json.JSONDecodeError as error:
         where = f"at character {error.pos}: {error.msg}"
-        raise ToolError(f"The arguments of “{spec.name}” are no valid JSON ({where}). Write them anew.") from None
+        raise ToolError(f"The arguments of “{spec.name}” are no valid JSON ({where}). Write them again.") from None
     except (RecursionError, ValueError):  # a number of thousands of digits
         raise ToolError(f"The arguments of “{spec.name}” are too deep or too long. Write them plainer.") from None
     if values is None:
         values = {}
     if not isinstance(values, dict):
-        raise ToolError(f"The arguments of “{spec.name}” must be one JSON object. Write them anew.")
+        raise ToolError(f"The arguments of “{spec.name}” must be one JSON object. Write them again.")
     known: Mapping[str, Any] = spec.parameters.get("properties", {})
     for name in spec.parameters.get("required", ()):
         if name not in values:
@@ -171,13 +171,13 @@ def _parsed(spec: ToolSpec, arguments: str) -> dict[str, Any]:
             raise ToolError(f"“{spec.name}” does not take “{name[:64]}”; it takes: {takes}.")
         wanted = schema.get("type") if isinstance(schema, dict) else None
         kinds = [wanted] if isinstance(wanted, str) else wanted or []
-        if kinds and not any(_is(kind, value) for kind in kinds):
+        if kinds and not any(_has_type(value, kind) for kind in kinds):
             raise ToolError(f"“{name}” of “{spec.name}” must be of type {' or '.join(kinds)}. Call it again.")
     return values
 
 
-def _is(kind: str, value: Any) -> bool:
-    """Whether `value` is of a JSON schema's type; one that is not known takes anything."""
+def _has_type(value: Any, kind: str) -> bool:
+    """Returns whether `value` has a type of JSON schema; an unknown type matches anything."""
     if isinstance(value, bool):
         return kind == "boolean" or kind not in _TYPES
     if kind == "integer" and isinstance(value, float):
@@ -185,7 +185,7 @@ def _is(kind: str, value: Any) -> bool:
     return isinstance(value, _TYPES.get(kind, (object,)))
 
 
-def _bounded(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= TEXT_CHARS:
         return text
     note = _CUT.format(len(text))

@@ -1,1 +1,9 @@
-"""Makes the tables that the app ships. Run by hand, never by the app."""
+"""Fits the app's own small models; needed by developers only.
+
+- `pause_samples.py`: what the models know of each pause in recordings, frame by frame
+- `endpointing.py`: fits `resources/turn_ends.json`, the weights of endpointing, to these pauses
+- `sentence_encoder.py`, `multinomial.py`: sentence embeddings, and the regression over them
+- `routing.py`: fits `resources/routing/table.npz`, the router's classifier of questions
+
+Cases and the real models come from `app.evaluation`; what is written here is read by `app.stt` and `app.routing`.
+"""

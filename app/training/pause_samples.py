@@ -1,7 +1,7 @@
-"""What the app's own models know of each pause, frame by frame: the material that `turn_ends` fits its weights to.
+"""Collects what the app's models know of each pause, frame by frame: the samples that `endpointing` fits to.
 
-Each case is listened to by a tracker that never ends a turn, in virtual time, so that one pass tells what any policy
-would have known, and when. Recognition takes most of the time; `CachedDecoder` keeps it on disk.
+A tracker that never ends a turn listens to each case in simulated time, so that one pass tells what any policy would
+have known, and when. Recognition takes most of the time, so `CachedDecoder` keeps its results on disk.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case
 from app.evaluation.speech_models import SpeechModels
 from app.evaluation.timed_transcriber import TimedTranscriber
+from app.stt.endpointing import Endpointing
 from app.stt.endpointing_weights import end_weights
-from app.stt.finished_words import WordOdds
 from app.stt.streaming import Decoder
+from app.stt.text_endpointing import WordOdds
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known `silence` seconds into a pause: the judges' answers, None until they are there."""
+    """What is known `silence` seconds into a pause: the judges' results, None until they are available."""
 
     silence: float
     sound: float | None
@@ -36,10 +37,9 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A silence behind voice that ended at `begin`; `resumes`: when the voice comes back, None at the true end.
+    """A silence after voice that ended at `begin`; `resumes`: when the voice goes on, None at the true end.
 
-    `untold`: nobody could know that more follows. `slower`: what the speaker's earlier pauses told, as in
-    `PauseLengths.slower`.
+    `untold`: nobody could know that more follows. `slower`: `PauseLengths.slower` of the speaker's earlier pauses.
     """
 
     begin: float
@@ -51,14 +51,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One case, and all that was known at its pauses."""
+    """One case with its pauses."""
 
     case: Case
     pauses: tuple[Pause, ...]
 
 
 class CachedDecoder:
-    """A decoder of English whose answers are kept in `folder`, by the sound."""
+    """Caches the results of an English decoder in `folder`, by the sound."""
 
     language = "en"
 
@@ -68,48 +68,50 @@ class CachedDecoder:
         folder.mkdir(parents=True, exist_ok=True)
 
     def close(self) -> None:
-        """See `Decoder.close`."""
         self._decoder.close()
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples`: float32 at 16 kHz."""
+        """The words of `samples` (float32 16 kHz)."""
         file = self._folder / hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()[:32]
         if not file.is_file():
             file.write_text(self._decoder.decode(samples), encoding="utf-8")
         return file.read_text(encoding="utf-8")
 
 
-class _PauseTranscriber(TimedTranscriber):
-    """Tells what it knows of a pause, whenever it is asked."""
+class _PauseEndpointing(Endpointing):
+    def report(self) -> None:
+        """Reports a probability of 0, so that the tracker never ends the turn but has later pauses judged again."""
+        if self.judged_sound is not None:
+            self._on_finished(self.turn, 0.0, self.judged_sound[0])
 
-    def _tell(self) -> None:
-        """Tells the tracker no more than that the sound was judged, so that it has later pauses judged anew."""
-        if self._heard is not None:
-            self.on_finished(self._turn, 0.0, self._heard[0])
+
+class _PauseTranscriber(TimedTranscriber):
+    """A transcriber whose knowledge of a pause can be read at any time."""
+
+    endpointing_type = _PauseEndpointing
 
     def look(self, silence: float, speech_end: float) -> Look:
-        """What is known of the pause that began at `speech_end`."""
-        heard = self._heard
-        sound = heard[1] if heard is not None and abs(heard[0] - speech_end) < 1e-6 else None
-        text = self._words_covering(speech_end)
-        known = text is not None and (self._words_judge is None or self._odds[0] == text)
-        return Look(silence, sound, text if known else None, self._odds[1] if known else None)
+        """What is known now of the pause that began at `speech_end`."""
+        judged = self.endpointing.judged_sound
+        sound = judged[1] if judged is not None and abs(judged[0] - speech_end) < 1e-6 else None
+        text, odds = self.endpointing.judged_words(speech_end) or (None, None)
+        return Look(silence, sound, text, odds)
 
 
 class _OpenTracker(TurnTracker):
-    """Never ends a turn."""
+    """A turn tracker that never ends a turn."""
 
-    def _silence_wanted(self) -> float:
+    def _end_silence(self) -> float:
         return math.inf
 
     @property
     def pause_begin(self) -> float | None:
-        """Where the voice ended, while it pauses."""
+        """When the voice ended, during a pause."""
         return self._last_voice if self._state == "paused" else None
 
 
 def listen(case: Case, pauses: PauseLengths, models: SpeechModels) -> Utterance:
-    """Listens to one case; `pauses`: what is known of the speaker, which goes on learning."""
+    """Listens to one case; `pauses`: the speaker's pauses, which are updated."""
     tracker = _OpenTracker(end_weights(), pauses=pauses)
     transcriber = _PauseTranscriber(models.decoder, models.judge, models.words)
     looks: dict[float, list[Look]] = {}

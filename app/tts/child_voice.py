@@ -1,7 +1,7 @@
-"""A voice that is spoken by a child process, one worker module for each engine, so that it steals no time here.
+"""A voice in a child process, one worker module for each engine, so that synthesis takes no time of this process.
 
-Starts the child, hands it texts one by one, resamples what comes back to 24 kHz. On leaving the child goes to the pool
-of models; it also ends by itself when this process is gone, because its input closes.
+Starts the child, sends it texts one by one, and resamples the sound to 24 kHz. On exit the child is released to the pool
+of models; it also ends by itself when this process ends, because its input closes.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from app.conversation.frame import SAMPLE_RATE
 from app.models.pool import MODELS, ModelKey, model_key
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.platform.installation import completing_command
-from app.tts.base import Clip, VoiceError, make_clip
-from app.tts.loudness import amplified
+from app.tts.base import Clip, VoiceError
+from app.tts.clip import amplified, make_clip
 
 _START_TRIES = 2
-"""A child that ends before it can speak is started once more: seen once under Wine, and not in 59 starts since."""
+"""A child that ends before it is ready is started again once: seen once under Wine, and not in 59 starts since."""
 _CLIP_SECONDS = 4.0
-"""A child that is still at a clip so long after its talk is stuck, and ended: a sentence takes half a second."""
+"""A child that is still at a clip so long after its session is stuck, and ended: a sentence takes half a second."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What a child process speaks with. `module` is run with `arguments`; `file` is what has to be here for that.
+    """How a child process speaks: `module` is run with `arguments`, and needs `file`.
 
     `gain`: decibels that make it as loud as the others.
     """
@@ -48,16 +48,14 @@ class Speaker:
 
 
 class ChildVoice:
-    """Speaks as `speaker`. `rate` (1 is its own) and `volume` (a factor) may be changed at any time, and hold from the
-    next text on.
-    """
+    """A `Voice` that speaks as `speaker`."""
 
     def __init__(self, speaker: Speaker, rate: float = 1.0, volume: float = 1.0) -> None:
         self.name = speaker.name
         self.rate = rate
         self.volume = volume
         self.cpu_seconds = 0.0
-        """Processor time that its texts have taken so far."""
+        """Processor time of its texts so far."""
         self._speaker = speaker
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
         self._child: subprocess.Popen[bytes] | None = None
@@ -94,7 +92,6 @@ class ChildVoice:
         MODELS.release(self._key, self._child, alive=lambda child: child.poll() is None, close=end_child)
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """Speaks `text` in the child; see `Voice`."""
         future: Future[Clip] = Future()
         self._work.put((text, future))
         return future
@@ -115,7 +112,7 @@ class ChildVoice:
         )
 
     def _start_child(self) -> bool:
-        """Starts the child and waits until it can speak; False if it ended or took too long, and was ended."""
+        """Starts the child and waits until it is ready; False if it ended, or took too long and was ended."""
         command = python_module_command(self._speaker.module, *self._speaker.arguments)
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
@@ -143,9 +140,9 @@ class ChildVoice:
             except VoiceError as error:
                 future.set_exception(error)
             except Exception:
-                self._stop_child()  # it may still send what belongs to this text
+                self._stop_child()  # it may still send a part of this clip
                 future.set_exception(VoiceError(_BROKEN))
-        while True:  # whoever still waits is told
+        while True:  # texts that still wait are cancelled
             try:
                 item = self._work.get_nowait()
             except queue.Empty:
@@ -157,7 +154,7 @@ class ChildVoice:
         try:
             return self._ask(text)
         except (OSError, ValueError, json.JSONDecodeError):
-            # The child died: once more with a new one, and only then is it an error.
+            # The child died: it is tried again with a new one, and only then an error.
             if self._leaving:
                 raise
             self._stop_child()

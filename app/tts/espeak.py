@@ -1,4 +1,4 @@
-"""The phonemes of a text, by the espeak-ng in Piper's package; it is under the GPL, so for child processes only."""
+"""Turns text into phonemes with the espeak-ng of Piper's package; under the GPL, so for child processes only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Espeak:
-    """espeak-ng's phonemes. Making one changes the working folder."""
+    """espeak-ng. Its constructor changes the working folder."""
 
     def __init__(self) -> None:
         from piper.phonemize_espeak import EspeakPhonemizer
@@ -23,10 +23,10 @@ class Espeak:
 
 
 def enter_data_folder() -> Path:
-    """Change to the folder that holds espeak-ng's data and return their path there.
+    """Change to the folder that holds espeak-ng's data, and return the path of the data in it.
 
-    Windows gives espeak-ng no file whose path has letters outside of the system's code page, such as a user's name in
-    another script, and misreads all beyond ASCII. From where its files lie their names are plain.
+    On Windows espeak-ng can't open a file whose path has letters outside of the system's code page, such as a user's
+    name in another script, and misreads all beyond ASCII. Relative to this folder the names are plain.
     """
     from piper.phonemize_espeak import ESPEAK_DATA_DIR
 

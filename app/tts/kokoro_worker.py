@@ -1,6 +1,6 @@
 """The child process that speaks with Kokoro-82M. Its phonemes come from espeak-ng, which is under the GPL.
 
-It speaks to its parent through standard input and output only, as `app.tts.worker` tells.
+It communicates with its parent as `app.tts.worker` describes.
 """
 
 from __future__ import annotations
@@ -85,18 +85,18 @@ ENGLISH_SOUNDS = (
     ("ɐ", "ə"),
     ("ʲ", ""),
 )
-"""What the model was trained with (the symbols of misaki, its project's phonemes) for what espeak-ng writes."""
+"""The symbols that the model was trained with (of misaki, its project's phonemes), by what espeak-ng writes."""
 
 
 def as_symbols(phonemes: str, language: str) -> str:
-    """Return espeak-ng's phonemes as the model's symbols; what it has none for is left out."""
+    """Return espeak-ng's phonemes as the model's symbols; phonemes without a symbol are left out."""
     for written, symbol in ENGLISH_SOUNDS if language.startswith("en") else SOUNDS:
         phonemes = phonemes.replace(written, symbol)
     return "".join(symbol for symbol in phonemes if symbol in TOKENS)
 
 
 def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
-    """Cut a sentence so that the model takes each piece: behind a mark where there is one, else behind a word."""
+    """Cut a sentence so that the model takes each piece: after a mark where there is one, else after a word."""
     while len(symbols) > most:
         window = symbols[:most]
         cut = max((match.end() for match in re.finditer(r"[,;:—] ?", window)), default=0) or window.rfind(" ") + 1
@@ -107,12 +107,12 @@ def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
 
 
 def threads() -> int:
-    """Return how many cores it may take: half of the machine's, from one to four."""
+    """Return how many threads to use: half of the machine's cores, from one to four."""
     return min(4, max(1, (os.cpu_count() or 1) // 2))
 
 
 def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]) -> Speak:
-    """Returns what speaks. `style`: a row for each number of tokens; `phonemize`: as `Espeak.phonemize`."""
+    """Makes the function that speaks. `style`: a row for each number of tokens; `phonemize`: as `Espeak.phonemize`."""
 
     def pronounce(word: str) -> str:
         return as_symbols(" ".join(phonemize(language, word)), language)
@@ -131,7 +131,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
                     },
                 )
                 sounds.append(np.asarray(sound, np.float32).ravel())
-                # The space in place of the mark at the piece's begin parts its first word from the piece before.
+                # The space in place of the mark at the piece's start separates its first word from the piece before.
                 phonemes += f" {piece} "
                 lengths += (np.asarray(frames).ravel() * FRAME).astype(int).tolist()
         if not sounds:
@@ -143,7 +143,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
 
 
 def load(model: Path, style: Path, language: str) -> Speak:
-    """Returns what speaks with the model in one voice: 510 rows of 256 numbers, two bytes each."""
+    """Loads the model in one voice: 510 rows of 256 numbers, two bytes each."""
     import_onnxruntime().set_seed(SEED)
     rows = np.fromfile(style, "<f2").astype(np.float32).reshape(MOST_TOKENS, 256)
     session = open_onnx(model, threads=threads(), output_of=LENGTHS)

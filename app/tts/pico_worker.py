@@ -1,6 +1,6 @@
-"""The child process that speaks with Pico, by the package `py_nanotts` in the folder that it was fetched to.
+"""The child process that speaks with Pico, by the package `py_nanotts` in the folder that it was downloaded to.
 
-It speaks to its parent through standard input and output only, as `app.tts.worker` tells.
+It communicates with its parent as `app.tts.worker` describes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ SAMPLE_RATE = 16_000
 
 
 def load(package: Path, voice: str) -> Speak:
-    """Returns what speaks with one of the voices of the package in the folder `package`."""
+    """Loads one of the voices of the package in the folder `package`."""
     sys.path.append(str(package.parent))
     from py_nanotts import NanoTTS
 
     engine = NanoTTS()
 
     def speak(text: str, rate: float) -> Speech:
-        plain = re.sub(r"[<>&]", " ", text)  # it takes these for markup
+        plain = re.sub(r"[<>&]", " ", text)  # it would read these as markup
         sound = engine.speak(plain, voice=voice, speed=rate)
         return Speech(np.frombuffer(sound, "<i2").astype(np.float32) / 32768, SAMPLE_RATE)
 

@@ -1,6 +1,6 @@
 """The child process that speaks with Piper, which is GPL-3.0-or-later and runs as a program of its own.
 
-It speaks to its parent through standard input and output only, as `app.tts.worker` tells.
+It communicates with its parent as `app.tts.worker` describes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from app.tts.word_times import word_ends
 from app.tts.worker import Speak, Speech, serve
 
 SEED = 20251002
-"""Of the voice's random variation: the same texts in the same order are spoken the same way, run after run."""
+"""Of the voice's random variation: the same texts in the same order give the same sound in every run."""
 
 NOISE, LENGTH_NOISE = 0.4, 0.5
 """Less random variation than Piper's usual 0.667 and 0.8: it reads more evenly."""
 
 PEAK = 0.6
-"""What Piper makes the loudest sample of a sentence."""
+"""The loudest sample of a sentence."""
 
 ROUNDED_UP = 0.25
 """Share of a sentence's length that its `length_scale` doesn't change, because each of a phoneme's lengths is rounded
@@ -34,14 +34,14 @@ LENGTHS = "Ceil"
 
 
 def load(model: Path) -> Speak:
-    """Returns what speaks with the voice in the file `model`, its .json beside it."""
+    """Loads the voice in the file `model`, with its .json file next to it."""
     from piper import PiperVoice, SynthesisConfig
     from piper.config import PiperConfig
 
     data = enter_data_folder()
     import_onnxruntime().set_seed(SEED)
     try:
-        session = open_onnx(model, output_of=LENGTHS)  # one core is enough (RTF 0.07), and leaves one for all else
+        session = open_onnx(model, output_of=LENGTHS)  # one core is enough (RTF 0.07), and leaves one for the rest
     except ValueError:
         session = open_onnx(model)
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
@@ -52,25 +52,25 @@ def load(model: Path) -> Speak:
 
     def speak(text: str, rate: float) -> Speech:
         stretch = (1 / rate - ROUNDED_UP) / (1 - ROUNDED_UP)
-        answer_mode = SynthesisConfig(
+        config_of_text = SynthesisConfig(
             noise_scale=NOISE, noise_w_scale=LENGTH_NOISE, volume=PEAK, length_scale=config.length_scale * stretch
         )
-        chunks = list(voice.synthesize(text, answer_mode, include_alignments=True))
+        chunks = list(voice.synthesize(text, config_of_text, include_alignments=True))
         if not chunks:
             return Speech(np.zeros(0, np.float32), config.sample_rate)
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks])
         phonemes: list[str] = []
         ends: list[int] = []
-        begin = 0
+        chunk_start = 0
         for chunk in chunks:
-            at = begin
+            at = chunk_start
             for aligned in chunk.phoneme_alignments or ():
                 at += int(aligned.num_samples)
                 phonemes.append(aligned.phoneme)
                 ends.append(at)
             phonemes.append(" ")
-            begin += len(chunk.audio_float_array)
-            ends.append(begin)
+            chunk_start += len(chunk.audio_float_array)
+            ends.append(chunk_start)
         known = all(chunk.phoneme_alignments for chunk in chunks)
         return Speech(
             samples, config.sample_rate, word_ends(text.split(), phonemes, ends, pronounce) if known else None

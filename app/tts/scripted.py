@@ -1,4 +1,4 @@
-"""A voice for tests: every letter is a fixed length of a fixed tone, ready at once. Deterministic."""
+"""A voice for tests: each letter is a tone of fixed length, ready at once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from concurrent.futures import Future
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
-from app.tts.base import Clip, VoiceError, place_words
+from app.tts.base import Clip, VoiceError
+from app.tts.clip import place_words
 
 SECONDS_PER_LETTER = 0.06
 
 
 class ScriptedVoice:
-    """Speaks in tones of 220 Hz. `fail_on`: a text that it cannot speak; `spoken` tells what it was asked."""
+    """Speaks in tones of 220 Hz. `fail_on`: a text that it can't speak. `spoken`: the texts so far."""
 
     name = "scripted"
     rate = volume = 1.0
@@ -23,7 +24,7 @@ class ScriptedVoice:
         self._fail_on = fail_on
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """A clip of 60 ms a letter, done already."""
+        """A finished clip of 60 ms a letter."""
         self.spoken.append(text)
         future: Future[Clip] = Future()
         if self._fail_on and self._fail_on in text:

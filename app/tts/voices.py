@@ -1,4 +1,4 @@
-"""The voices that a user can choose, one or several of each model, and the one that speaks when none is chosen."""
+"""Chooses a voice: lists those of the catalogue, and finds the best one of a language that is on this machine."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 
 LEAST_RATE = 2.0
-"""Seconds of sound that a voice must make a second for the app to choose it by itself: one that makes less falls behind
-where it shares the processor with the talk."""
+"""Seconds of sound that a voice must make in a second for the app to choose it by itself: a slower one falls behind where
+it shares the processor with a session."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
@@ -28,7 +28,7 @@ SAMPLES = {
     "it": "Ciao. Ecco la mia voce: leggo quello che chiedi, e mi fermo quando parli.",
     "pt": "Olá. Esta é a minha voz: leio o que você pede, e paro quando você fala.",
 }
-"""What a voice says to be chosen by, in each language."""
+"""The sample text of each language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def voices_of(language: str) -> list[VoiceEntry]:
 
 
 def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], bool] = is_here) -> VoiceEntry:
-    """Return the voice `key`, which may be just a model, or without a key the best of the language that is here.
+    """Return the voice `key`, which may be just a model, or without a key the best of the language.
 
-    `here` tells of a model whether it can be used. Raise VoiceError.
+    `here`: whether a model is on this machine. Raise VoiceError.
     """
     spoken = ENGLISH if language == AUTOMATIC else language
     if not key:
@@ -92,14 +92,14 @@ def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
-    """Return the voice `key` and what it says to be chosen by, float32 mono 24 kHz. Blocks. Raise VoiceError."""
+    """Return the voice `key` and its sample, float32 mono 24 kHz. Blocks. Raise VoiceError."""
     chosen = choose_voice(key, AUTOMATIC)
     with ChildVoice(speaker_of(chosen), rate, volume) as voice:
         return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples
 
 
 def speaker_of(entry: VoiceEntry) -> Speaker:
-    """Return what a child process speaks with in a voice."""
+    """Return how a child process speaks with this voice."""
     file, voice = model_path(entry.model.key), entry.voice
     arguments = [str(file)]
     if voice is not None and entry.model.engine == "kokoro":
@@ -122,6 +122,6 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     if present:
         return (quick or present)[0]
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
-        return next(voice for voice in known if voice.model.key == own)  # to load it says how the app is completed
+        return next(voice for voice in known if voice.model.key == own)  # loading it says how to complete the app
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
     raise VoiceError(f"No voice for the language “{language}” is on this machine. Get one: {ways}.")

@@ -1,4 +1,4 @@
-"""Where the words of a text end in its speech, from the lengths of the phonemes that it was spoken with."""
+"""Finds where the words of a text end in its speech, from the lengths of the phonemes that it was spoken with."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _STRESS = "ˈˌ"
 def word_ends(
     words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
 ) -> list[int]:
-    """Return the sample behind each word.
+    """Return the sample after each word.
 
-    `phonemes`: what was spoken, with the spaces and marks between words; `ends`: the sample behind each of them.
-    `pronounce` gives the phonemes of a word by itself. It is asked where the text has more or fewer words than groups
-    of phonemes: espeak-ng joins small words (“from the”) and takes numbers apart.
+    `phonemes`: those spoken, with the spaces and marks between words; `ends`: the sample after each of them.
+    `pronounce` gives the phonemes of a word by itself. It is used where the text has more or fewer words than groups of
+    phonemes: espeak-ng joins small words (“from the”) and splits numbers.
     """
     sounding = [index for index, phoneme in enumerate(phonemes) if _sounds(phoneme)]
     if not sounding:
@@ -34,7 +34,7 @@ def word_ends(
 
 
 def _sounds(phoneme: str) -> bool:
-    """Whether it is a sound, or a sign that belongs to the sound before it; not a space, a mark or a stress."""
+    """Whether it is a sound, or a sign that modifies the sound before it; not a space, a mark or a stress."""
     return unicodedata.category(phoneme[0])[0] in "LM" and phoneme not in _STRESS
 
 
@@ -43,7 +43,7 @@ def _sounding(phonemes: str) -> list[str]:
 
 
 def _group_sizes(phonemes: Sequence[str]) -> list[int]:
-    """How many sounds stand between one space and the next, where there are any."""
+    """The number of sounds between one space and the next, where there are any."""
     sizes = [0]
     for phoneme in phonemes:
         if phoneme == " ":
@@ -54,13 +54,14 @@ def _group_sizes(phonemes: Sequence[str]) -> list[int]:
 
 
 def _matched_sizes(spoken: list[str], alone: list[list[str]]) -> list[int]:
-    """How many of the sounds `spoken` belong to each word, where by itself it has those of `alone`."""
+    """How many of the sounds `spoken` belong to each word; by itself, each has the sounds of `alone`."""
     expected = [sound for word in alone for sound in word]
     pairs = [(0, 0)]
     for block in SequenceMatcher(None, expected, spoken, autojunk=False).get_matching_blocks():
         pairs += [(block.a, block.b), (block.a + block.size, block.b + block.size)]
     pairs.append((len(expected), len(spoken)))
     borders = np.cumsum([0, *map(len, alone)])
-    places = np.interp(borders, *zip(*pairs, strict=True)).round().astype(int)
+    there, here = np.array(pairs).T
+    places = np.interp(borders, there, here).round().astype(int)
     places[-1] = len(spoken)
     return np.diff(places).tolist()

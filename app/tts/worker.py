@@ -1,7 +1,7 @@
-"""What the child processes of all voices share: one line of JSON in, one clip out, until their input ends.
+"""The main loop of the child processes of all voices: one line of JSON in, one clip out, until their input ends.
 
-In comes `{"text": …, "rate": …}` a line, where rate 2 is twice as fast; back comes `{"sample_rate": …, "bytes": …,
-"word_ends": …, "cpu_seconds": …}` a line and that many bytes of float32, or `{"error": …}`. The first line back is
+Standard input: a line `{"text": …, "rate": …}`, where rate 2 is twice as fast. Standard output: a line `{"sample_rate":
+…, "bytes": …, "word_ends": …, "cpu_seconds": …}` and that many bytes of float32, or a line `{"error": …}`; first of all
 `{"ready": true}`.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What an engine made of a text. `word_ends`: the sample behind each of its words; None: not known."""
+    """An engine's sound for a text. `word_ends`: the sample after each of its words; None: not known."""
 
     samples: np.ndarray
     sample_rate: int
@@ -28,18 +28,18 @@ class Speech:
 
 
 Speak = Callable[[str, float], Speech]
-"""Speaks a text at a rate."""
+"""Speaks a text at a rate (1: the voice's own)."""
 
 
 def serve(load: Callable[[], Speak]) -> int:
-    """Loads a voice, has it speak once, and serves until standard input ends; returns the exit code."""
+    """Loads a voice, warms it up, and serves until standard input ends; returns the exit code."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever a library prints must not get into the stream of clips.
+    # What a library prints must not get into the stream of clips.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(2)  # behind the frame loop, which must never be late
+        os.nice(2)  # after the frame loop, which must never be late
     speak = load()
-    speak("Ready.", 1.0)  # the first run is slow; have it before it matters
+    speak("Ready.", 1.0)  # the first run is slow
     out.write(json.dumps({"ready": True}).encode() + b"\n")
     out.flush()
     for line in sys.stdin.buffer:
@@ -49,7 +49,7 @@ def serve(load: Callable[[], Speak]) -> int:
             began = time.process_time()
             speech = speak(asked["text"], asked.get("rate", 1.0))
             samples = speech.samples.astype("<f4")
-            head = {
+            head: dict[str, object] = {
                 "sample_rate": speech.sample_rate,
                 "bytes": samples.nbytes,
                 "word_ends": speech.word_ends,

@@ -1,7 +1,7 @@
 """Write the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
 
-The packages come from the locks, the licences from the tables of `resources/licences.md`. What is part of the
-installation has its own hash, what is fetched those that the locks allow.
+The packages come from the locks, the licences from the tables of `resources/licences.md`. Parts of the installation
+have their own hash; downloaded packages have those that the locks allow.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from building.payload import json_bytes
 from building.source import BuildError, Source
+from installation.sizes import normal_name
 from licences import first_piece
 
 if TYPE_CHECKING:
@@ -27,19 +28,19 @@ LOCKS = (
     ("models-optional.txt", "optional", "fetched when the user asks for it"),
     ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
-"""The locks with what their packages are to the app. The first one that names a package decides."""
+"""The locks with the scope of their packages. The first lock that names a package decides."""
 
 SHIPPED = "part of the installation"
 
 UNIVERSE = uuid.UUID("5d3d0d3e-6f0f-5f5e-9a39-3c3d7f2c9a10")
-"""Makes serial numbers out of commits."""
+"""The namespace of serial numbers, which are made from commits."""
 
-# What the licence page calls a licence in one or more identifiers of SPDX, without words around them.
+# SPDX licence expressions on the licence page, without text around them.
 EXPRESSION = re.compile(r"(?:[A-Z][\w.+-]*)(?: (?:OR|AND|WITH) [A-Z][\w.+-]*)*")
 
 
 class Pin(NamedTuple):
-    """A package as a lock names it. `marker`: the systems that it is for; empty for all."""
+    """A package in a lock. `marker`: the systems that it is for; empty for all."""
 
     name: str
     version: str
@@ -48,12 +49,12 @@ class Pin(NamedTuple):
 
 
 def pins(lock: str) -> Iterator[Pin]:
-    """Read a lock; what is only for a browser's Python is left out, since the app does not run there."""
+    """Read a lock, without packages for Python in a browser, where the app does not run."""
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock):
         match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)(?:\s*;\s*([^\\\n]+))?", block)
         if match and "sys_platform == 'emscripten'" not in (match[3] or ""):
             hashes = tuple(sorted(re.findall(r"--hash=sha256:([0-9a-f]{64})", block)))
-            yield Pin(_normal(match[1]), match[2], (match[3] or "").strip(), hashes)
+            yield Pin(normal_name(match[1]), match[2], (match[3] or "").strip(), hashes)
 
 
 def tables(page: str) -> Iterator[dict[str, str]]:
@@ -78,7 +79,7 @@ SYSTEM_PYTHON = {
     "licenses": [{"expression": "PSF-2.0"}],
     "properties": [{"name": "kame-desktop:comes", "value": "the system's, or fetched by uv when the app is set up"}],
 }
-"""Python where an installation does not bring one along."""
+"""Python, for an installation that doesn't include one."""
 
 
 def bill_of_materials(
@@ -97,7 +98,7 @@ def bill_of_materials(
     component.
     """
     rows = list(tables(source.file("resources/licences.md").decode("utf-8")))
-    licences = {_normal(row["Package"]): row["Licence"] for row in rows if "Package" in row}
+    licences = {normal_name(row["Package"]): row["Licence"] for row in rows if "Package" in row}
     components = list(_packages(source, licences, target, shipped))
     packages = {component["name"]: component for component in components}
     if uv_shipped:
@@ -145,10 +146,10 @@ def _packages(
 
 
 def _for_target(pin: Pin, target: Target | None) -> Pin:
-    """Leave out what is said of other systems."""
+    """Remove what concerns other systems."""
     if target is None:
         return pin
-    # Torch for Windows comes from an index of its own, whose files the locks don't know.
+    # Torch for Windows comes from its own index, whose files the locks don't list.
     hashes = () if target.system == "windows" and pin.name == "torch" else pin.hashes
     return pin._replace(marker="", hashes=hashes)
 
@@ -179,23 +180,23 @@ def _uv(source: Source, licences: dict[str, str], shipped: Mapping[str, str]) ->
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
     # A model may come in several packages, of which the page names the first.
-    told = licences.get(pin.name) or licences.get(first_piece(pin.name))
-    if told is None:
+    text = licences.get(pin.name) or licences.get(first_piece(pin.name))
+    if text is None:
         raise BuildError(
             f"resources/licences.md does not tell the licence of {pin.name}. Run python packaging/licences.py first."
         )
-    return told
+    return text
 
 
-def _licence(told: str) -> dict[str, Any]:
-    """An expression where the page gives one; otherwise the page's words, which no program has to understand."""
-    if EXPRESSION.fullmatch(told):
-        return {"expression": told}
-    return {"license": {"name": told}}
+def _licence(text: str) -> dict[str, Any]:
+    """An SPDX expression where the page gives one; otherwise the page's text as a name."""
+    if EXPRESSION.fullmatch(text):
+        return {"expression": text}
+    return {"license": {"name": text}}
 
 
 def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Describe a model or a data set; one that lies in a package has that package's version and hashes."""
+    """Describe a model or a data set; one in a package has the package's version and hashes."""
     how = row["How it comes to the user"]
     inside = how.startswith("in `resources")
     component = {
@@ -216,7 +217,3 @@ def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[
 
 def _property(name: str, value: str) -> dict[str, str]:
     return {"name": f"kame-desktop:{name}", "value": value}
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

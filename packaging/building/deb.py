@@ -1,4 +1,4 @@
-"""Build the Debian package, for all users of a machine: Debian 12, Ubuntu 22.04 and what came after them."""
+"""Build the Debian package, for all users of a machine: Debian 12, Ubuntu 22.04 and newer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ COMMAND = "/usr/bin/kame-desktop"
 MANUAL = "usr/share/man/man1/kame-desktop.1.gz"
 
 RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
-"""What a library's package is called since Debian 13 and Ubuntu 24.04, and before."""
+"""A library's package name since Debian 13 and Ubuntu 24.04, and before."""
 
 RECOMMENDED = ("python3-tk", "libasound2-plugins", "libpulse0", "gnome-keyring | kwalletmanager")
 """The progress of the set-up in a window; sound through PulseAudio and PipeWire; a keyring for API keys."""
 
 AUTHORS = "The authors of KAME Desktop <no-address@kame-desktop.invalid>"
-"""Debian asks for an address, and the project has none yet: names that end in .invalid belong to nobody (RFC 2606)."""
+"""Debian requires an address, and the project has none yet: names that end in .invalid are reserved (RFC 2606)."""
 
 REMOVE_COMPILED = f"""\
 #!/bin/sh
@@ -58,7 +58,7 @@ Description: talk with a computer that speaks while it thinks
 
 
 def build_deb(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
-    """Return the package's name and content. `tools`: uv and what belongs to it."""
+    """Return the package's name and content. `tools`: uv and its files."""
     files = sorted([*_program(source, tools), *_desktop(source), *_documents(source)])
     members = [
         ("debian-binary", b"2.0\n"),

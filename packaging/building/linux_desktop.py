@@ -1,4 +1,4 @@
-"""Fill in the files that bring the app into a Linux desktop: command, menu entry, icons, description."""
+"""Fill in the files that integrate the app into a Linux desktop: command, menu entry, icons, description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from building.source import File, Source
 
 FOLDER = "packaging/desktop/"
 APP_ID = "org.kame_desktop.KameDesktop"
-"""Names the menu entry. The app tells the desktop the same (`app.settings.declarations.APP_ID`), so that it knows its windows."""
+"""The menu entry's name; the same as `app.settings.declarations.APP_ID`, by which desktops recognise the window."""
 
 WM_CLASS = "kame-desktop"
 

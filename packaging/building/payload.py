@@ -1,4 +1,4 @@
-"""Make the folder of program files that every kind of installation shares, and write folders to disk."""
+"""Collect the program files that every kind of installation shares, and write folders to disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 
 
 def program_files(source: Source) -> list[File]:
-    """Return those files of a commit that run on a user's machine."""
+    """Return the files of a commit that are installed."""
     return [
         File(file.path, file.data)
         for file in source.files
@@ -27,9 +27,9 @@ def program_files(source: Source) -> list[File]:
 
 
 def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
-    """Return all files of an installation of a kind, with what it is written down as; sorted by path.
+    """Return all files of a kind of installation, with its description `installed.json`; sorted by path.
 
-    `more`: what this kind brings besides, like the package tool.
+    `more`: additional files of this kind, such as the package tool.
     """
     about = {"version": source.version, "kind": kind, "commit": source.commit}
     written = File("installed.json", json_bytes(about))
@@ -37,7 +37,7 @@ def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
 
 
 def list_of_files(files: Iterable[File]) -> File:
-    """Return the list by which the launcher's repair finds damaged files: each path with its SHA-256."""
+    """Return the list with which the launcher's repair finds damaged files: each path with its SHA-256."""
     return File("files.json", json_bytes({file.path: hashlib.sha256(file.data).hexdigest() for file in files}))
 
 

@@ -1,4 +1,4 @@
-"""Sign Windows programs, with a certificate or with a command of the builder's."""
+"""Sign Windows programs, with a certificate or a given command."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from building.source import BuildError
 
 Sign = Sequence[str]
-"""The words of a command that signs a program in place; the program's path is put behind them. Without words nothing
-is signed."""
+"""A command that signs a program in place, to which the program's path is appended. Empty: nothing is signed."""
 
 
 def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | None = None) -> Sign:
@@ -42,7 +41,7 @@ def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | 
 
 
 def with_command(words: str) -> Sign:
-    """Sign with a command of the builder's, which gets the program's path as its last word and changes it in place."""
+    """Sign with a given command, which gets the program's path as its last argument and changes it in place."""
     return shlex.split(words)
 
 

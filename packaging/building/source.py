@@ -1,4 +1,4 @@
-"""Read one commit of the project: which it is, when it was made, and its files."""
+"""Read one commit of the project: its hash, its time and its files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 
 class BuildError(Exception):
-    """A build can't go on; `str(error)` is a sentence: what happened, what it means, what to do."""
+    """A build has failed; `str(error)` says what happened, what it means, and what to do."""
 
 
 class File(NamedTuple):
-    """A file of a package: its path with slashes, what it holds, and whether it is a program."""
+    """A file of a package: its path with slashes, its content, and whether it is executable."""
 
     path: str
     data: bytes
@@ -25,7 +25,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A commit. `epoch`: when it was made, in seconds since 1970: the time of all files that are built from it."""
+    """A commit. `epoch`: its time in seconds since 1970, which all files built from it get."""
 
     commit: str
     version: str
@@ -33,7 +33,7 @@ class Source:
     files: tuple[File, ...]
 
     def file(self, path: str) -> bytes:
-        """Return what a file holds. Raise BuildError if the commit has no such file."""
+        """Return a file's content. Raise BuildError if the commit has no such file."""
         for file in self.files:
             if file.path == path:
                 return file.data
@@ -50,7 +50,7 @@ def read_source(root: Path) -> Source:
         )
     commit = _git(root, "rev-parse", "HEAD").decode().strip()
     epoch = int(_git(root, "show", "-s", "--format=%ct", "HEAD"))
-    # No conversion of line ends, whatever the builder's git is set to.
+    # No conversion of line ends, whatever git's settings are.
     archive = _git(root, "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=tar", "HEAD")
     files = []
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -71,6 +71,6 @@ def _git(root: Path, *words: str) -> bytes:
     except FileNotFoundError as error:
         raise BuildError("git was not found. Builds are made from a commit: install git, then build again.") from error
     except subprocess.CalledProcessError as error:
-        told = error.stderr.decode("utf-8", "replace").strip()
-        sentence = f"{root} could not be read as a git checkout: {told}. Build in a clone of the project."
+        output = error.stderr.decode("utf-8", "replace").strip()
+        sentence = f"{root} could not be read as a git checkout: {output}. Build in a clone of the project."
         raise BuildError(sentence) from error

@@ -1,4 +1,4 @@
-"""Get uv, which the launcher installs packages with, out of the wheel that the lock names by its hash."""
+"""Extract uv, with which the launcher installs packages, from the wheel that the lock names by its hash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCK = "packaging/locks/uv.txt"
 def uv_files(source: Source, platform: str, wheel: Path | None = None) -> list[File]:
     """Return uv, its licences and its own list of parts, as files in `tools/`.
 
-    `platform`: the wheel's, as pip names it. `wheel`: the file, if it is there already; else pip fetches it.
+    `platform`: the wheel's platform tag. `wheel`: the file; without it, pip downloads it.
     """
     data = wheel.read_bytes() if wheel is not None else _fetch(source, platform)
     lock = source.file(LOCK).decode("utf-8")

@@ -22,7 +22,7 @@ def build_wheel(source: Source) -> tuple[str, bytes]:
         out.mkdir()
         bom = File("resources/bom.json", bill_of_materials(source, "wheel", uv_shipped=False))
         write_tree([*source.files, bom], tree, source.epoch)
-        # The time of the files inside, and modes that don't hang on the builder's umask.
+        # Fixed times of the files inside, and modes that don't depend on the umask.
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "LC_ALL": "C", "TZ": "UTC"}
         done = subprocess.run(
             [sys.executable, "-c", BUILD, str(out)],

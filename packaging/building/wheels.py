@@ -1,4 +1,4 @@
-"""Fetch the wheels of the locks for one system and Python version, by their hashes."""
+"""Download the wheels of the locks for one system and Python version, by their hashes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Target(NamedTuple):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """Return the platform tags of wheels that the target takes."""
+        """The platform tags of wheels for the target."""
         return ("win_amd64",) if self.system == "windows" else LINUX_PLATFORMS
 
     @property
     def markers(self) -> dict[str, str]:
-        """Return what the conditions of requirements are evaluated with."""
+        """The values with which the markers of requirements are evaluated."""
         windows = self.system == "windows"
         return {
             "python_version": self.version,
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 def requirements_for(lock: str, target: Target) -> dict[str, str]:
-    """Return what a lock asks for on the target: the pins, each with its line of hashes."""
+    """Return a lock's pins for the target, each with its line of hashes."""
     chosen = {}
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:]:
         wanted = Requirement(block.split("\\\n")[0].strip())
@@ -67,7 +67,7 @@ def requirements_for(lock: str, target: Target) -> dict[str, str]:
 
 
 def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
-    """Fetch the wheels of these locks into a folder; return them, sorted. What is there is not fetched again."""
+    """Download the wheels of these locks into a folder, unless they are there; return them sorted."""
     pins: dict[str, str] = {}
     for lock in locks:
         pins |= requirements_for(lock.read_text("utf-8"), target)
@@ -109,6 +109,6 @@ def pin_of(wheel: str) -> str:
 
 
 def unpacked_size(wheel: Path) -> int:
-    """Return the bytes of all files in a wheel."""
+    """Return the size of all files in a wheel, in bytes."""
     with zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())

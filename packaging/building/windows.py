@@ -1,4 +1,4 @@
-"""Build the Windows installers: online, which fetches the app's packages at the first start, and offline."""
+"""Build the Windows installers: online, which downloads the app's packages at the first start, and offline."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ NOTICES = "packaging/windows/licences/"
 def build_windows(
     root: Path, source: Source, python: Python, kinds: Sequence[str], sign: Sign, uv: Path | None = None
 ) -> list[tuple[str, bytes]]:
-    """Return the installers' names and contents. `python`: the one to bring along."""
+    """Return the installers' names and contents. `python`: the one to include."""
     target, tools = Target("windows", python.minor), uv_files(source, "win_amd64", uv)
     shared = [*python.files, *tools, *_notices(source)]
     shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
     sizes = sizes_of(source.file("packaging/locks/sizes.json"), str(target)).values()
-    told = {
-        "download": sum(size.download for size in sizes),
-        "unpacked": sum(size.unpacked for size in sizes),
-    }
+    total = {"download": sum(size.download for size in sizes), "unpacked": sum(size.unpacked for size in sizes)}
     built = []
     for kind in kinds:
         wheels = _wheels(root, target) if kind == "offline" else []
@@ -46,7 +43,7 @@ def build_windows(
         bom = File("resources/bom.json", bill)
         files = payload(source, f"windows-{kind}", [*shared, bom, *wheels])
         files.append(list_of_files(files))
-        installer = made(source, kind, files, told, sign)
+        installer = made(source, kind, files, total, sign)
         if kind == "online" and len(installer) > ONLINE_LIMIT:
             raise BuildError(
                 f"The online installer has {len(installer) / 10**6:.1f} MB, and may have {ONLINE_LIMIT / 10**6:.0f}. "
@@ -68,7 +65,7 @@ def _wheels(root: Path, target: Target) -> list[File]:
 
 
 def _notices(source: Source) -> list[File]:
-    """Return the licences that go with what the installer carries."""
+    """Return the licences of what the installer contains."""
     return [
         File("licences/" + file.path.removeprefix(NOTICES), file.data)
         for file in source.files
@@ -77,7 +74,7 @@ def _notices(source: Source) -> list[File]:
 
 
 def python_component(python: Python) -> dict:
-    """Describe the Python that is brought along, for the bill of materials."""
+    """Describe the included Python for the bill of materials."""
     return {
         "type": "platform",
         "bom-ref": "python",

@@ -1,4 +1,4 @@
-"""Make the installer for Windows out of its files, with NSIS."""
+"""Make the installer for Windows from its files, with NSIS."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OUT = "kame-desktop-setup.exe"
 
 
 def script_of(files: Iterable[File]) -> str:
-    """Return the commands that write all files beside the old ones; sorted, so that they give the same installer."""
+    """Return the NSIS commands that write all files beside the old ones; sorted, for a reproducible installer."""
     lines, folder = [], None
     for file in sorted(files):
         parent, _, _ = file.path.replace("/", "\\").rpartition("\\")
         if parent != folder:
             folder = parent
             lines.append(f'SetOutPath "${{NEW}}\\{parent}"' if parent else 'SetOutPath "${NEW}"')
-        # They are compressed already.
+        # Wheels are already compressed.
         stored = file.path.startswith("wheels/")
         lines += ["SetCompress off"] if stored else []
         lines.append(f'File "${{SOURCE}}/files/{file.path}"')
@@ -33,15 +33,15 @@ def script_of(files: Iterable[File]) -> str:
 
 
 def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int], sign: signing.Sign = ()) -> bytes:
-    """Return the installer, signed as the uninstaller in it.
+    """Return the installer, signed like the uninstaller in it.
 
-    `sizes` are the bytes of what the first start sets up, to be told: `download` and `unpacked`.
+    `sizes`: what the first start will set up, for the user: `download` and `unpacked`, in bytes.
     """
     own = sum(len(file.data) for file in files)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         write_tree(files, work / "files", source.epoch)
-        # With the commit's time, too: NSIS writes it down for the picture.
+        # With the commit's time too, since NSIS stores the picture's.
         own_files = [File(name, source.file(FOLDER + name)) for name in ("setup.nsi", "welcome.bmp")]
         own_files += [File("files.nsh", script_of(files).encode()), File("kame.ico", icon(source))]
         own_files += [File("sign.sh", signing.script_of(sign))] if sign else []

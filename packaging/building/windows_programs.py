@@ -19,7 +19,7 @@ CONSOLE = ("kame-desktop.exe", "KAME Desktop in a terminal", ("console.c", "prog
 
 
 def icon(source: Source) -> bytes:
-    """Return the icon in all sizes as Windows wants it: an index, then the pictures as PNG."""
+    """Return the icon in Windows' format: an index, then the pictures in all sizes as PNG."""
     pictures = [source.file(f"resources/icons/kame-{size}.png") for size in ICON_SIZES]
     index, at = struct.pack("<HHH", 0, 1, len(pictures)), 6 + 16 * len(pictures)
     for size, picture in zip(ICON_SIZES, pictures, strict=True):
@@ -30,7 +30,7 @@ def icon(source: Source) -> bytes:
 
 
 def numbers(version: str) -> str:
-    """Return a version as the four numbers that Windows wants: `0.1.0` is `0.1.0.0`."""
+    """Return a version as the four numbers that Windows requires: `0.1.0.0` for `0.1.0`."""
     parts = [part for part in version.split(".") if part.isdigit()]
     return ".".join([*parts, "0", "0", "0", "0"][:4])
 

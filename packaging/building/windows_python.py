@@ -1,4 +1,4 @@
-"""Take the Python that the Windows installer brings along, without what the app never uses."""
+"""Read the Python that the Windows installer includes, without the parts that the app never uses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ PINNED = {
     "python-3.12.10-embed-amd64.zip": "4acbed6dd1c744b0376e3b1cf57ce906f9dc9e95e68824584c8099a63025a3c3",
     "cpython-3.12.14+20260901-x86_64-pc-windows-msvc-install_only_stripped.tar.gz": "7c45c9622400d578709a9b2cddbe8124cc21d382409d9f13406d706d28e31b14",
 }
-"""The archives that are taken without further words: python.org's and python-build-standalone's."""
+"""The archives that are accepted without a given digest: python.org's and python-build-standalone's."""
 
 LEFT_OUT = re.compile(
-    r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/|(include|libs|tcl|Scripts|Doc)/"
-    r"|.*(__pycache__/|\.pdb$|\.pyc$)|DLLs/(_tkinter|_test|_ctypes_test|_msi|tcl\d|tk\d)|Lib/(turtle|sitecustomize)\.py$"
+    r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/"
+    r"|(include|libs|tcl|Scripts|Doc)/|.*(__pycache__/|\.pdb$|\.pyc$)"
+    r"|DLLs/(_tkinter|_test|_ctypes_test|_msi|tcl\d|tk\d)|Lib/(turtle|sitecustomize)\.py$"
 )
 NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
 
@@ -30,7 +31,7 @@ NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
 class Python(NamedTuple):
     """A Python for Windows. `version`: such as `3.12.10`; `sha256`: of its archive, or of its library if it had none.
 
-    `files` are to be put into `python/`.
+    `files`: the files of the folder `python/`.
     """
 
     version: str
@@ -44,9 +45,9 @@ class Python(NamedTuple):
 
 
 def python_files(given: Path, sha256: str | None) -> Python:
-    """Return the Python to bring along.
+    """Return the Python to include.
 
-    `given` is an archive, whose digest has to be the pinned one or `sha256`, or a folder, which is taken as it is.
+    `given`: an archive, whose digest must be the pinned one or `sha256`, or a folder, which is used as it is.
     """
     if given.is_dir():
         paths = (path for path in given.rglob("*") if path.is_file())
@@ -61,7 +62,7 @@ def python_files(given: Path, sha256: str | None) -> Python:
     if version is None or any(name not in names for name in NEEDED):
         raise BuildError(
             f"{given} does not hold a Python for Windows: {', '.join(NEEDED)} and its library have to be at its top. "
-            f"packaging/README.md tells which packages fit."
+            f"packaging/README.md lists the packages that fit."
         )
     files = sorted(File(f"python/{file.path}", file.data) for file in every if not LEFT_OUT.match(file.path))
     whole = given.read_bytes() if given.is_file() else libraries[0]

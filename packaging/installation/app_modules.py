@@ -1,4 +1,4 @@
-"""Load modules of the app that need nothing but the standard library, and ask them."""
+"""Use modules of the app that need only the standard library, before its packages are installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def app_module(name: str) -> ModuleType:
 
 
 def window_is_open() -> bool:
-    """Tell whether the app's window runs, which holds a lock for as long."""
+    """Tell whether the app's window is open: it holds a lock meanwhile."""
     lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
     try:
         descriptor = os.open(lock, os.O_RDWR)

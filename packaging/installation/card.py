@@ -1,4 +1,4 @@
-"""Find an NVIDIA graphics card, by the same module as the app does."""
+"""Find an NVIDIA graphics card with the app's own module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def nvidia() -> ModuleType:
 
 
 def has_nvidia_driver() -> bool:
-    """Tell whether a driver is there, without asking it."""
+    """Tell whether a driver is installed, without calling it."""
     return nvidia().has_driver()
 
 
@@ -29,7 +29,7 @@ def obstacle() -> str:
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
-    """Tell whether nothing is left to do for a graphics card, without asking its slow driver."""
+    """Tell whether nothing is left to do for a graphics card, without calling its slow driver."""
     gpu = stamp.get("gpu", {})
     if not gpu:
         return False
@@ -41,5 +41,5 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
 
 
 def worth_another_try(gpu: Mapping) -> bool:
-    """Tell whether a set-up that the user asks for should look at the card again."""
+    """Tell whether a set-up by the user should try the card again."""
     return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))

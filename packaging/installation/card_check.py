@@ -10,7 +10,7 @@ from installation.steps import Steps
 
 NO_CARD_SEEN, WRONG_SUM, TOO_LATE = 3, 4, 5
 
-# Runs in the environment. A thread ends it where a driver is stuck.
+# Runs in the environment. A timer thread ends it if the driver hangs.
 CHECK = """
 import os, threading
 stuck = threading.Timer(240, os._exit, [5])
@@ -32,7 +32,7 @@ MEANINGS = {
 
 
 class CardFailed(Problem):
-    """The packages were installed, and the card doesn't work with them; `may_work`: not with its present driver."""
+    """The packages are installed, but the card doesn't work with them; `may_work`: another driver may help."""
 
     may_work = False
 

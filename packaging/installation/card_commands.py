@@ -1,4 +1,4 @@
-"""Install what an NVIDIA card needs beside the app that runs, take it away again, and tell how it stands."""
+"""Install what an NVIDIA card needs while the app runs, remove it, and report its state."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NO_CARD = "There is no NVIDIA card with a driver. The embedded voice needs none.
 
 
 def card_status(places: InstalledPlaces) -> dict[str, Any]:
-    """Tell how it stands with the graphics card.
+    """Return the state of the graphics card's packages.
 
     `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
-    are bytes still to come, which are about right if `estimated`; `free` are those of the disk.
+    are the remaining bytes, roughly if `estimated`; `free`: free bytes of the disk.
     """
     driver = nvidia().look()
     stamp = read_stamp(places)
@@ -75,7 +75,7 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
 
 
 def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
-    """Tell whether an environment is the one that the cards of now need; also where that isn't known."""
+    """Tell whether an environment suits the present cards; True where that is unknown."""
     if build is None or not variant.backend:
         return True
     has_device = not variant.device or any(card.uuid == variant.device for card in driver.cards)
@@ -83,7 +83,7 @@ def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
 
 
 def existing(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
+    """Return a folder, or its nearest existing parent."""
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
@@ -92,9 +92,9 @@ def _status(state: str, sentence: str) -> dict[str, Any]:
 
 
 def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Make an environment with a card's packages, which the app's next start uses; return a sentence.
+    """Make an environment with a card's packages for the app's next start; return a sentence.
 
-    Whatever happens, the environment in use stays as it is. Raise Problem if it can't be done.
+    The environment in use is never changed. Raise Problem on failure.
     """
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
@@ -111,7 +111,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
 
 
 def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Take a card's packages away, from the app's next start on; return a sentence."""
+    """Remove a card's packages, from the app's next start on; return a sentence."""
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
         provision.hold = hold
@@ -119,7 +119,7 @@ def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -
         if places.next.venv.exists():
             remove_tree(places.next.venv)
         if variant_of(read_stamp(places)).backend and not is_current(places) and not window_is_open():
-            # An upgrade of the app that lacks the network or the room for a card's new packages.
+            # After an upgrade of the app without the network or the room for a card's new packages.
             clean_up(places)
             provision.build(EMBEDDED)
             provision.put_in_place()
@@ -149,8 +149,8 @@ def _build_next(provision: Provision, variant: Variant) -> None:
         provision.build(variant)
         move(places.new.venv, places.next.venv)
     except BaseException as error:
-        # What was fetched stays for another try, but for packages that don't work here.
-        with contextlib.suppress(Problem):  # the next set-up removes the rest; the error itself is to be told
+        # Downloads stay for another try, except packages that don't work here.
+        with contextlib.suppress(Problem):  # the next set-up removes the rest; the error itself is reported
             clean_up(places)
         if isinstance(error, CardFailed) and not error.may_work:
             remove_leftovers(places)

@@ -1,4 +1,4 @@
-"""Install what the models need on an NVIDIA graphics card."""
+"""Install what the models need on an NVIDIA graphics card, in a checkout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from installation.torch_builds import torch_for_windows
 
 
 def install_gpu(setup: Setup, use_gpu: bool) -> dict:
-    """Install what an NVIDIA card needs, if there is one; never stop the app for it."""
+    """Install what an NVIDIA card needs, if there is one; return its state for the stamp. Never raises Problem."""
     state = {"driver": card.has_nvidia_driver(), "lock": digest(setup.places.locks / "gpu.txt")}
     if not use_gpu:
         return {**state, "state": "declined"}

@@ -1,4 +1,4 @@
-"""Run all checks of the project."""
+"""Run all checks of the project: import rules, style and tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from installation.problems import Problem
 from installation.steps import Steps
 from installation.system_parts import WINDOWS_TEST_PARTS
 
-# One more than there are cores, since some wait for children and servers; more than four would want more memory than
-# most machines have.
+# One more than there are cores, since some tests wait for children and servers; more than four would need more memory
+# than most machines have.
 WORKERS = min(4, (os.cpu_count() or 1) + 1)
 
 WINDOWS_TEST_SECONDS = 1500
@@ -52,7 +52,7 @@ def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, argu
             "The Windows tests run a Windows Python under Wine, and take its library from Debian 12.",
             "Run them on Debian 12, as root or with the packages that are named above.",
         )
-    # One of them runs all the tests that Windows can run, and bounds each of those itself.
+    # One of them runs all tests that can run on Windows, with a time limit for each.
     pytest = [str(places.python), "-m", "pytest", "--timeout", str(WINDOWS_TEST_SECONDS)]
     command = [*pytest, *(arguments or ["tests/windows"])]
     return _run_all(places, env, [("The tests on Windows", command)])
@@ -60,7 +60,7 @@ def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, argu
 
 def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[tuple]) -> int:
     """Run named commands one after the other; return the first exit code that isn't zero."""
-    # Hundreds of processes import the same: what one of them has compiled is there for the others, also where the
+    # Hundreds of processes import the same modules: what one of them has compiled serves the others, even where the
     # environment says otherwise.
     env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)

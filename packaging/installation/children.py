@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 CANCELLED = 130
-"""The exit code after Ctrl-C, and of a set-up that the user has cancelled."""
+"""The exit code after Ctrl-C, or when the user cancels a set-up."""
 
 
 class Stopped(BaseException):
-    """The system asked this program to end (SIGTERM, SIGHUP)."""
+    """The system has asked this program to end (SIGTERM, SIGHUP)."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -20,14 +20,14 @@ class Stopped(BaseException):
 
 
 def reason_of(number: int) -> BaseException:
-    """What a signal raises: KeyboardInterrupt for Ctrl-C, Stopped for a polite end."""
+    """Return the exception for a signal: KeyboardInterrupt for Ctrl-C, else Stopped."""
     return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)
 
 
-class Stops:
-    """What Ctrl-C and a polite end of this program do: raise their reason, but never while a child is being started.
+class SignalHandler:
+    """Raises the exception of a signal, but not while a child is being started.
 
-    A child that runs already while `Popen` hasn't returned yet would be left behind.
+    A child that already runs while `Popen` hasn't returned yet would be left behind.
     """
 
     def __init__(self) -> None:
@@ -41,11 +41,18 @@ class Stops:
             raise reason_of(number)
 
 
-stop_on_signal = Stops()
+stop_on_signal = SignalHandler()
+
+
+def catch_signals() -> None:
+    """Let SIGINT, SIGTERM and SIGHUP raise their exceptions."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop_on_signal)
 
 
 def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
-    """Start a child. A signal that comes meanwhile ends it and then this program."""
+    """Start a child. A signal that arrives meanwhile ends the child, then this program."""
     stop_on_signal.starting, stop_on_signal.held, child = True, None, None
     try:
         child = subprocess.Popen(command, **options)
@@ -60,7 +67,7 @@ def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
 
 
 def end_child(child: subprocess.Popen, reason: BaseException) -> None:
-    """End a child politely, then firmly. Ctrl-C has reached it already: that one gets a moment first."""
+    """Terminate a child, and kill it if it doesn't end. After Ctrl-C, which it has received too, wait for it first."""
     patience = ((lambda: None, 10),) if isinstance(reason, KeyboardInterrupt) else ()
     for ask, seconds in (*patience, (child.terminate, 5), (child.kill, 5)):
         ask()
@@ -69,3 +76,20 @@ def end_child(child: subprocess.Popen, reason: BaseException) -> None:
             return
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             continue
+
+
+def output_of(command: Sequence[str], env: Mapping[str, str], seconds: float) -> str | None:
+    """Run a short command and return what it printed; None if it doesn't start, fails, or takes too long."""
+    try:
+        done = subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

@@ -9,7 +9,7 @@ import shlex
 from installation.places import Places
 from installation.system import WINDOWS
 
-# Holds neither a double quote nor a dollar or percent sign: it stands in double quotes, for both shells.
+# Contains no double quote, dollar or percent sign, since it is put in double quotes in both shells.
 LAUNCH = (
     "import os, sys; sys.argv[0] = 'kame-desktop'; "
     "sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(sys.executable)))); "
@@ -18,9 +18,9 @@ LAUNCH = (
 
 
 def write_launcher(places: Places) -> None:
-    """Put the command `kame-desktop` beside the environment's Python, anew if it is another than it was.
+    """Write the command `kame-desktop`, unless it is already there.
 
-    It works from any working folder. The app does without it where it can't be written.
+    It works from any working folder. A folder that can't be written is no error: the app doesn't need the command.
     """
     if WINDOWS:
         script = f'@"%~dp0python.exe" -P -c "{LAUNCH}" %*\r\n'

@@ -12,7 +12,7 @@ from installation.system_parts import WINDOW_PARTS, Part, missing_parts
 
 
 def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part]) -> list[Part]:
-    """Install what is missing of the system's parts; return what is still missing, after saying so."""
+    """Install missing parts of the system; report and return what is still missing."""
     missing = missing_parts(parts)
     if not missing:
         return []
@@ -41,7 +41,7 @@ if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_P
 
 
 def check_window(places: Places, steps: Steps, env: Mapping[str, str], missing: Sequence[Part]) -> None:
-    """Stop if what is missing keeps the window from opening; try it instead of guessing."""
+    """Raise Problem if a window can't open because of missing parts; tries it instead of guessing."""
     if not any(part in WINDOW_PARTS for part in missing):
         return
     try:

@@ -1,15 +1,15 @@
-"""Make a virtual environment with uv inside."""
+"""Make a virtual environment that contains uv."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from installation.children import output_of
 from installation.locks import digest
 from installation.package_managers import install_packages
 from installation.places import Places
@@ -23,30 +23,19 @@ from installation.pythons import (
     no_python,
     probe,
 )
-from installation.setup import Setup
+from installation.setup import HASHED, Setup
 from installation.stamp import begin_install, read_json, read_stamp
 
 
 def venv_version(places: Places, env: Mapping[str, str]) -> str | None:
     """Start the environment's Python and return its version as `3.12`; None if it doesn't start."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    try:
-        answer = subprocess.run(
-            [str(places.python), "-I", "-S", "-c", code],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            timeout=60,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.decode("ascii", "replace").strip() if answer.returncode == 0 else None
+    printed = output_of([str(places.python), "-I", "-S", "-c", code], env, 60)
+    return None if printed is None else printed.strip()
 
 
 def make_environment(setup: Setup) -> tuple:
-    """Make sure of a working `.venv` with uv inside; return its Python's version, and if it is new."""
+    """Ensure a working `.venv` with uv; return its Python's version, and whether it is new."""
     places = setup.places
     version = venv_version(places, setup.env)
     known = version in [f"{major}.{minor}" for major, minor in PREFERRED_PYTHONS]
@@ -77,7 +66,7 @@ def uv_is_old(setup: Setup) -> bool:
 
 
 def remake(setup: Setup) -> None:
-    """Throw the environment away and make it from the best Python that there is."""
+    """Remove the environment and make it again from the most suitable Python."""
     places = setup.places
     if places.venv.exists() or places.venv.is_symlink():
         with setup.steps.step("Removing the unfinished or broken environment"):
@@ -100,7 +89,7 @@ def remake(setup: Setup) -> None:
 
 
 def add_venv_support(setup: Setup, python: Python) -> Python:
-    """Add Debian's missing part to a system Python that can't make environments."""
+    """Install Debian's package for a system Python that can't make environments."""
     package = debian_venv_package(python)
     if package is None:
         return python
@@ -118,7 +107,7 @@ def make_with_venv(setup: Setup, python: Python) -> None:
 
 
 def uv_without_venv(setup: Setup, pythons: Sequence[Python]) -> str | None:
-    """Find uv on PATH, or get the pinned one with the pip of any Python."""
+    """Return uv from PATH, or install the pinned version with any Python's pip; None if neither works."""
     on_path = shutil.which("uv", path=setup.env.get("PATH"))
     if on_path:
         return on_path
@@ -135,9 +124,7 @@ def uv_without_venv(setup: Setup, pythons: Sequence[Python]) -> str | None:
                 "--quiet",
                 "--upgrade",
                 "--no-deps",
-                "--require-hashes",
-                "--only-binary",
-                ":all:",
+                *HASHED,
                 "--target",
                 target,
                 "-r",
@@ -188,9 +175,7 @@ def install_uv(setup: Setup) -> None:
                 "install",
                 "--quiet",
                 "--no-deps",
-                "--require-hashes",
-                "--only-binary",
-                ":all:",
+                *HASHED,
                 "-r",
                 places.locks / "uv.txt",
             )
@@ -199,7 +184,7 @@ def install_uv(setup: Setup) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that it holds, or a link."""
+    """Remove a folder with its content, or a link. Raise Problem if that fails."""
     try:
         if folder.is_symlink() or folder.is_file():
             folder.unlink()

@@ -13,12 +13,12 @@ from installation.steps import Steps
 from installation.system import WINDOWS
 
 HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK))
-"""Errors that say that another process holds the lock."""
+"""Errors that mean that another process holds the lock."""
 
 
 @contextlib.contextmanager
 def only_one(lock: Path, steps: Steps) -> Iterator[int]:
-    """Let one set-up at a time hold this file; a second one waits for the first."""
+    """Hold this lock file, waiting for another set-up that holds it; yields its descriptor."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     descriptor = lock_file(lock)
     if descriptor is None:
@@ -37,8 +37,7 @@ def lock_file(lock: Path) -> int | None:
     """Open and lock a file, and return its descriptor; None while another process holds it."""
     descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
     try:
-        # A removal of everything takes the file, too, and a lock on a file that has gone keeps nobody out. Windows
-        # removes no open file.
+        # A removal deletes this file, and a lock on a deleted file has no effect. Windows can't delete open files.
         if try_lock(descriptor) and (WINDOWS or is_file_at(descriptor, lock)):
             return descriptor
     except BaseException:
@@ -49,7 +48,7 @@ def lock_file(lock: Path) -> int | None:
 
 
 def is_file_at(descriptor: int, path: Path) -> bool:
-    """Tell whether an open file is still the one that is found at a path."""
+    """Tell whether an open file is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(str(path)))
     except OSError:
@@ -59,7 +58,7 @@ def is_file_at(descriptor: int, path: Path) -> bool:
 def try_lock(descriptor: int) -> bool:
     """Lock an open file without waiting; False if another process holds it.
 
-    Where the disk knows no locks, as some network disks, the set-up goes on without one.
+    Where the disk has no locks, as some network disks, return True.
     """
     try:
         if WINDOWS:

@@ -1,4 +1,4 @@
-"""Install the packages of a variant into a new environment, after looking whether there is room for them."""
+"""Install the packages of a variant into a new environment, if there is room for them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from installation.files import write_whole
 from installation.installed_places import InstalledPlaces
 from installation.locks import split_torch
 from installation.problems import USERS, Problem, ToolFailed, problem_of
+from installation.setup import HASHED
 from installation.sizes import bytes_in, installed_pins, read_sizes
 from installation.steps import Steps
 from installation.system import WINDOWS
@@ -28,19 +29,19 @@ ROOM_TO_SPARE = 100 * 10**6
 
 
 class Fetching:
-    """One installation of packages; `tool` runs the package tool with the words that it is given."""
+    """One installation of packages; `tool` runs the package tool with the given arguments."""
 
     def __init__(self, places: InstalledPlaces, steps: Steps, tool: Callable[..., str]) -> None:
         self._places, self._steps, self._tool = places, steps, tool
 
     def install(self, variant: Variant, version: str) -> None:
-        """Make the new environment hold exactly what the variant's locks name."""
+        """Install exactly what the variant's locks name into the new environment."""
         places = self._places
         cost = self._cost(variant, version)
         self._check_room(cost.unpacked - bytes_in(places.cache))
         doing = "Installing what the graphics card needs" if variant.backend else "Installing the app's packages"
         if variant.backend or not places.wheels.exists():
-            self._tell(cost)
+            self._show_cost(cost)
         try:
             amount = (lambda: (min(cost.unpacked, bytes_in(places.cache)), cost.unpacked)) if cost.unpacked else None
             with self._steps.step(self._what(variant), amount):
@@ -66,7 +67,7 @@ class Fetching:
         doing = "Unpacking" if self._places.wheels.exists() else "Fetching and unpacking"
         return f"{doing} the app's packages and models"
 
-    def _tell(self, cost: Cost) -> None:
+    def _show_cost(self, cost: Cost) -> None:
         if cost.download:
             download, unpacked = (f"{size / 10**6:,.0f} MB" for size in cost[:2])
             about = "about " if cost.estimated else ""
@@ -83,7 +84,7 @@ class Fetching:
             )
 
     def _sources(self, variant: Variant) -> tuple:
-        """Return where packages come from: what the installer has brought, and for a card also the network."""
+        """Return where packages come from: the installer's own wheels, and for a card also the network."""
         if not self._places.wheels.exists():
             return ()
         only = () if variant.backend else ("--offline", "--no-index")
@@ -94,9 +95,7 @@ class Fetching:
         self._tool(
             "pip",
             "sync",
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
+            *HASHED,
             *self._sources(variant),
             "--python",
             places.new.python,
@@ -106,7 +105,7 @@ class Fetching:
     def _install_with_torch_for_windows(self, variant: Variant) -> None:
         """Install all but torch by hash, then the build of torch that fits the driver, from torch's own index.
 
-        A build that is there already stays, which a sync would remove.
+        Keeps a build that is already installed, which a sync would remove.
         """
         places, new = self._places, self._places.new
         wanted_torch = f"{torch_pin(places.locks)}+{variant.backend}"
@@ -118,18 +117,7 @@ class Fetching:
         others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
         write_whole(rest, split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0])
         self._tool(
-            "pip",
-            "install",
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
-            "--no-deps",
-            *self._sources(variant),
-            "--python",
-            new.python,
-            "-r",
-            rest,
-            *others,
+            "pip", "install", *HASHED, "--no-deps", *self._sources(variant), "--python", new.python, "-r", rest, *others
         )
         if wanted_torch not in there:
             self._tool(*torch_for_windows(places.locks, new.python, variant.backend))

@@ -19,7 +19,7 @@ SECONDS_TO_WATCH = 20
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
-    """Become the command where the system can; elsewhere run it and end with its exit code."""
+    """Replace this process with the command; on Windows, run it and end with its exit code."""
     sys.stdout.flush()
     if not WINDOWS:
         os.execve(command[0], list(command), dict(env))
@@ -28,13 +28,13 @@ def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
         try:
             sys.exit(child.wait())
         except KeyboardInterrupt:
-            # Ctrl-C went to the app too, which decides itself how to end.
+            # The app has received Ctrl-C too, and decides itself how to end.
             continue
 
 
 def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> NoReturn:
     """Start the app in this terminal and end with its exit code."""
-    # -P keeps a folder that happens to hold an `app` out of the way; the working folder stays the user's.
+    # -P ignores a folder `app` in the working folder, which stays the user's.
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
 
 
@@ -49,7 +49,7 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
         try:
             code = child.wait(timeout=SECONDS_TO_WATCH)
         except subprocess.TimeoutExpired:
-            child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
+            child.returncode = 0  # it runs on; this avoids the warning that nobody waits for it
             return 0
         if code == 0:
             return 0
@@ -59,17 +59,14 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
 
 
 def start_detached(command: Sequence[str], **options: Any) -> subprocess.Popen:
-    """Start a program without a console and without streams in the user's home, where it outlives this one."""
+    """Start a program without a console or streams, in the user's home; it outlives this one."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
     return subprocess.Popen(list(command), cwd=os.path.expanduser("~"), **{**quiet, **detached, **options})
 
 
 def error_output() -> BinaryIO:
-    """Open a file for the app's error output, which goes when nobody has it open any more.
-
-    A pipe would break once this program has ended.
-    """
+    """Open a temporary file for the app's error output; a pipe would break once this program has ended."""
     try:
         return tempfile.TemporaryFile()
     except OSError:
@@ -77,7 +74,7 @@ def error_output() -> BinaryIO:
 
 
 def problem_of_app(code: int, printed: str) -> Problem:
-    """Explain why the app ended right after its start, in its own words where it has said something."""
+    """Explain why the app ended right after its start, with its own output if there is any."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     details = "".join(f"    {line}\n" for line in lines[-15:])
     if code == USER_CAN_FIX and lines:

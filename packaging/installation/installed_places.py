@@ -1,4 +1,4 @@
-"""Name the folders and files of what a user has installed: the code in one place, the environment in another."""
+"""The folders and files of an installation: the code in one place, the environment in another."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from installation.stamp import read_json
 from installation.system import WINDOWS
 
 OVERRIDE = "KAME_DESKTOP_ENVIRONMENT"
-"""Names another folder for the environment; for tests, and for who wants it on another disk."""
+"""Another folder for the environment; for tests, and for users who prefer another disk."""
 
 
 def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """Return where the environment belongs: beside the code on Windows, among the user's data elsewhere.
+    """Return the environment's folder: beside the code on Windows, among the user's data elsewhere.
 
-    Raise Problem if the user has named a folder that can't be taken.
+    Raise Problem if the user has set one that can't be used.
     """
     if environ.get(OVERRIDE):
         return chosen_folder(root, environ[OVERRIDE])
@@ -31,7 +31,7 @@ def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def chosen_folder(root: Path, text: str) -> Path:
-    """Return the folder that the user has named. Raise Problem if replacing it could destroy other files."""
+    """Return the folder that the user has set. Raise Problem if replacing it could destroy other files."""
     folder = Path(os.path.normpath(text))
     if not folder.is_absolute() or not folder.name:
         raise Problem(
@@ -50,9 +50,9 @@ def chosen_folder(root: Path, text: str) -> Path:
 
 
 def foreign_files(places: InstalledPlaces) -> Path | None:
-    """Return the first path that a set-up would replace or remove although no set-up has made it; None if all is well.
+    """Return a path that a set-up would replace or remove although no set-up has made it; None if there is none.
 
-    Every set-up begins with its lock file, and the stamp is the last that it writes.
+    Every set-up starts with its lock file and writes the stamp last.
     """
     has_stamp, has_lock = places.stamp.is_file(), places.set_up_lock.is_file()
     if not has_stamp and os.path.lexists(places.venv):
@@ -68,9 +68,9 @@ def foreign_files(places: InstalledPlaces) -> Path | None:
 class InstalledPlaces(Places):
     """Where everything is after an installation.
 
-    A new environment is made in `new` and then takes the place of `venv`, so that one that is half made never
-    counts. One that was made while the app runs waits in `next` for the app's next start. All that a set-up leaves has
-    a name that starts with the environment's.
+    A new environment is made in `new` and then replaces `venv`, so that an incomplete one is never used. One that was
+    made while the app runs waits in `next` for the app's next start. The names of everything that a set-up leaves start
+    with the environment's name.
     """
 
     def __init__(self, root: Path, environment: Path) -> None:
@@ -96,7 +96,7 @@ class InstalledPlaces(Places):
         return bool(read_json(self.root / "installed.json"))
 
     def traces(self) -> list[Path]:
-        """Return all that set-ups have made and that is there."""
+        """Return the existing files and folders that set-ups have made."""
         environments = (self.venv, self.new.venv, self.next.venv, self.old)
         every = (*environments, self.cache, self.discarded, self.pythons, self.log, self.set_up_lock)
         return [path for path in every if path.exists() or path.is_symlink()]

@@ -15,7 +15,7 @@ BLOCK = 1 << 20
 
 
 def sha256(path: Path) -> bytes:
-    """Return the digest of a file without reading it into memory at once."""
+    """Return the digest of a file, read in blocks."""
     seen = hashlib.sha256()
     with path.open("rb") as file:
         for block in iter(lambda: file.read(BLOCK), b""):
@@ -24,7 +24,7 @@ def sha256(path: Path) -> bytes:
 
 
 def recorded_files(metadata: Path) -> Iterator[tuple]:
-    """Read the list of files that a package brought: path, encoded digest, size; both may be empty."""
+    """Read a package's list of files: path, encoded digest and size; the last two may be empty."""
     with (metadata / "RECORD").open(encoding="utf-8", newline="") as record:
         for row in csv.reader(record):
             if len(row) == 3:
@@ -32,7 +32,7 @@ def recorded_files(metadata: Path) -> Iterator[tuple]:
 
 
 def is_whole(path: Path, digest: str, size: str) -> bool:
-    """Tell whether a file is as its package's list says. Compiled code is made anew where it is missing."""
+    """Tell whether a file is as its package's list says. Compiled code is ignored: Python replaces it."""
     if path.suffix == ".pyc":
         return True
     try:
@@ -48,7 +48,7 @@ def is_whole(path: Path, digest: str, size: str) -> bool:
 
 
 def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
-    """Return the metadata folders of packages of which a file is missing or was changed."""
+    """Return the metadata folders of packages with a missing or changed file."""
     found = []
     for metadata in sorted(site_packages.glob("*.dist-info")):
         steps.tick()
@@ -62,9 +62,9 @@ def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
 
 
 def damaged_program_files(root: Path) -> list[str]:
-    """Return what is missing or changed of the installed program, by its own list `files.json`.
+    """Return the missing or changed files of the program, according to its list `files.json`.
 
-    A package manager that checks files itself brings no such list.
+    There is no such list where a package manager checks the files itself.
     """
     listed = read_json(root / "files.json")
 

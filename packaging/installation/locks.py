@@ -1,4 +1,4 @@
-"""Know which locks a command needs, and whether they have changed."""
+"""The locks that each command needs, and their digests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from installation.places import Places
 
-# What a lock holds besides itself, so that the app's start after a test run finds nothing to do.
+# The locks that a lock contains, so that the app's start after a test run has nothing to install.
 INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 
 LOCKS_FOR = {

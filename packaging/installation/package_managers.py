@@ -15,13 +15,13 @@ MANAGERS = ("apt-get", "dnf", "pacman", "zypper")
 
 
 def package_names(parts: Iterable[Part], manager: str) -> list[str]:
-    """Name the packages that bring these parts, each once, in order."""
+    """Return the packages that contain these parts, each once, in order."""
     index = MANAGERS.index(manager)
     return list(dict.fromkeys(part.packages[index] for part in parts))
 
 
 def install_commands(manager: str, packages: Sequence[str]) -> tuple:
-    """Return the command that renews the package lists, or None, and the one that installs."""
+    """Return the command that updates the package lists, or None, and the one that installs."""
     if manager == "apt-get":
         wait = ["-o", "DPkg::Lock::Timeout=120"]
         update = ["apt-get", *wait, "update"]
@@ -60,7 +60,7 @@ def as_root(env: Mapping[str, str]) -> list[str] | None:
 
 
 def install_packages(steps: Steps, env: Mapping[str, str], manager: str, packages: Sequence[str]) -> bool:
-    """Install system packages if this user may; True if the package manager was content."""
+    """Install system packages if this user may; True if that succeeded."""
     prefix = as_root(env)
     if prefix is None:
         return False

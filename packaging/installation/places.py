@@ -1,4 +1,4 @@
-"""Name the folders and files of a checkout and its environment."""
+"""The folders and files of a checkout and its environment."""
 
 from __future__ import annotations
 

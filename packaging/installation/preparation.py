@@ -1,4 +1,4 @@
-"""Bring in place what a command of bootstrap.py needs, and do nothing twice."""
+"""Set up what a command of bootstrap.py needs, and do nothing twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from installation.system_parts import system_parts
 
 
 def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
-    """Tell whether a command can go ahead without any set-up. This is all that a second start costs."""
+    """Tell whether a command needs no set-up. A second start does nothing else."""
     try:
         wanted = wanted_locks(places, command)
         gpu_lock = digest(places.locks / "gpu.txt")
@@ -40,7 +40,7 @@ def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool
 
 
 def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool) -> None:
-    """Bring everything that a command needs in place."""
+    """Set up everything that a command needs."""
     steps = Steps(places.log)
     stamp = read_stamp(places)
     parts = system_parts(command)
@@ -50,7 +50,7 @@ def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool)
             return
     else:
         with only_one(places.set_up_lock, steps) as hold:
-            # The one that we waited for may have done it all.
+            # The set-up that we waited for may have done everything.
             if not is_ready(places, env, command, use_gpu, read_stamp(places)):
                 set_up(Setup(places, steps, env, hold), command, use_gpu)
             write_launcher(places)
@@ -68,7 +68,7 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
     python, fresh = make_environment(setup)
     if fresh:
         before = {}
-    # What an earlier set-up put there stays there: the tests' packages outlive a later start of the app.
+    # Packages of an earlier set-up stay: those of the tests outlive a later start of the app.
     locks = dict(before.get("locks", {}))
     wanted = wanted_locks(places, command)
     if any(locks.get(name) != value for name, value in wanted.items()):

@@ -1,4 +1,4 @@
-"""Tell users what happened, what it means and what to do."""
+"""Explain problems to users: what happened, what it means and what to do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NothingFits(Problem):
 
 
 class Advice(NamedTuple):
-    """How to ask for another try: a developer types a command, a user presses a button."""
+    """How to try again: developers type a command, users press a button."""
 
     again: str
     last_resort: str
@@ -55,7 +55,7 @@ CAUSES = (
     (
         r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
         "A downloaded file is not the one that was tested, so it was not installed.",
-        "Once more may do: {again}. If it stays so, a proxy or a mirror changes files: use another network.",
+        "It may work at a second try: {again}. If not, a proxy or a mirror changes files: use another network.",
     ),
     (
         r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
@@ -84,8 +84,8 @@ CAUSES = (
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
     """Turn a tool's failure into sentences, with the end of its output as details."""
-    kind, meaning = Problem, "The tool stopped for a reason that is told in its last lines above."
-    remedy = "Once more may do: {again}. If it stays so, {last_resort}."
+    kind, meaning = Problem, "The reason is in the last lines above."
+    remedy = "It may work at a second try: {again}. If not, {last_resort}."
     for pattern, cause, what_to_do in CAUSES:
         if re.search(pattern, failure.printed):
             meaning, remedy = cause, what_to_do

@@ -1,4 +1,4 @@
-"""Show progress and problems on a Linux desktop with what is there: Tk, zenity, or notifications."""
+"""Show progress and problems on a Linux desktop, with Tk, zenity or notifications."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"
 
 
 def words_of(problem: Mapping[str, Any]) -> str:
-    """Put a problem's sentences together."""
+    """Return a problem's sentences as one text."""
     return "\n\n".join(problem[part] for part in ("happened", "meaning", "remedy") if problem.get(part))
 
 
 def amount_of(report: Mapping[str, Any]) -> str:
-    """Tell how much is done: "310 of 1,240 MB"; empty if it isn't known."""
+    """Describe how much is done, as in "310 of 1,240 MB"; empty if unknown."""
     done, total = report.get("bytes") or 0, report.get("of") or 0
     return f"{done / 10**6:,.0f} of {total / 10**6:,.0f} MB" if total else ""
 
 
 class View:
-    """What shows progress. This one shows nothing, where there is nothing to show it with."""
+    """The interface of all views. This one shows nothing, where no other works."""
 
     def show(self, report: Mapping[str, Any]) -> None:
         """Show a step or a sentence."""
 
     def is_open(self) -> bool:
-        """Tell whether the user still looks at it: closing it means to cancel. Let it redraw itself."""
+        """Tell whether the user has left it open: closing it cancels the set-up. Also lets it redraw itself."""
         return True
 
     def close(self) -> None:
-        """Take it away."""
+        """Close the view."""
 
     def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
         """Show a problem; tell whether to try again."""
@@ -47,7 +47,7 @@ class View:
 
 
 class TkView(View):
-    """A window of Tk's. Raises TclError or ImportError where there is no Tk or no screen."""
+    """A Tk window. Raises TclError or ImportError where there is no Tk or no screen."""
 
     def __init__(self) -> None:
         import tkinter
@@ -129,7 +129,7 @@ class TkView(View):
 
 
 class ZenityView(View):
-    """A window of zenity's, which reads percents and texts from its input."""
+    """A zenity window, which reads percentages and texts from its input."""
 
     def __init__(self) -> None:
         command = ["zenity", "--progress", "--title", TITLE, "--text", EXPLANATION, "--width", str(WIDTH)]
@@ -138,13 +138,13 @@ class ZenityView(View):
     def show(self, report: Mapping[str, Any]) -> None:
         text = " \\n".join(filter(None, (report.get("step") or report.get("say"), amount_of(report))))
         fraction = report.get("fraction")
-        # At 100 it would close by itself.
+        # At 100 it would close itself.
         lines = [f"# {text}"] + ([f"{min(99, fraction * 100):.0f}"] if fraction is not None else [])
         try:
             self._child.stdin.write("".join(f"{line}\n" for line in lines).encode())  # type: ignore[union-attr]
             self._child.stdin.flush()  # type: ignore[union-attr]
         except OSError:
-            pass  # it was closed: `is_open` tells
+            pass  # the window was closed, as `is_open` will report
 
     def is_open(self) -> bool:
         return self._child.poll() is None
@@ -199,7 +199,7 @@ def make_view() -> View:
     if os.environ.get("DISPLAY"):
         try:
             return TkView()
-        except Exception:  # no tkinter, no Tk, or no such screen: each says so in its own way
+        except Exception:  # no tkinter, no Tk, or no screen: each raises something else
             pass
     if shutil.which("zenity"):
         return ZenityView()

@@ -1,9 +1,9 @@
-"""Start KAME Desktop from a menu, and show the progress of a set-up in a small window if one is needed.
+"""Start KAME Desktop from a menu, and show the progress in a small window if it has to be set up first.
 
     progress_window.py [arguments of the app]
 
-Runs the launcher and reads its reports, one JSON object a line. The window is Tk's if Python has it, else zenity's,
-else there are notifications. Closing the window cancels the set-up; the next start goes on from there.
+Runs the launcher and reads its reports, one JSON object per line. The window is Tk's if Python has it, else zenity's;
+else there are notifications. Closing the window cancels the set-up, which the next start continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SECONDS_UNTIL_THE_APP_SHOWS = 2.5
 
 
 class Launcher:
-    """The launcher as a child, whose reports arrive in a queue; None is the last."""
+    """The launcher as a child process. Its reports arrive in a queue; the last one is None."""
 
     def __init__(self, arguments: list[str]) -> None:
         command = [sys.executable, "-sE", str(HERE.parent / "launcher.py"), "--report", "start", *arguments]
@@ -57,7 +57,7 @@ class Launcher:
             return {}
 
     def cancel(self) -> None:
-        """Ask for the end of the set-up, and wait for it."""
+        """Stop the set-up and wait for its end."""
         self._child.stdin.close()  # type: ignore[union-attr]
         self.wait()
 
@@ -87,7 +87,7 @@ def start(arguments: list[str]) -> int:
 
 
 def follow(launcher: Launcher) -> Any:
-    """Show what the launcher reports until it has ended. Return its problem, "cancelled", or None if all is well."""
+    """Show the launcher's reports until it has ended. Return its problem, "cancelled", or None after success."""
     view: View | None = None
     problem: Any = None
     closes_at = float("inf")

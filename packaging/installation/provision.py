@@ -1,4 +1,4 @@
-"""Bring the environment of an installed app in place: first set-up, upgrade and repair."""
+"""Set up, upgrade and repair the environment of an installed app."""
 
 from __future__ import annotations
 
@@ -26,19 +26,15 @@ from installation.torch_builds import missing_pins
 from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks, with_device
 
 LOCKS = EMBEDDED.locks
-"""What every installation holds."""
+"""The locks of every installation."""
 
 WITHOUT_CARD = "To go on without what the graphics card needs, type: kame-desktop card remove"
 DOWNLOADED_PYTHON = "3.12"
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables for uv: everything that it writes stays beside the environment."""
-    more = {
-        "UV_CACHE_DIR": str(places.cache),
-        "UV_LINK_MODE": "hardlink",
-        "UV_PYTHON_INSTALL_DIR": str(places.pythons),
-    }
+    """Return environment variables with which uv writes only beside the environment."""
+    more = {"UV_CACHE_DIR": str(places.cache), "UV_LINK_MODE": "hardlink", "UV_PYTHON_INSTALL_DIR": str(places.pythons)}
     return {**env, **more}
 
 
@@ -49,9 +45,9 @@ class Provision:
         self.places, self.steps, self.env = places, steps, tool_variables(places, env)
 
     def ensure(self, repair: bool = False, adopt: bool = True) -> None:
-        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again.
+        """Set up what is missing; with `repair`, also reinstall packages with damaged files.
 
-        `adopt`: an environment that waits may take its place now, which it never does while the app's window is open.
+        `adopt`: a waiting environment may replace the current one now, though never while the app's window is open.
         """
         adopt = adopt and self.places.next.venv.exists() and not window_is_open()
         remove_discarded(self.places)
@@ -73,7 +69,7 @@ class Provision:
             self.put_in_place()
 
     def put_in_place(self) -> None:
-        """Let the new environment take the place of the one in use."""
+        """Replace the environment in use by the new one."""
         with self.steps.step("Putting it in place"):
             replace(self.places, self.places.new)
             remove_leftovers(self.places)
@@ -93,7 +89,7 @@ class Provision:
             return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
 
     def _is_whole(self) -> bool:
-        """Tell whether all packages of the locks are there, and the app can be imported."""
+        """Tell whether all packages of the locks are installed, and the app can be imported."""
         places, stamp = self.places, read_stamp(self.places)
         version = venv_version(places, self.env)
         if not is_current(places) or version != stamp.get("python"):
@@ -109,9 +105,9 @@ class Provision:
         return True
 
     def _make(self, damaged: list[str]) -> None:
-        """Make a new environment of the kind that the user has chosen, or without a card's packages if they don't work.
+        """Make a new environment of the chosen variant, or without a card's packages if they don't work.
 
-        Anything else that goes wrong, as a lost network, can be put right and is no reason to take them away.
+        Other failures, such as a lost network, can be fixed and are no reason to remove those packages.
         """
         chosen = variant_of(read_stamp(self.places))
         try:
@@ -133,7 +129,7 @@ class Provision:
     def build(self, variant: Variant, damaged: Sequence[str] = (), lost: str = "") -> None:
         """Make a new environment beside the one in use, and check that it works.
 
-        `damaged` names packages to install again; `lost` says why a card's packages are not in it any more.
+        `damaged`: packages to install again; `lost`: why a card's packages are no longer in it.
         """
         places, new = self.places, self.places.new
         version, stamp = venv_version(places, self.env), read_stamp(places)
@@ -177,13 +173,13 @@ class Provision:
             raise problem_of("Making the environment", failure, self.places.log, USERS) from failure
 
     def _base_python(self) -> str:
-        """Return the Python to build on: the installation's own, the system's best, or one that uv fetches."""
+        """Return the base Python: the installation's own, the system's most suitable one, or one that uv downloads."""
         if self.places.base_python.exists():
             return str(self.places.base_python)
         running = getattr(sys, "_base_executable", None) or sys.executable
         found = find_pythons(candidates(self.env, running), self.env)
         if found and found[0].fits:
-            # Not a name like /bin/python3, which means another version after an upgrade of the system.
+            # Not a name like /bin/python3, which may be another version after an upgrade of the system.
             return os.path.realpath(found[0].executable)
         self._tool("python", "install", DOWNLOADED_PYTHON)
         return self._tool("python", "find", "--managed-python", DOWNLOADED_PYTHON).strip().splitlines()[-1]

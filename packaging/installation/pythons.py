@@ -1,4 +1,4 @@
-"""Find the Pythons of a machine and choose the one that fits best."""
+"""Find the Pythons on this machine and choose the most suitable one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from installation.children import output_of
 from installation.package_managers import find_manager
 from installation.problems import Problem
 from installation.system import WINDOWS
 
 PREFERRED_PYTHONS = ((3, 12), (3, 13), (3, 11))
 
-# Runs on any Python since 3.4; an older one fails, which passes it over just as well. In a virtual
+# Runs on any Python since 3.4; an older one fails, and is ignored too. In a virtual
 # environment `_base_executable` names the Python that it was made from.
 PROBE = """
 import struct, sys, sysconfig
@@ -34,7 +34,7 @@ ANSWER = re.compile(r"^kame-python (\d+)\.(\d+)\.(\d+) (\d+) ([01]) ([01]) (.+)$
 
 
 class Python(NamedTuple):
-    """A Python that was run and has answered."""
+    """What a Python has reported about itself."""
 
     executable: str
     version: tuple
@@ -43,7 +43,7 @@ class Python(NamedTuple):
 
 
 def candidates(environ: Mapping[str, str], running: str) -> list[str]:
-    """Name every program that may be a Python, each once: the running one, PATH, `py`, pyenv."""
+    """Return every program that may be a Python, each once: the running one, those on PATH, of `py`, and of pyenv."""
     found = [running]
     suffix = ".exe" if WINDOWS else ""
     folders = [part for part in environ.get("PATH", "").split(os.pathsep) if part]
@@ -61,44 +61,20 @@ def candidates(environ: Mapping[str, str], running: str) -> list[str]:
 
 
 def launcher_pythons(environ: Mapping[str, str]) -> list[str]:
-    """Ask Windows' launcher `py` where Pythons are."""
-    try:
-        answer = subprocess.run(
-            ["py", "-0p"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(environ),
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return launcher_paths(answer.stdout.decode("utf-8", "replace"))
+    """Return the Pythons that Windows' launcher `py` lists."""
+    return launcher_paths(output_of(["py", "-0p"], environ, 20) or "")
 
 
 def launcher_paths(printed: str) -> list[str]:
-    """Read the paths out of the launcher's list, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
+    """Parse the launcher's list, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
     matches = (re.match(r"\s*-\S+\s+(?:\*\s+)?(.*\S\.exe)\s*$", line) for line in printed.splitlines())
     return [match.group(1) for match in matches if match]
 
 
 def probe(path: str, env: Mapping[str, str]) -> Python | None:
-    """Run a candidate to learn what it is; None if it doesn't start, or isn't a Python 3."""
-    try:
-        answer = subprocess.run(
-            [path, "-I", "-c", PROBE],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            timeout=20,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    match = ANSWER.search(answer.stdout.decode("utf-8", "replace"))
-    if answer.returncode != 0 or match is None:
+    """Run a candidate and return what it is; None if it doesn't start or isn't a Python 3."""
+    match = ANSWER.search(output_of([path, "-I", "-c", PROBE], env, 20) or "")
+    if match is None:
         return None
     version = tuple(int(part) for part in match.group(1, 2, 3))
     fits = version[:2] in PREFERRED_PYTHONS and match.group(4) == "64" and match.group(5) == "1"
@@ -106,7 +82,7 @@ def probe(path: str, env: Mapping[str, str]) -> Python | None:
 
 
 def find_pythons(paths: Iterable[str], env: Mapping[str, str]) -> list[Python]:
-    """Run all candidates; the best first: able to make environments, then 3.12, 3.13, 3.11, the rest."""
+    """Run all candidates and sort them: first those that can make environments; then 3.12, 3.13, 3.11, the rest."""
     answers = (probe(path, env) for path in paths)
     known = {os.path.realpath(python.executable): python for python in answers if python}
 
@@ -126,7 +102,7 @@ def debian_venv_package(python: Python) -> str | None:
 
 
 def no_python(seen: Sequence[Python]) -> Problem:
-    """Say that no Python fits, and what to install on this kind of system."""
+    """Explain that there is no suitable Python, and what to install on this system."""
     names = ", ".join(sorted({".".join(map(str, python.version)) for python in seen})) or "none"
     lacking = [debian_venv_package(python) for python in seen if python.fits]
     if any(lacking):

@@ -1,4 +1,4 @@
-"""Make a new environment beside the one in use, and let it take its place in two moves."""
+"""Replace the environment in use by a new one with two renames, and clean up after interrupted set-ups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from installation.system import WINDOWS
 
 
 def recover(places: InstalledPlaces) -> None:
-    """Finish or undo a replacement that was cut off between its two moves."""
+    """Finish or undo a replacement that was interrupted between its two renames."""
     if places.venv.exists():
         return
     for new in (places.new, places.next):
@@ -32,15 +32,15 @@ def recover(places: InstalledPlaces) -> None:
 
 
 def is_complete(new: Places, places: InstalledPlaces) -> bool:
-    """Tell whether a new environment was finished: its stamp is the last that is written."""
+    """Tell whether a new environment is complete: its stamp is written last."""
     stamp = read_json(new.stamp)
     return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
 
 
 def adopt_next(places: InstalledPlaces) -> None:
-    """Let an environment that was made while the app ran take its place.
+    """Replace the environment in use by one that was made while the app ran.
 
-    On Windows it waits on while the app still runs.
+    On Windows that fails while the app still runs; then it keeps waiting.
     """
     if not places.next.venv.exists():
         return
@@ -56,7 +56,7 @@ def adopt_next(places: InstalledPlaces) -> None:
 
 
 def clean_up(places: InstalledPlaces) -> None:
-    """Remove what a set-up that was cut off has left; the packages that it has fetched stay in the cache."""
+    """Remove what an interrupted set-up has left; downloaded packages stay in the cache."""
     for folder in (places.new.venv, places.old):
         if folder.exists():
             remove_tree(folder)
@@ -65,10 +65,9 @@ def clean_up(places: InstalledPlaces) -> None:
 
 
 def clone(source: Places, target: Path, steps: Steps) -> None:
-    """Copy an environment by hard links where the disk allows it: quick, and without more room.
+    """Copy an environment with hard links where the disk allows it, which is quick and takes no room.
 
-    Compiled code is left out, since it is made anew where it is wanted. So is the stamp, without which a copy that was
-    cut off counts for nothing.
+    Leaves out compiled code, which Python makes again, and the stamp, so that an interrupted copy is never used.
     """
 
     def link(one: str, other: str) -> None:
@@ -85,12 +84,12 @@ def clone(source: Places, target: Path, steps: Steps) -> None:
 
 
 def replace(places: InstalledPlaces, new: Places) -> None:
-    """Let a new environment take the place of the old one, and remove the old one."""
+    """Replace the old environment by a new one, and remove the old one."""
     if places.venv.exists():
         move(places.venv, places.old)
     move(new.venv, places.venv)
     if places.old.exists():
-        # What is still in use goes at the next set-up.
+        # Files that are still in use are removed by the next set-up.
         shutil.rmtree(str(places.old), ignore_errors=True)
 
 
@@ -127,9 +126,9 @@ def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:
-    """Remove the cache of fetched packages once the environment is in place.
+    """Remove the cache of downloaded packages once the environment is in place.
 
-    It is renamed first: where the removal is cut off or a file is in use, the app's next start removes the rest.
+    It is renamed first: if the removal is interrupted or a file is in use, the app's next start removes the rest.
     """
     remove_discarded(places)
     if places.cache.exists():
@@ -140,6 +139,6 @@ def remove_leftovers(places: InstalledPlaces) -> None:
 
 
 def remove_discarded(places: InstalledPlaces) -> None:
-    """Remove what is left of a discarded cache. No set-up uses it, so none has to be waited for."""
+    """Remove the rest of a discarded cache, which no set-up uses."""
     if places.discarded.exists():
         shutil.rmtree(str(places.discarded), ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Report the progress of a set-up to another program, one JSON object a line.
+"""Report the progress of a set-up to another program, one JSON object per line.
 
 The lines are {"step", "fraction", "bytes", "of"}, {"say"}, {"problem": {"happened", "meaning", "remedy",
-"details"}} and {"ready"}. The program that reads them asks for an end by closing the standard input.
+"details"}} and {"ready"}. The program that reads them cancels by closing the standard input.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS_BETWEEN_REPORTS = 0.25
 
 
 class Reports:
-    """Write lines for another program; a reader that has gone is no error."""
+    """Writes lines for another program; a reader that has ended is no error."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -43,7 +43,7 @@ class Reports:
 
 
 class EndOfInput:
-    """Notice in a thread that an input was closed."""
+    """Notices in a thread that an input was closed."""
 
     def __init__(self, descriptor: int) -> None:
         self._closed = threading.Event()
@@ -57,12 +57,12 @@ class EndOfInput:
         self._closed.set()
 
     def is_closed(self) -> bool:
-        """Tell whether the program at the other end wants this one to stop."""
+        """Tell whether the other program has cancelled."""
         return self._closed.is_set()
 
 
 class ReportedSteps(Steps):
-    """Run tools as `Steps` does, report to another program, and stop when it asks for that."""
+    """Steps that report to another program, and stop when it cancels."""
 
     def __init__(self, log: Path, reports: Reports, end: EndOfInput) -> None:
         super().__init__(log, say=lambda text: None)
@@ -90,5 +90,5 @@ class ReportedSteps(Steps):
         done, total = self._amount() if self._amount else (0, 0)
         fraction = min(1.0, done / total) if total else None
         self._reports.write(step=self._text, fraction=fraction, bytes=done, of=total)
-        # Looking at many files takes time on slow disks: spend a tenth of the time on it at most.
+        # Counting many files takes time on slow disks: spend at most a tenth of the time on it.
         self._next = began + max(SECONDS_BETWEEN_REPORTS, 10 * (time.monotonic() - began))

@@ -1,4 +1,4 @@
-"""Resolve the locks anew."""
+"""Resolve the locks from pyproject.toml, with uv."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from installation.places import Places
 from installation.problems import Problem, ToolFailed, problem_of
 from installation.steps import Steps
 
-# The GPU's lock holds everything and is resolved first; the others take their versions from it.
+# The GPU's lock contains everything and is resolved first; the others take their versions from it.
 COMPILE = (
     "--universal",
     "--python-version",
@@ -34,7 +34,7 @@ COMPILED = (
 
 
 def write_locks(places: Places, env: Mapping[str, str]) -> None:
-    """Resolve all locks anew, without a path or a host in them, and put them in place together."""
+    """Resolve all locks, without paths or hosts in them; keep the old ones if one fails."""
     uv = str(places.uv) if places.uv.exists() else shutil.which("uv", path=env.get("PATH"))
     if uv is None:
         raise Problem("The tool uv was not found.", "Locks are made with it.", "Run setup first, then lock.")

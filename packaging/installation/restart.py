@@ -1,4 +1,4 @@
-"""Start KAME Desktop anew when the app that asks for it has ended."""
+"""Start KAME Desktop again after the running app has ended."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from installation.system import WINDOWS
 
 
 def wait_and_start(places: InstalledPlaces) -> None:
-    """Wait until the standard input ends, which the app holds open for as long as it lives, then start the app.
+    """Wait for the end of the standard input, which the running app holds open, then start the app.
 
-    It is started as the menu does it, so that what has to be set up first is shown.
+    Starts it as the menu does, so that the progress of a set-up is shown.
     """
     while os.read(sys.stdin.fileno(), 1):
         pass
     child = start_detached(menu_command(places))
-    child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
+    child.returncode = 0  # it runs on; this avoids the warning that nobody waits for it
 
 
 def menu_command(places: InstalledPlaces) -> list[str]:
-    """Return what the menu's entry runs."""
+    """Return the menu entry's command."""
     program = places.root / "KAME Desktop.exe"
     if WINDOWS and program.exists():
         return [str(program)]

@@ -2,7 +2,7 @@
 
     python running.py FOLDER      exit code 0 when nothing runs from there any more, 77 if something stays open
 
-Asks each window to close, as its cross does. Run as a script, by the installer; imports nothing of its neighbours.
+Asks each window to close, like its close button. The installer runs it as a script, so it imports no other module here.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import time
 from ctypes import wintypes
 
 STILL_OPEN = 77
-"""An exit code that Python never has by itself: one that can't start must not look like an app that stays open."""
+"""An exit code that Python never uses itself: a failure to start must not look like an app that stays open."""
 UNINSTALLER = "uninstall.exe"
-"""Lies in the folder, and waits for this script."""
+"""A program in the folder that waits for this script."""
 SECONDS = 15
 WM_CLOSE = 0x10
 QUERY_LIMITED_INFORMATION = 0x1000
 
 
 def image_of(process: int) -> str:
-    """Return the path of a process's program; empty if it has gone or is another user's."""
+    """Return the path of a process's program; empty if it has ended or belongs to another user."""
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     kernel.OpenProcess.restype = wintypes.HANDLE
     handle = wintypes.HANDLE(kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, process))
@@ -37,7 +37,7 @@ def image_of(process: int) -> str:
 
 
 def processes_in(folder: str) -> set:
-    """Return the numbers of the processes whose program lies in a folder, without this one and the uninstaller."""
+    """Return the processes whose program is in a folder, except this one and the uninstaller."""
     numbers, used = (wintypes.DWORD * 65536)(), wintypes.DWORD()
     ctypes.WinDLL("psapi").EnumProcesses(numbers, ctypes.sizeof(numbers), ctypes.byref(used))
     start = os.path.normcase(os.path.abspath(folder)) + os.sep
@@ -65,7 +65,7 @@ def close_windows(processes: set) -> None:
 
 
 def main(folder: str) -> int:
-    """Close what runs from the folder; wait until it has ended."""
+    """Close the programs that run from the folder and wait until they have ended; return the exit code."""
     until = time.monotonic() + SECONDS
     while True:
         processes = processes_in(folder)

@@ -1,4 +1,4 @@
-"""Share what the steps of one set-up need, and run package tools for them."""
+"""Run package tools for the steps of one set-up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 from installation.places import Places
 from installation.steps import Steps
 
+HASHED = ("--require-hashes", "--only-binary", ":all:")
+"""Options of pip and uv that install nothing but wheels with the hashes of the locks."""
+
 
 class Setup:
-    """What all steps of one set-up share: the places, the shown steps, the variables and the held lock."""
+    """What all steps of one set-up share: folders, progress, environment variables and the held lock."""
 
     def __init__(self, places: Places, steps: Steps, env: Mapping[str, str], hold: int) -> None:
         self.places, self.steps, self.env, self.hold = places, steps, env, hold
@@ -19,18 +22,6 @@ class Setup:
         return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
 
     def install_lock(self, uv: str, lock: str | Path) -> None:
-        """Install exactly what a lock names: a lock is complete, but for what it leaves out on purpose."""
+        """Install exactly what a lock names, without resolving dependencies: locks are complete."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
-        self.tool(
-            uv,
-            "pip",
-            "install",
-            "--python",
-            self.places.python,
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
-            "--no-deps",
-            "-r",
-            path,
-        )
+        self.tool(uv, "pip", "install", "--python", self.places.python, *HASHED, "--no-deps", "-r", path)

@@ -1,4 +1,4 @@
-"""Remember in a file what an environment already holds."""
+"""The stamp, a file that records what an environment contains."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def read_stamp(places: Places) -> dict:
     stamp = read_json(places.stamp)
     if stamp.get("schema") != STAMP_SCHEMA:
         return {}
-    # Scripts in an environment hold its path: one that was moved or copied is not the one we made.
+    # Scripts in an environment contain its path: one that was moved or copied does not work.
     return stamp if stamp.get("venv") == str(places.venv) else {}
 
 
 def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> None:
-    """Write the stamp in one move, then take the mark of an unfinished install away.
+    """Write the stamp atomically, then remove the mark of an unfinished install.
 
-    `venv` is where the environment is going to be, if that is elsewhere.
+    `venv`: where the environment will be, if that is elsewhere.
     """
     text = json.dumps({"schema": STAMP_SCHEMA, "venv": str(venv or places.venv), **stamp}, indent=1, sort_keys=True)
     write_whole(places.stamp, text + "\n")
@@ -45,7 +45,7 @@ def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> Non
 
 
 def begin_install(places: Places) -> None:
-    """Mark the environment as unfinished: from here until the stamp, a stop means to start afresh."""
+    """Mark the environment as unfinished until the stamp is written: an interrupted install is made again."""
     places.unfinished.write_text("An install is going on, or was interrupted.\n", encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Run tools step by step: one line each for the user, all output in a log."""
+"""Run tools step by step: one line per step for the user, all output in a log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from installation.children import end_child, start_child
 from installation.problems import ToolFailed
 from installation.system import WINDOWS
 
-# A tool must not open a console window of its own when a program without one starts it.
+# A program without a console must not open one for its tools.
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class Steps:
-    """Show one line a step with its time, run tools, keep what they print in a log."""
+    """Shows one line per step with its time, runs tools, and keeps their output in a log."""
 
     def __init__(
         self, log: Path, say: Callable[[str], None] | None = None, clock: Callable[[], float] = time.monotonic
@@ -38,10 +38,7 @@ class Steps:
 
     @contextlib.contextmanager
     def step(self, text: str, amount: Callable[[], tuple] | None = None) -> Iterator[None]:
-        """Show a step and how long it takes.
-
-        With `amount`, which returns the bytes that are done and those that there are, show these, too.
-        """
+        """Show a step and how long it takes; with `amount`, which returns bytes done and in all, show these too."""
         self._text, self._began, self._shown, self._amount = text, self._clock(), "", amount
         self._say(text + " ...")
         try:
@@ -57,7 +54,7 @@ class Steps:
         self._text, self._amount = "", None
 
     def tick(self) -> None:
-        """Show that a step still goes on; called ten times a second."""
+        """Update the line of a running step; called ten times a second."""
         if not self._live or not self._text:
             return
         shown = f"{self._clock() - self._began:.0f} s"
@@ -69,16 +66,12 @@ class Steps:
             self._say(f"\r{self._text} ... {shown}")
 
     def run(
-        self,
-        command: Sequence[object],
-        env: Mapping[str, str],
-        hold: int | None = None,
-        cwd: Path | None = None,
+        self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
     ) -> str:
         """Run a tool to its end and return what it printed. Raise ToolFailed if it fails.
 
-        `hold` is the descriptor of the set-up's lock: a tool that outlives this program keeps it, so
-        that the next set-up waits for it.
+        `hold`: the descriptor of the set-up's lock, which a tool that outlives this program keeps, so that the next
+        set-up waits for it.
         """
         words = [str(word) for word in command]
         self.log.parent.mkdir(parents=True, exist_ok=True)

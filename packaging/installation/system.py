@@ -1,4 +1,4 @@
-"""Tell which operating system this is."""
+"""Which operating system this is."""
 
 from __future__ import annotations
 

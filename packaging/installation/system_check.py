@@ -1,6 +1,6 @@
-"""Tell which of the system's libraries KAME Desktop needs are missing, and what to type to install them.
+"""Report which system libraries of KAME Desktop are missing, and how to install them.
 
-python3 system_check.py     prints a sentence and ends with 1 if something is missing
+python3 system_check.py     print a sentence and end with 1 if something is missing
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from installation.system_parts import missing_parts, system_parts  # noqa: E402
 
 
 def sentence() -> str:
-    """Return what is missing and what to type; empty if nothing is missing."""
+    """Return what is missing and what to type; empty if nothing is."""
     missing = missing_parts(system_parts("run"))
     if not missing:
         return ""
@@ -30,7 +30,7 @@ def sentence() -> str:
 
 
 if __name__ == "__main__":
-    told = sentence()
-    if told:
-        print(told)
-    sys.exit(1 if told else 0)
+    report = sentence()
+    if report:
+        print(report)
+    sys.exit(1 if report else 0)

@@ -1,4 +1,4 @@
-"""List the system's libraries and programs that the app and its tests need."""
+"""The system's libraries and programs that the app and its tests need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from installation.system import LINUX
 
 
 class Part(NamedTuple):
-    """A piece of the system: how to see that it is there, and which package brings it.
+    """A library, program or file of the system, and the packages that contain it.
 
     `look` is a library's name to load, `bin:NAME` for a program, or `file:PATTERN|PATTERN`.
     `packages` are the names for apt-get, dnf, pacman and zypper.
@@ -22,7 +22,7 @@ class Part(NamedTuple):
     packages: tuple
 
 
-# What the Qt libraries of PySide6 and their xcb and Wayland plugins link to and don't bring along.
+# What PySide6's Qt libraries and their xcb and Wayland plugins link to without containing it.
 WINDOW_PARTS = (
     Part("libEGL.so.1", ("libegl1", "libglvnd-egl", "libglvnd", "libglvnd")),
     Part("libGL.so.1", ("libgl1", "libglvnd-glx", "libglvnd", "libglvnd")),
@@ -86,8 +86,8 @@ TEST_PARTS = (
     Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
 )
 
-# What makes a Windows machine for the tests: Wine, a compiler for Windows, and the installer's tools. The tests take
-# Python's standard library from Debian 12, so other systems' names don't matter.
+# For the Windows tests: Wine, a compiler for Windows, and the installer's tools. The tests take Python's standard
+# library from Debian 12, so other systems' names don't matter.
 WINDOWS_TEST_PARTS = (
     Part("file:/usr/lib/wine/wine64", ("wine64", "wine", "wine", "wine")),
     Part("bin:wineserver", ("wine", "wine", "wine", "wine")),
@@ -111,7 +111,7 @@ def is_there(part: Part) -> bool:
     if part.look.startswith("file:"):
         return any(glob.glob(pattern) for pattern in part.look[5:].split("|"))
     try:
-        # Loading is the truth; `find_library` asks a compiler and takes a second.
+        # Loading is certain; `find_library` runs a compiler and takes a second.
         ctypes.CDLL(part.look)
     except OSError:
         return False

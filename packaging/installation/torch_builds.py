@@ -1,4 +1,4 @@
-"""Know which build of torch fits a driver, and how many bytes it takes."""
+"""Choose the build of torch for a driver, and compute its size."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from installation.variants import Variant, for_card
 
 
 class TorchBuild(NamedTuple):
-    """A build of torch by uv's name for it and its CUDA version.
+    """A build of torch: uv's name for it and its CUDA version.
 
-    `download` and `unpacked` are estimates in bytes for a build that the sizes of the locks don't hold.
+    `download` and `unpacked`: estimates in bytes, for a build that is not in the locks' sizes.
     """
 
     backend: str
@@ -27,22 +27,22 @@ class TorchBuild(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Name it for the user."""
+        """The build's name for the user."""
         return "torch for CUDA " + ".".join(map(str, self.cuda))
 
 
-# The package registry has no torch with CUDA for Windows: these are on torch's own index, of which the sizes of
-# version 2.9 are estimated. One for the same CUDA as on Linux is taken where the driver has it.
+# The package registry has no torch with CUDA for Windows: these are on torch's own index. The sizes are estimated from
+# version 2.9. The build for the same CUDA as on Linux is used where the driver supports it.
 WINDOWS_BUILDS = (
     TorchBuild("cu128", (12, 8), 2_900_000_000, 5_000_000_000),
     TorchBuild("cu126", (12, 6), 2_600_000_000, 4_500_000_000),
 )
 NEWEST_FOR_CUDA_126 = (9, 0)
-"""The newest cards by their compute capability (Hopper) that a build for CUDA 12.6 runs on."""
+"""The highest compute capability (Hopper) that a build for CUDA 12.6 supports."""
 
 
 class Cost(NamedTuple):
-    """Bytes to download and on disk, 0 if not known; `estimated` if a part of them isn't known exactly."""
+    """Download size and size on disk in bytes, 0 if unknown; `estimated` if a part isn't known exactly."""
 
     download: int
     unpacked: int
@@ -59,7 +59,7 @@ def locked_build(locks: Path) -> TorchBuild:
 
 
 def choose_build(locks: Path, driver: Any) -> TorchBuild:
-    """Return the newest build that runs on a driver and card which nothing keeps from running KAME."""
+    """Return the newest build for a driver whose card can run KAME."""
     if not WINDOWS:
         return locked_build(locks)
     newest, older = WINDOWS_BUILDS
@@ -69,7 +69,7 @@ def choose_build(locks: Path, driver: Any) -> TorchBuild:
 
 
 def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None) -> Cost:
-    """Add up what a card's packages take that aren't installed in the folder `there` yet."""
+    """Return the size of a card's packages that aren't installed in the folder `there` yet."""
     installed = installed_pins(there)
     pins = pins_of(places.locks, for_card(build.backend).locks)
     torch = torch_pin(places.locks)
@@ -97,16 +97,16 @@ def torch_pin(locks: Path) -> str:
 
 
 def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
-    """Return what to tell uv to install the lock's torch in a build that the package registry hasn't got for Windows.
+    """Return uv's arguments to install the lock's version of torch with CUDA on Windows.
 
-    It comes from torch's own index, and its hash is that index's word, not the lock's.
+    It comes from torch's own index; its hash comes from there too, not from the lock.
     """
     options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
     return ("pip", "install", *options, torch_pin(locks))
 
 
 def pins_of(locks: Path, names: tuple) -> set[str]:
-    """Return all pins of these locks, without the registry's torch on Windows, which is not used there."""
+    """Return all pins of these locks, except the registry's torch on Windows, which is not used there."""
     found: set[str] = set()
     for name in names:
         found |= set(re.findall(r"(?m)^[A-Za-z0-9][\w.-]*==[^\s;\\]+", (locks / name).read_text(encoding="utf-8")))

@@ -1,8 +1,8 @@
-"""Add a folder to the user's PATH on Windows, or take it away.
+"""Add a folder to the user's PATH on Windows, or remove it.
 
     python user_path.py add|remove FOLDER
 
-Run as a script, by the installer; imports nothing of its neighbours.
+The installer runs it as a script, so it imports no other module here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HWND_BROADCAST, WM_SETTINGCHANGE, ABORT_IF_HUNG = 0xFFFF, 0x1A, 2
 
 
 def with_folder(path: str, folder: str) -> str:
-    """Return a PATH with a folder at its end, once."""
+    """Return a PATH with a folder added at its end."""
     return ";".join([*(part for part in without_folder(path, folder).split(";") if part), folder])
 
 
@@ -29,7 +29,7 @@ def without_folder(path: str, folder: str) -> str:
 
 
 def change(action: str, folder: str) -> None:
-    """Write the changed PATH to the registry, and tell running programs of it."""
+    """Write the changed PATH to the registry and notify running programs."""
     import winreg
 
     access = winreg.KEY_READ | winreg.KEY_WRITE

@@ -1,4 +1,4 @@
-"""Name what an environment may hold: the app alone, or also what an NVIDIA card needs."""
+"""The variants of an environment: the app alone, or with what an NVIDIA card needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from installation.problems import Problem
 
 
 class Variant(NamedTuple):
-    """The locks that an environment is made from, and uv's name for the build of torch; empty without a card.
+    """The locks of an environment, and uv's name for the build of torch; empty without a card.
 
-    `device` names the card to use where the machine has several.
+    `device`: the card to use where the machine has several.
     """
 
     locks: tuple
@@ -25,18 +25,18 @@ EMBEDDED = Variant(("app.txt", "models.txt"))
 
 
 def for_card(backend: str, device: str = "") -> Variant:
-    """Return what holds the packages for a card, which are all of the app's and more."""
+    """Return the variant for a card, which contains all of the app's packages too."""
     return Variant(("card.txt", "models.txt"), backend, device)
 
 
 def variant_of(stamp: Mapping) -> Variant:
-    """Return what the user has chosen, as an environment's stamp tells: an upgrade keeps it."""
+    """Return the variant in an environment's stamp, which upgrades keep."""
     card = stamp.get("card", {})
     return for_card(card["backend"], card.get("device", "")) if card.get("backend") else EMBEDDED
 
 
 def with_device(env: Mapping[str, str], variant: Variant) -> dict[str, str]:
-    """Return the environment variables with which CUDA uses the variant's card; what the user has set stays."""
+    """Return environment variables with which CUDA uses the variant's card, unless the user has set another."""
     return {**({"CUDA_VISIBLE_DEVICES": variant.device} if variant.device else {}), **env}
 
 

@@ -2491,62 +2491,6 @@
         <translation>KAME</translation>
     </message>
     <message>
-        <source>Open it</source>
-        <translation>Öffnen</translation>
-    </message>
-    <message>
-        <source>Restart KAME</source>
-        <translation>KAME neu starten</translation>
-    </message>
-    <message>
-        <source>The brain at the side: {0}</source>
-        <translation>Das Sprachmodell daneben: {0}</translation>
-    </message>
-    <message>
-        <source>The brain of this conversation, {0}, is not known here; {1} goes on in its place.</source>
-        <translation>Das Sprachmodell dieser Unterhaltung, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
-    </message>
-    <message>
-        <source>The demo goes on with its own brains; yours counts once it is over.</source>
-        <translation>Die Demo macht mit ihren eigenen Sprachmodellen weiter; deins gilt, sobald sie vorbei ist.</translation>
-    </message>
-    <message>
-        <source>The window could not show something ({0}); the talk goes on.</source>
-        <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
-    </message>
-    <message>
-        <source>Use it</source>
-        <translation>Verwenden</translation>
-    </message>
-    <message>
-        <source>Use it now</source>
-        <translation>Jetzt verwenden</translation>
-    </message>
-    <message>
-        <source>Use the talk button</source>
-        <translation>Sprechtaste benutzen</translation>
-    </message>
-    <message>
-        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
-        <translation>Was die Grafikkarte braucht, ist installiert und wird nach einem Neustart von KAME verwendet.</translation>
-    </message>
-    <message>
-        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
-        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
-    </message>
-    <message>
-        <source>looking for microphones and loudspeakers</source>
-        <translation>Mikrofone und Lautsprecher werden gesucht</translation>
-    </message>
-    <message>
-        <source>{0} is downloaded, and can hear and speak from now on.</source>
-        <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
-    </message>
-    <message>
-        <source>{0} is here. New talks on the built-in brain use it.</source>
-        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Sprachmodell verwenden es.</translation>
-    </message>
-    <message>
         <source>{0} – KAME</source>
         <translation>{0} – KAME</translation>
     </message>
@@ -2950,6 +2894,45 @@
     <message>
         <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
         <translation>Das Mikrofon ist stumm: Kein Ton von ihm gelangt in die App.</translation>
+    </message>
+</context>
+<context>
+    <name>Offers</name>
+    <message>
+        <source>Open it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here. New conversations with the built-in model use it.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3702,16 +3685,23 @@
 <context>
     <name>SessionManager</name>
     <message>
-        <source>The brain could not be changed.</source>
-        <translation>Das Sprachmodell konnte nicht gewechselt werden.</translation>
-    </message>
-    <message>
         <source>The log has the details.</source>
         <translation>Näheres steht im Protokoll.</translation>
     </message>
     <message>
         <source>The talk could not start, because of a fault in the program ({0}).</source>
         <translation>Das Gespräch konnte wegen eines Programmfehlers nicht beginnen ({0}).</translation>
+    </message>
+</context>
+<context>
+    <name>SessionView</name>
+    <message>
+        <source>The window could not show something ({0}); the talk goes on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the talk button</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -5757,6 +5747,21 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
         <translation>„{0}“ schreibt auf deiner Tastatur ein Zeichen (AltGr). Wähle andere Tasten.</translation>
+    </message>
+</context>
+<context>
+    <name>Wiring</name>
+    <message>
+        <source>The comparison model: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The demo goes on with its own models; yours counts once it is over.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>looking for microphones and loudspeakers</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -2491,62 +2491,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Open it</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restart KAME</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brain at the side: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brain of this conversation, {0}, is not known here; {1} goes on in its place.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The demo goes on with its own brains; yours counts once it is over.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The window could not show something ({0}); the talk goes on.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Use it</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Use it now</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Use the talk button</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>looking for microphones and loudspeakers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is downloaded, and can hear and speak from now on.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is here. New talks on the built-in brain use it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} – KAME</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2949,6 +2893,45 @@
     </message>
     <message>
         <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Offers</name>
+    <message>
+        <source>Open it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here. New conversations with the built-in model use it.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3702,15 +3685,22 @@
 <context>
     <name>SessionManager</name>
     <message>
-        <source>The brain could not be changed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The log has the details.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The talk could not start, because of a fault in the program ({0}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SessionView</name>
+    <message>
+        <source>The window could not show something ({0}); the talk goes on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the talk button</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5755,6 +5745,21 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Wiring</name>
+    <message>
+        <source>The comparison model: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The demo goes on with its own models; yours counts once it is over.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>looking for microphones and loudspeakers</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from app.conversation.events import AnswerMode, Event
-from app.conversation.sound_processing import Processing
+from app.backend.address import without_secrets
+from app.conversation.events import BackendChanged, ChangeRefused, Event, SecondaryChanged
 from app.services.protocols import (
     KeyPlace,
     MicrophoneTest,
@@ -20,7 +20,7 @@ from app.services.protocols import (
     ToolServerService,
     ToolServerView,
 )
-from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style, ToolChoice
+from app.session.control import ROUTER, BackendChoice, Reopened, SessionChoice
 
 PROVIDERS = (
     ProviderView("embedded", "Embedded (this machine)"),
@@ -53,14 +53,22 @@ class FakeSession:
         self.last_words: list[Event] = []
         self.stopped = 0
         self.stop_hangs = False
+        self.changes: dict[str, asyncio.Task[None]] = {}
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
         self.listeners.append(listener)
 
     def say(self, *events: Event) -> None:
         for event in events:
+            self._follow(event)
             for listener in self.listeners:
                 listener(event)
+
+    def _follow(self, event: Event) -> None:
+        """Takes in what a session does by itself."""
+        if isinstance(event, BackendChanged) and event.reason == "fallback":
+            told = BackendChoice(event.provider, event.chosen_model, event.base_url)
+            self.choice = replace(self.choice, backend=told)
 
     def press(self) -> None:
         self.calls.append(("press",))
@@ -75,54 +83,46 @@ class FakeSession:
         self.calls.append(("sound_of", speaker, begin, end))
         return np.zeros(2400, np.float32) if begin >= 1 else None
 
-    def set_duplex(self, duplex: bool) -> None:
-        self.calls.append(("set_duplex", duplex))
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+        """Notes each difference as a call, such as ("set_duplex", True)."""
+        before, self.choice = self.choice, choice
+        for name in ("duplex", "answer_mode", "patience", "muted", "processing", "openings", "speech", "style", "cap"):
+            if getattr(choice, name) != getattr(before, name):
+                self.calls.append((f"set_{name}", getattr(choice, name)))
+        if (choice.microphone, choice.loudspeaker) != (before.microphone, before.loudspeaker):
+            self.calls.append(("set_devices", choice.microphone, choice.loudspeaker))
+        dials = choice.model.delay, choice.model.lead
+        if dials != (before.model.delay, before.model.lead):
+            self.calls.append(("set_dials", *dials))
+        if choice.tools != before.tools or "tools" in reopen:
+            self.calls.append(("set_tools", choice.tools))
+        if before.secondary is not None and (choice.backend, choice.secondary) == (before.secondary, before.backend):
+            self.calls.append(("hand_over",))
+            return
+        if choice.backend != before.backend or "backend" in reopen:
+            self.calls.append(("set_backend", choice.backend))
+            self._start("backend", choice.backend, before)
+        if choice.secondary != before.secondary or "secondary" in reopen:
+            self.calls.append(("set_secondary", choice.secondary))
+            self._start("secondary", choice.secondary, before)
 
-    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
-        self.calls.append(("set_answer_mode", answer_mode))
+    def _start(self, part: str, choice: BackendChoice | None, before: SessionChoice) -> None:
+        if (old := self.changes.pop(part, None)) is not None:
+            old.cancel()
+        self.changes[part] = asyncio.get_running_loop().create_task(self._change(part, choice, before))
 
-    def set_muted(self, muted: bool) -> None:
-        self.calls.append(("set_muted", muted))
-
-    def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        self.calls.append(("set_devices", microphone, loudspeaker))
-
-    def set_processing(self, processing: Processing) -> None:
-        self.calls.append(("set_processing", processing))
-
-    def set_openings(self, on: bool) -> None:
-        self.calls.append(("set_openings", on))
-
-    def set_speech(self, choice: SpeechChoice) -> None:
-        self.calls.append(("set_speech", choice))
-
-    def set_dials(self, delay: int, lead: int) -> None:
-        self.calls.append(("set_dials", delay, lead))
-
-    async def set_backend(self, choice: BackendChoice) -> None:
-        self.calls.append(("set_backend", choice))
-        if self.slow is not None:
+    async def _change(self, part: str, choice: BackendChoice | None, before: SessionChoice) -> None:
+        if part == "backend" and self.slow is not None:
             await self.slow.wait()
-        if self.refusal is not None:
-            raise self.refusal
-
-    async def set_secondary(self, choice: BackendChoice | None) -> None:
-        self.calls.append(("set_secondary", choice))
         await asyncio.sleep(0)
+        told = (choice.provider, choice.model, without_secrets(choice.base_url)) if choice is not None else ("", "", "")
         if self.refusal is not None:
-            raise self.refusal
-
-    def hand_over(self) -> None:
-        self.calls.append(("hand_over",))
-
-    def set_style(self, style: Style) -> None:
-        self.calls.append(("set_style", style))
-
-    async def set_tools(self, choice: ToolChoice) -> None:
-        self.calls.append(("set_tools", choice))
-
-    def set_cap(self, dollars: float) -> None:
-        self.calls.append(("set_cap", dollars))
+            self.choice = replace(self.choice, **{part: getattr(before, part)})
+            self.say(ChangeRefused(0.0, part, str(self.refusal), *told))  # type: ignore[arg-type]
+        elif part == "backend":
+            self.say(BackendChanged(0.0, told[0], told[1], "chosen", *told))
+        else:
+            self.say(SecondaryChanged(0.0, told[0], told[1]))
 
     async def stop(self) -> None:
         self.stopped += 1
@@ -141,10 +141,12 @@ class FakeFactory:
     gate: asyncio.Event | None = None
     choices: list[SessionChoice] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)
+    reporters: list[Callable[[str], None]] = field(default_factory=list)
     cancelled: int = 0
 
     async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> FakeSession:
         self.choices.append(choice)
+        self.reporters.append(progress)
         try:
             for words in self.progress:
                 progress(words)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 from app.conversation import events as e
 from app.demo.base import DemoService
 from app.gui.logs.table_model import LogSource
+from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
@@ -89,18 +90,20 @@ async def shown(
         window = MainWindow(
             factory,
             settings,
-            list_devices=list_devices,
-            choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
-            weights=weights(settings) if weights is not None else None,
-            service=service,
-            sound_service=sound_service,
-            history=history,
-            machine=machine,
-            graphics=graphics,
-            log=log,
-            diagnose=diagnosed if log is not None else None,
-            demo=demo,
-            models=models,
+            WindowServices(
+                list_devices=list_devices,
+                choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
+                weights=weights(settings) if weights is not None else None,
+                service=service,
+                sound_service=sound_service,
+                history=history,
+                machine=machine,
+                graphics=graphics,
+                log=log,
+                diagnose=diagnosed if log is not None else None,
+                demo=demo,
+                models=models,
+            ),
         )
         before = asyncio.all_tasks()
         try:

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+import app.backend.attempts
 import app.backend.ollama
-import app.backend.openai_compatible
 from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
@@ -38,11 +38,11 @@ def no_keyring() -> Any:
 
 @pytest.fixture(autouse=True)
 def nobodys_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key of whoever runs the tests, and no wait between retries."""
+    """Without the keys of the user who runs the tests, and without waits between retries."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(api_keys, "_store", KeyStore(open_keyring=no_keyring))
-    monkeypatch.setattr(app.backend.openai_compatible, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(app.backend.attempts, "RETRY_SECONDS", 0.01)
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
@@ -91,7 +91,7 @@ def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--provider", "hal9000"], "no brain called “hal9000”"),
+        (["--provider", "hal9000"], "no provider called “hal9000”"),
         (["--base-url", "nonsense"], "no address of a server"),
         (["--provider", "compatible"], "--base-url"),
         (["--base-url", "CLOSED"], "Start it"),
@@ -151,7 +151,7 @@ def test_what_is_asked_for_is_passed_on(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--backend", "hal9000", "Hi"], "no brain called"),
+        (["--backend", "hal9000", "Hi"], "no provider called"),
         (["--backend", "openai", "Hi"], "no API key for OpenAI"),
         (["--base-url", "CLOSED", "Hi"], "Start it"),
         (["--base-url", "CLOSED", "  "], "no question"),
@@ -328,7 +328,7 @@ def test_a_key_that_would_be_gone_at_once_is_not_kept(
         (SECRET, ["set", "embedded"], "takes no key"),
         (SECRET, ["set", "compatible"], "server's address"),
         ("", ["test", "openai"], "no API key"),
-        ("", ["forget", "hal9000"], "no brain called"),
+        ("", ["forget", "hal9000"], "called “hal9000”"),
         ("", ["list", "ollama"], "takes no key"),
     ],
 )

@@ -18,7 +18,7 @@ from app.backend.base import BackendError, ChatRequest, text_of
 from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from app.models.pool import MODELS
 from app.tts import child_voice
 from app.tts.base import VoiceError
@@ -160,7 +160,7 @@ async def test_children_end_when_the_app_is_killed() -> None:
     program = """
 import asyncio, sys, time
 from app.backend import make_backend
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from app.models.pool import MODELS
 from app.models.locations import default_model
 from app.tts.voices import make_voice

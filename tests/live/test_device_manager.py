@@ -1,7 +1,7 @@
 """Devices that come and go under a running talk, on a real sound server: what a user would notice.
 
-A child process runs a talk's edge: it reads frames, writes a tone of 440 Hz and says how it does. Each microphone hears
-a tone of its own, so that what is heard says which one it is.
+A child process reads frames, writes a tone of 440 Hz and reports its state. Each microphone delivers a tone of its own,
+so that the frames tell which one it is.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ pytestmark = pytest.mark.alone
 VOICE = 440
 PATIENCE_SECONDS = 6.0
 
-EDGE = (
+SCRIPT = (
     SAY
     + """
 import threading, time
 import numpy as np
 from app.audio.io.errors import DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 from app.audio.devices.manager import DeviceManager
 
-edge = DeviceManager(*json.loads(sys.argv[1]))
+manager = DeviceManager(*json.loads(sys.argv[1]))
 leave = threading.Event()
 tried = []
 
@@ -40,9 +41,9 @@ def listen():
     for line in sys.stdin:
         order = json.loads(line)
         if "choose" in order:
-            edge.choose(*order["choose"])
+            manager.choose(*order["choose"])
         if "muted" in order:
-            edge.muted = order["muted"]
+            manager.source.muted = order["muted"]
         if "try_out" in order:
             microphone, loudspeaker = order["try_out"]
             with Microphone(microphone), Loudspeaker(loudspeaker):
@@ -57,12 +58,12 @@ def pitch(samples):
 
 threading.Thread(target=listen, daemon=True).start()
 try:
-    with edge.sink as sink, edge.source as source:
+    with manager.sink as sink, manager.source as source:
         frames, recent, longest, notices, tapped = 0, [], 0.0, [], 0
         at = begun = time.monotonic()
         while not leave.is_set():
             frame = source.read_frame(0.2)
-            notices += [[n.kind, n.change, n.name, n.sentence] for n in edge.notices()]
+            notices += [[n.kind, n.change, n.name, n.sentence] for n in manager.notices()]
             if frame is None:
                 continue
             frames += 1
@@ -71,18 +72,18 @@ try:
             recent = [*recent, frame][-3:]
             time_axis = (np.arange(1920) + frames * 1920) / 24000
             sink.write((0.3 * np.sin(2 * np.pi * 440 * time_axis)).astype(np.float32))
-            took = edge.tap.take()
+            took = manager.tap.take()
             tapped += took.size
             if frames % 2 == 0:
-                where = sink.look()
+                where = sink.playback()
                 say(
                     at=at - begun, frames=frames, longest=longest, hears=pitch(np.concatenate(recent)),
                     loudest=float(np.abs(np.concatenate(recent)).max()),
-                    microphone=source.name, loudspeaker=sink.name, ready=edge.ready, generation=source.generation,
-                    tap_generation=edge.tap.generation, tapped=tapped / edge.tap.rate, tap_plays=pitch(took),
+                    microphone=source.name, loudspeaker=sink.name, ready=sink.ready, generation=source.generation,
+                    tap_generation=manager.tap.generation, tapped=tapped / manager.tap.rate, tap_plays=pitch(took),
                     accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
-                    played=where.played, queued=where.queued, underruns=edge.underruns, overruns=edge.overruns,
-                    cushion=edge.cushion_seconds, notices=notices, tried=bool(tried),
+                    played=where.played, queued=where.queued, underruns=sink.underruns, overruns=source.overruns,
+                    cushion=sink.cushion_seconds, notices=notices, tried=bool(tried),
                 )
     say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
 except DeviceError as error:
@@ -95,7 +96,7 @@ class Talk(Child):
     """The child process."""
 
     def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str) -> None:
-        super().__init__(EDGE, json.dumps([microphone, loudspeaker]), env=audio.env, patience=PATIENCE_SECONDS)
+        super().__init__(SCRIPT, json.dumps([microphone, loudspeaker]), env=audio.env, patience=PATIENCE_SECONDS)
         self.all: list[dict] = []
 
     @property

@@ -27,10 +27,11 @@ PRELUDE = (
     + """
 import time
 import numpy as np
-from app.audio import stream
+from app.audio.devices import list_process, listing, portaudio_stream
 from app.audio.devices.listing import find_input, find_output, list_devices, own_devices
 from app.audio.io.errors import AudioError, DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 """
 )
 
@@ -61,8 +62,8 @@ with Loudspeaker("kame_speaker") as box:
     say(underruns=box.underruns, overruns=box.overruns, played=box.played, written=box.written)
 """
 
-OWN_SHAPE = """
-stream.shapes = lambda kind, device: iter([(48000, 2)])
+OWN_FORMAT = """
+portaudio_stream.formats = lambda kind, device: [(48000, 2)]
 """
 
 
@@ -104,34 +105,40 @@ def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
 
 @alone
 @pytest.mark.parametrize(
-    ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
+    ("audio", "device_format"),
+    [(24_000, ""), (48_000, OWN_FORMAT)],
+    indirect=["audio"],
+    ids=["24 kHz mono", "its own format"],
 )
 @in_real_time
-def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
+def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, device_format: str) -> None:
     said, heard = tmp_path / "said.wav", tmp_path / "heard.npy"
     soundfile.write(said, signal, RATE, subtype="PCM_16")
-    with started(audio, shape + LISTEN, heard) as child:
+    with started(audio, device_format + LISTEN, heard) as child:
         assert child.hears()["ready"]
         audio.play_into_microphone(said)
         assert child.hears() == {"late": 0, "overruns": 0, "backlog": 0}
         assert not child.end()
-    check_match(np.load(heard), signal, exact=audio.rate == RATE and not shape)
+    check_match(np.load(heard), signal, exact=audio.rate == RATE and not device_format)
 
 
 @alone
 @pytest.mark.parametrize(
-    ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
+    ("audio", "device_format"),
+    [(24_000, ""), (48_000, OWN_FORMAT)],
+    indirect=["audio"],
+    ids=["24 kHz mono", "its own format"],
 )
 @in_real_time
-def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
+def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, device_format: str) -> None:
     said, heard = tmp_path / "said.npy", tmp_path / "heard.wav"
     np.save(said, signal)
-    with audio.record_loudspeaker(heard), started(audio, shape + SPEAK, said) as child:
+    with audio.record_loudspeaker(heard), started(audio, device_format + SPEAK, said) as child:
         count = signal.size
         assert child.hears() == {"underruns": 0, "overruns": 0, "played": count, "written": count}
         assert not child.end()
         time.sleep(0.2)
-    check_match(soundfile.read(heard, dtype="float32")[0], signal, exact=audio.rate == RATE and not shape)
+    check_match(soundfile.read(heard, dtype="float32")[0], signal, exact=audio.rate == RATE and not device_format)
 
 
 @alone
@@ -309,7 +316,8 @@ with Microphone("kame_mic") as mic:
 
 def test_list_while_a_stream_is_open(exact_audio: VirtualAudio) -> None:
     script = """
-from app.audio.devices.watch import DeviceWatch, list_now
+from app.audio.devices.list_process import list_now
+from app.audio.devices.watch import DeviceWatch
 import threading
 changed = threading.Event()
 with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
@@ -335,11 +343,10 @@ with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
 
 def test_a_child_lists_where_portaudio_is_frozen(exact_audio: VirtualAudio) -> None:
     script = """
-from app.audio import devices, watch
-devices.through_pulse = lambda own: None  # as if no way led to the sound server
+listing.pulse_gateway = lambda own: None  # as if PortAudio couldn't reach the sound server
 with Microphone("kame_mic") as mic:
-    devices_now = watch.list_now()
-    say(names=[device.name for device in devices_now], index=[device.index for device in devices_now])
+    devices = list_process.list_now()
+    say(names=[device.name for device in devices], index=[device.index for device in devices])
 """
     with started(exact_audio, script) as child:
         facts = child.hears()

@@ -26,11 +26,11 @@ SHORTEST, LONGEST = 0.05, 1.5
 TALK = """
 import sys, time
 from pathlib import Path
-from app.history.store import History
+from app.history.store import HistoryStore
 from app.history.base import Setup
 from tests.support.history import numbered
 
-history = History(Path(sys.argv[1]), None)
+history = HistoryStore(Path(sys.argv[1]), None)
 log = history.begin(sys.argv[2], Setup())
 pace = float(sys.argv[3])
 for serial, event in enumerate(numbered(sys.argv[2]), 1):

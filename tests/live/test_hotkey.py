@@ -354,7 +354,7 @@ def test_other_keys_and_other_modifiers_stay_the_other_programs(app: App, other:
 def test_a_key_that_another_program_has_is_told(app: App, other: Other) -> None:
     assert other.grab("space", CTRL_ALT)
     app.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
-    app.expect("failed: “Ctrl+Alt+Space” is another program's hotkey already, so it can't be had. Choose another.")
+    app.expect("failed: “Ctrl+Alt+Space” is another program's hotkey already, so it can't be used. Choose another.")
     other.strike("Control_L", "Alt_L", "m")
     app.until(lambda: "mute" in app.lines)  # which is not taken
     other.ungrab("space", CTRL_ALT)

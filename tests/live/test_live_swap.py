@@ -21,6 +21,7 @@ from app.audio.io.files import FileSink, FileSource
 from app.backend import key_names
 from app.cli.talk_command import SwapGaps
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.conversation.transcript import Transcript
 from app.conversation.usage import ConversationUsage
 from app.models.locations import default_model
@@ -119,7 +120,7 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
     counts = usage.backends[host, "other-model"]
     assert counts.requests == 1 and counts.cost == 0 and counts.unpriced == 0, "on this machine it costs nothing"
     other.unlink()  # 90 MB that need no search
-    assert not places_with(SECRET, folders=[tmp_path], texts=[e.to_json(x) for x in events])
+    assert not places_with(SECRET, folders=[tmp_path], texts=[to_json(x) for x in events])
 
 
 def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError, ChatRequest, Usage, text_of
+from app.backend.ollama_answer import Abilities
 from app.conversation.prompt import ChatMessage
 from app.models.locations import default_model
 from tests.support.ollama_peer import Engine, OllamaPeer, ollama_peer
@@ -174,7 +175,7 @@ async def test_ollama_loads_a_model_when_it_is_chosen_and_lets_it_go() -> None:
         async with backend.stream(SHORT) as stream:
             async for _ in stream:
                 pass
-        assert peer.pids() == [child], "it was loaded anew"
+        assert peer.pids() == [child], "it was loaded again"
         await backend.close()
         keeps = [body.get("keep_alive") for path, body in peer.asked if path in ("/api/generate", "/api/chat")]
         assert keeps == ["30m", "30m", "5m"]
@@ -185,7 +186,7 @@ async def test_ollama_loads_a_model_when_it_is_chosen_and_lets_it_go() -> None:
 async def test_ollama_teaches_what_a_model_can_do(ollama: OllamaPeer) -> None:
     backend = make_backend("ollama", base_url=ollama.url, model=HAS)
     await backend.open()
-    backend._thinks = backend._tools = True  # as if it had told nothing of itself
+    backend._abilities = Abilities()  # as if it had told nothing of itself
     async with backend.stream(QUESTION) as stream:
         assert "".join([text async for text in text_of(stream)])
     await backend.close()
@@ -210,7 +211,7 @@ async def test_ollama_fetches_a_model_and_tells_how_far(ollama: OllamaPeer) -> N
     shares = [share for _, share in told]
     assert told[-1] == ("it is here", 1.0) and any(words.endswith("of 0.10 GB") for words, _ in told)
     assert shares[0] == 0.0 and max(shares) == 1.0 and any(0.1 < share < 1 for share in shares)
-    assert min(share for share in shares if share) > 0.1, "it began anew"
+    assert min(share for share in shares if share) > 0.1, "it started again"
     assert CAN_PULL in await backend.models()
 
 

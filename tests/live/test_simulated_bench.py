@@ -1,4 +1,4 @@
-"""A bench in simulated time, with the app's real models: it asks, hears, answers and tells its table."""
+"""`bench facts` in simulated time with the app's real models."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ NOBODY = 65534
 WINDOW = """
 import os, signal, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
-from app import summon
 from app.gui.shell import instance
+from app.platform import single_instance
 
 def say(word):
     print(word, flush=True)
@@ -46,8 +46,8 @@ def obey(order):
     order.answer("A second answer.")
 
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-instance.SPEAK_MS = int(os.environ["SPEAK_MS"])
-instance._HANGS_UP = not os.environ.get("STAYS")
+instance.TIMEOUT_MS = int(os.environ["SPEAK_MS"])
+instance._CLOSES_AFTER_REPLY = not os.environ.get("STAYS")
 app = QCoreApplication([])
 one = instance.Instance()
 one.raised.connect(lambda: say("raised"))
@@ -489,7 +489,7 @@ def test_another_user_is_kept_out(window: Window, runtime: Path) -> None:
     Path(single_instance.address()).chmod(0o666)
     assert stranger() in ("heard b''", "ConnectionResetError", "BrokenPipeError")
     assert single_instance.tell("release").ok
-    window.until("listening", f"user {NOBODY} is not let in", "release")
+    window.until("listening", f"user {NOBODY} may not connect", "release")
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root, to act as somebody else")

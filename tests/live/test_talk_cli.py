@@ -18,7 +18,7 @@ import soundfile
 from app.cli import parser
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.tts.voices import make_voice

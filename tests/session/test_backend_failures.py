@@ -12,6 +12,7 @@ from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, Tool
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
 from app.session.control import ROUTER, BackendChoice, ToolChoice
@@ -20,7 +21,7 @@ from app.stt.scripted import ScriptedTurn
 from app.tools.base import ToolSpec
 from app.tools.toolbox import Toolbox
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, change, hand_over, simulate
 
 TWO = [*QUESTION, ScriptedTurn(13.0, 14.5, "And what of Spain then?")]
 
@@ -130,7 +131,7 @@ def test_a_backend_that_was_refused_is_made_anew_when_it_is_chosen_again() -> No
         seconds=25,
         backend=first,
         make_backend=make,
-        during=at(8.0, lambda session: session.set_backend(BackendChoice())),
+        during=at(8.0, lambda session: session.change(reopen=["backend"])),
     )
     assert made == [""] and talk.said(2) == words_of("mended", 5) and first.closed
 
@@ -164,12 +165,11 @@ def test_nothing_is_asked_and_nothing_told_behind_the_end() -> None:
             stopping = asyncio.create_task(session.stop())
             for _ in range(20):
                 session.backends.ask(2, "and some entirely other words", final=True, settled=True)
-                session.hand_over()
+                hand_over(session)
                 await asyncio.sleep(0.05)
             await stopping
             session.backends.ask(3, "and more of them", final=True, settled=True)
-            with pytest.raises(BackendError, match="talk is over"):
-                await session.set_backend(scripted("late"))
+            await change(session, backend=scripted("late"))
 
         session.steps = asyncio.get_running_loop().create_task(steps(), name="steps")  # type: ignore[attr-defined]
 
@@ -203,8 +203,8 @@ def test_whatever_making_a_backend_or_tools_raises_the_talk_goes_on(what: str) -
     )
     talk = simulate(QUESTION, lambda r: answer("Here it is."), **more)
     assert talk.said(1) == "Here it is."
-    [told] = [f.sentence for f in talk.of(e.Failure)]
-    assert told.endswith("The talk goes on without " + ("a second brain." if what == "backend" else "tools."))
+    [refused] = talk.of(e.ChangeRefused)
+    assert refused.part == ("secondary" if what == "backend" else "tools") and "unexpected" in refused.sentence
 
 
 def test_tools_that_are_still_being_opened_at_the_end_are_closed() -> None:
@@ -249,7 +249,7 @@ def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> N
         backend=driver,
         make_backend=make,
         secondary=scripted("secondary"),
-        during=at(9.0, lambda session: session.hand_over()),
+        during=at(9.0, lambda session: hand_over(session)),
     )
     assert talk.said(2) == words_of("driver", 5)
     assert talk.of(e.SecondaryChanged)[-1].backend == "", "one brain can't be both"
@@ -290,8 +290,8 @@ def test_the_backend_that_takes_over_is_one_that_has_worked() -> None:
     old = ScriptedBackend(lambda request: answer(words_of("old", 5)), name="OLD", model="old")
 
     async def twice(session: Session) -> None:
-        await session.set_backend(scripted("bad1"))
-        await session.set_backend(scripted("bad2"))
+        await change(session, backend=scripted("bad1"))
+        await change(session, backend=scripted("bad2"))
 
     talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=old, make_backend=make, during=at(8.0, twice))
     assert talk.said(2) == words_of("old", 5)
@@ -331,7 +331,7 @@ def test_one_backend_that_will_not_close_keeps_nobody_else_open() -> None:
 def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(how: str) -> None:
     resumed = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
     makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.02))
-    do = choose("new") if how == "swap" else (lambda session: session.hand_over())
+    do = choose("new") if how == "swap" else (lambda session: hand_over(session))
     talk = simulate(
         resumed,
         lambda r: answer(""),
@@ -360,7 +360,7 @@ async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now(
     second = await backends.get(BackendChoice(ROUTER))
     assert second is made[0]
     used = second
-    await backends.tidy()
+    await backends.close_spare()
     assert first.closed and not second.closed
     assert await backends.get(BackendChoice("scripted", "x")) is await backends.get(BackendChoice("scripted", "x"))
     await backends.close()
@@ -398,8 +398,8 @@ def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kin
     )
     who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
     assert blamed(talk) == {(*who, secondary)}
-    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
-    assert not any("secret" in e.to_json(event) for event in talk.events)
+    assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
+    assert not any("secret" in to_json(event) for event in talk.events)
 
 
 @pytest.mark.parametrize("secondary", [False, True])
@@ -428,7 +428,7 @@ def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool
         secondary=BackendChoice(ROUTER) if secondary else None,
     )
     assert blamed(talk) == {("openai", "bad", "", secondary), ("anthropic", "claude", "", secondary)}
-    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
+    assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
 
 
 def test_the_backend_at_the_side_that_a_talk_began_without_is_told() -> None:
@@ -437,4 +437,6 @@ def test_the_backend_at_the_side_that_a_talk_began_without_is_told() -> None:
 
     url = "https://ann:secret@server.example/v1"
     talk = simulate(QUESTION, lambda r: answer("Here."), make_backend=make, secondary=BackendChoice("openai", "m", url))
-    assert blamed(talk) == {("openai", "m", "https://server.example/v1", True)}
+    [refused] = talk.of(e.ChangeRefused)
+    assert (refused.part, refused.sentence) == ("secondary", "There is no key for it.")
+    assert (refused.provider, refused.model, refused.base_url) == ("openai", "m", "https://server.example/v1")

@@ -26,7 +26,7 @@ from app.stt.scripted import ScriptedTurn
 from app.tools import McpServer, Toolbox, make_toolbox
 from app.tools.calculator import Calculator
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, change, hand_over, simulate
 
 TURNS = [
     ScriptedTurn(1.0 + 10 * n, 4.0 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)
@@ -71,10 +71,10 @@ def test_behind_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_
     def during(session: Session) -> None:
         async def script() -> None:
             await asyncio.sleep(60)
-            await session.set_backend(BackendChoice("scripted", "home"))
+            await change(session, backend=BackendChoice("scripted", "home"))
             await asyncio.sleep(20)
-            await session.set_backend(BackendChoice())  # the first one again
-            session.set_cap(9.0)
+            await change(session, backend=BackendChoice())  # the first one again
+            session.change(cap=9.0)
 
         session.script = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
 
@@ -91,7 +91,7 @@ def test_what_the_cap_left_unanswered_is_answered_when_it_is_raised() -> None:
         seconds=20,
         cost=lambda b, u: 0.01,
         cap=0.001,
-        during=at(9.0, lambda s: s.set_cap(9.0)),
+        during=at(9.0, lambda s: s.change(cap=9.0)),
     )
     [refused] = [f for f in talk.of(e.Failure) if f.about == "unanswered"]
     assert refused.at < 8 and talk.said(1) == "It is a city."
@@ -124,7 +124,7 @@ def test_what_the_cap_left_unanswered_is_answered_once_by_the_backend_at_the_sid
         return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
 
     def during(session: Session) -> None:
-        at(9.0, lambda s: s.hand_over())(session)
+        at(9.0, lambda s: hand_over(s))(session)
         at(14.0, choose("other"))(session)  # nobody waits by then
 
     talk = simulate(
@@ -163,7 +163,7 @@ def test_style_is_told_kept_and_changed_live(tmp_path: Path) -> None:
         seconds=25,
         record=tmp_path / "talk",
         style=Style("You are Ada, a pirate.", 1.2, "short"),
-        during=at(8.0, lambda s: s.set_style(Style(length="long"))),
+        during=at(8.0, lambda s: s.change(style=Style(length="long"))),
     )
     first, last = talk.backend.requests[0], talk.backend.requests[-1]
     assert first.messages[0].content.startswith("You are Ada, a pirate. Your answer is read aloud")  # type: ignore[union-attr]
@@ -198,7 +198,7 @@ def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() ->
         return answer("I can only guess.")
 
     async def settle(session: Session) -> None:
-        await session.set_tools(ToolChoice(("calculator",)))
+        await change(session, tools=ToolChoice(("calculator",)))
 
     question = [ScriptedTurn(1.0, 3.0, "What is seventeen times twenty three?")]
     without = simulate(question, script, make_tools=lambda c: make_toolbox(c.names))
@@ -236,7 +236,7 @@ def test_tools_chosen_again_are_made_anew_only_where_a_server_was_changed() -> N
 
     async def settle(session: Session) -> None:
         for _ in range(3):
-            await session.set_tools(ToolChoice(("calculator", "mcp:s")))
+            await change(session, reopen=["tools"], tools=ToolChoice(("calculator", "mcp:s")))
         before.extend(list(box.did) for box in boxes)
 
     simulate([ScriptedTurn(1.0, 3.0, "Hello there?")], lambda r: answer("Hi."), make_tools=make, during=at(0.2, settle))
@@ -282,7 +282,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
     assert all(r.reason and 0 < r.share <= 1 for r in routed)
     assert talk.said(3) == words_of("small", 6), "the next best brain of the table answers"
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another brain. Another brain of the router's table answers meanwhile."
+        "Large is gone. Start it, or choose another brain. Another model of the router's table answers meanwhile."
     ]
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 
@@ -336,10 +336,10 @@ def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
 
     def during(session: Session) -> None:
         async def steps() -> None:
-            await choose("new")(session)  # type: ignore[misc]
+            choose("new")(session)
             await asyncio.sleep(8)
             works["now"] = True  # the user has mended the key
-            await choose("new")(session)  # type: ignore[misc]
+            choose("new")(session)
 
         session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
 
@@ -394,7 +394,7 @@ def test_of_two_routers_it_is_told_which_has_chosen() -> None:
 
 
 def test_behind_a_hand_over_each_router_tells_its_choice_for_its_new_side() -> None:
-    talk = two_routers(during=at(7.0, lambda session: session.hand_over()))
+    talk = two_routers(during=at(7.0, lambda session: hand_over(session)))
     later = {(r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.at > 7}
     assert later == {("tiny", False), ("small", True)}
 

@@ -1,11 +1,10 @@
-"""Barge-in in whole talks, with the real voice detector: speech stops the assistant, other sounds don't.
+"""Barge-in in whole talks with the real voice detector: speech stops the assistant, other sounds don't.
 
-What is measured here is strict: also a mere hold, which silences the assistant for a moment, counts as stopping it.
+A hold, which silences the assistant only for a moment, counts as stopping it too.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,9 +14,11 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
-from app.evaluation.pauses import BENCH, VOICE_FLOOR
+from app.evaluation.recordings import VOICE_FLOOR
+from app.evaluation.sayings import sayings
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
@@ -27,15 +28,16 @@ from tests.support.sounds import SoundSource, question, room
 from tests.support.talks import LoopSpeaker
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
-"""What the scripted ears hear of the recording that begins each talk."""
+"""What the scripted recogniser makes of the recording that begins each talk."""
 SPEAKS_BY = 6.0
-"""The answer has long begun by then, and the question can't be taken up again any more."""
+"""By then the answer has long begun, and the question can't be resumed any more."""
 WITHIN = 0.3
 SEEDS = 6
 
 
 def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
-    """A question, an answer without end, and over it the sounds, `every` seconds apart: events, and when each began."""
+    """Runs a talk with a question, an endless answer, and the sounds over it, `every` seconds apart. Returns the events and
+    when each sound began."""
     from app.stt.silero import SileroVoiceActivity
 
     starts = [SPEAKS_BY + n * every + 0.013 * (n % 6) for n in range(len(sounds))]
@@ -57,7 +59,7 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
             source=SoundSource(samples),
             sink=LoopSpeaker(),
         )
-        session = Session(parts, SessionConfig(pace="simulated", max_answer_seconds=0.1))
+        session = Session(parts, SessionConfig(SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1))
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -68,7 +70,7 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
 
 
 def _stops(events: list[e.Event], start: float, until: float) -> list[float]:
-    """When the assistant was silenced between two times."""
+    """The times at which the assistant was silenced."""
     return [
         x.at
         for x in events
@@ -97,7 +99,7 @@ def _onset(samples: np.ndarray) -> np.ndarray:
     ],
 )
 def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
-    """Of 100 seeds of each at most 2 may hold; of these six none does."""
+    """Of 100 seeds of each kind at most 2 may hold; of these six none does."""
     sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
     events, starts = _talk(sounds)
     spoke = [x for x in events if isinstance(x, e.AssistantStarted)]
@@ -107,7 +109,7 @@ def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
 
 
 def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
-    files = {(cut.file, cut.begin): cut for cut in BENCH}
+    files = {(cut.file, cut.begin): cut for cut in sayings().bench}
     took: list[float] = []
     for number, cut in enumerate(files.values()):
         said = question(cut.file)[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)]
@@ -124,7 +126,7 @@ def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
 
 
 def test_a_voice_far_softer_than_the_user_s_own_is_somebody_else_s() -> None:
-    """The user has asked: what is 26 dB softer then holds nothing, and what is 12 dB softer may be the user again."""
+    """A voice 26 dB softer than the user's question does not hold; one 12 dB softer may be the user."""
     for below, held in ((26.0, False), (12.0, True)):
         said = _onset(question("103_2"))[: 2 * SAMPLE_RATE] * np.float32(10 ** (-below / 20))
         events, [start] = _talk([said])
@@ -132,7 +134,7 @@ def test_a_voice_far_softer_than_the_user_s_own_is_somebody_else_s() -> None:
 
 
 def _windows(samples: np.ndarray, begin: float) -> list[VoiceWindow]:
-    """What the detector makes of a sound from second `begin` on."""
+    """The detector's windows from second `begin` on."""
     from app.stt.silero import SileroVoiceActivity
 
     detector = SileroVoiceActivity()
@@ -143,7 +145,7 @@ def _windows(samples: np.ndarray, begin: float) -> list[VoiceWindow]:
 
 
 def test_a_long_silence_makes_the_detector_no_slower() -> None:
-    """0.26 s behind 24 s of silence, if the model's state drifts on."""
+    """The delay would be 0.26 s after 24 s of silence if the model's state drifted on."""
     word = _onset(question("103_2"))[:SAMPLE_RATE]
     took = []
     for silence in (2.0, 24.0):
@@ -168,10 +170,9 @@ def test_a_vowel_is_periodic_and_hiss_is_not() -> None:
 
 
 def test_a_talk_over_silence_is_never_held() -> None:
-    """The measure itself: without any sound nothing stops the assistant, with a loud word something does."""
+    """Checks the measure itself: silence does not stop the assistant, a loud word does."""
     quiet, [start] = _talk([np.zeros(SAMPLE_RATE, np.float32)])
     assert not _stops(quiet, start, start + 3.0)
     word = _onset(question("141_2"))[:SAMPLE_RATE]
     loud, [start] = _talk([word])
     assert _stops(loud, start, start + 1.0)
-    assert dataclasses.is_dataclass(quiet[0])

@@ -18,6 +18,7 @@ from app.evaluation.room import FADE, Room
 from app.frontend.base import FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.early_barge_in import EarlyBargeIn
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -104,7 +105,10 @@ def _talk(
             source=EchoCancelledSource(place.source, place.tap, Processing(echo=False)),
             sink=place.sink,
         )
-        session = Session(parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=60.0))
+        session = Session(
+            parts,
+            SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=60.0),
+        )
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -131,7 +135,7 @@ def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
 
 def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
     def off(session: Session) -> None:
-        session.set_duplex(False)
+        session.change(duplex=False)
 
     plain, hushed = _talk(), _talk((8.03, 8.3), on_hush=off)
     sink = hushed.place.sink

@@ -158,9 +158,9 @@ def test_muted_is_told_when_the_frames_are_silent_and_not_before() -> None:
     made: list[ScriptedEdge] = []
 
     def mute(session: Session) -> None:
-        session.set_muted(True)
+        session.change(muted=True)
         asyncio.get_running_loop().call_later(0.5, lambda: setattr(made[0], "zeros", True))
-        asyncio.get_running_loop().call_later(2.0, session.set_muted, False)
+        asyncio.get_running_loop().call_later(2.0, lambda: session.change(muted=False))
 
     talk = talk_with(made, during=at(6.0, mute))
     muted, unmuted = talk.of(e.MicrophoneMuted)
@@ -182,7 +182,7 @@ def test_remaining_echo_is_said_once_with_what_to_do_and_only_in_full_duplex() -
     held: list[ScriptedEdge] = []
 
     def with_button(session: Session) -> None:
-        session.set_duplex(False)
+        session.change(duplex=False)
         remains(held)(session)
 
     talk = talk_with(held, seconds=60, during=with_button)
@@ -194,8 +194,8 @@ def test_devices_and_processing_reach_the_edge() -> None:
     made: list[ScriptedEdge] = []
 
     def change(session: Session) -> None:
-        session.set_devices("Headset", "")
-        session.set_processing(Processing(noise=True))
+        session.change(microphone="Headset", loudspeaker="")
+        session.change(processing=Processing(noise=True))
 
     talk_with(made, during=at(1.0, change))
     assert made[0].calls == [("Headset", ""), Processing(noise=True)]

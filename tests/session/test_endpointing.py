@@ -1,4 +1,4 @@
-"""Speakers who pause, through the real voice detector, recogniser and judges: a small part of `bench turns`."""
+"""Endpointing with the real voice detector, recogniser and judges: a small part of `bench turns`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from app.conversation.turn import TurnSettings
+from app.evaluation.endpointing import follow
+from app.evaluation.endpointing_result import figures
 from app.evaluation.pauses import Case, bench_cases
 from app.evaluation.speech_models import SpeechModels, speech_models
-from app.evaluation.turns import follow
-from app.evaluation.turns_result import figures
 from app.models.locations import default_model
 
 pytestmark = pytest.mark.skipif(
@@ -28,7 +28,7 @@ def models() -> Iterator[SpeechModels]:
 
 @pytest.fixture(scope="module")
 def cases(models: SpeechModels) -> list[Case]:
-    return [case for case in bench_cases(models.transcribe, 1, 6)[0] if case.kind == "clause"]
+    return [case for case in bench_cases(models.transcribe, 1, 6).made if case.kind == "clause"]
 
 
 def test_a_pause_in_mid_clause_audibly_cuts_nobody_off(models: SpeechModels, cases: list[Case]) -> None:
@@ -41,7 +41,7 @@ def test_a_pause_in_mid_clause_audibly_cuts_nobody_off(models: SpeechModels, cas
 
 
 def test_a_hasty_tracker_would_cut_them_off(models: SpeechModels, cases: list[Case]) -> None:
-    """The measure itself: whoever takes every silence for the end is told so."""
+    """Checks the measure itself: a tracker that ends the turn at every silence cuts speakers off."""
     hasty = TurnSettings(patience=-10.0)
     heard = [follow(case, models, hasty) for case in cases[:1]]
     assert all(one.cuts for one in heard)

@@ -18,8 +18,9 @@ from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, SetDials
 from app.frontend.cascade import CascadeFrontEnd
 from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.frontend import KameFrontEnd
+from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.models.layout import read_layout
+from app.session.control import ModelChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
@@ -64,14 +65,15 @@ class Listening(KameFrontEnd):
     untrained, it would talk without end.
     """
 
-    def __init__(self, folder: Path, **more: Any) -> None:
+    def __init__(self, folder: Path, name: str = "kame", dials: SetDials | None = None) -> None:
         def models() -> Loaded:
             loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+            self.pieces = loaded.pieces
             loaded.lm.oracle_emb.register_forward_pre_hook(self._note)
             loaded.lm.text_linear.register_forward_hook(self._say_what_it_hears)
             return loaded
 
-        super().__init__(models, **more)
+        super().__init__(models, KameSettings(name), dials)
         self.tokens: list[int] = []
 
     def _note(self, _module: object, args: tuple[torch.Tensor, ...]) -> None:
@@ -108,7 +110,7 @@ def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(whole
     frontend = Listening(whole)
     source = FileSource(write(tmp_path / "q.wav", question()))
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, source=source, answer_mode="after")
-    wanted = [START, *frontend._pieces.encode(ANSWER)]
+    wanted = [START, *frontend.pieces.encode(ANSWER)]
     assert frontend.heard == wanted
     taken = talk.of(e.OracleTaken)
     assert [event.taken for event in taken] == list(range(1, len(wanted) + 1))
@@ -128,9 +130,9 @@ def test_a_newer_revision_takes_over_from_the_first_of_its_words(frontend: Liste
         return answer("It is a city. I am sure that it is a city. It has a river.", first=0.1, every=0.1)
 
     talk = simulate(QUESTION, reply, frontend=frontend, interval=0.2)
-    final = [START, *frontend._pieces.encode("Paris, on the river Seine.")]
+    final = [START, *frontend.pieces.encode("Paris, on the river Seine.")]
     assert frontend.heard[-len(final) :] == final
-    first = [START, *frontend._pieces.encode("It is a city. I am sure that it is a city. It has a river.")]
+    first = [START, *frontend.pieces.encode("It is a city. I am sure that it is a city. It has a river.")]
     assert frontend.heard[:2] == first[:2]
     # Of each revision a beginning was taken in, whole and in order, each behind a start token.
     revisions = _split(frontend.heard)
@@ -150,7 +152,7 @@ def _split(tokens: list[int]) -> list[list[int]]:
 
 
 def test_moshi_asks_no_backend_and_hears_no_oracle(folder: Path) -> None:
-    frontend = Listening(folder, name="moshi", hears_oracle=False)
+    frontend = Listening(folder, "moshi")
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend)
     assert not talk.backend.requests and not frontend.heard
     assert talk.of(e.TranscriptFinal)[0].text == QUESTION[0].words
@@ -167,7 +169,7 @@ def test_the_dials_turn_in_mid_talk(folder: Path) -> None:
     twice = [*QUESTION, ScriptedTurn(8.0, 9.5, "And what about Spain?")]
 
     def during(session: Session) -> None:
-        session.set_dials(5, 3)
+        session.change(model=ModelChoice(delay=5, lead=3))
 
     talk = simulate(twice, lambda _: answer(""), frontend=Listening(folder), seconds=14, during=during)
     assert _silent_frames_after_the_turn(talk) == 5
@@ -182,7 +184,8 @@ def test_with_a_lead_the_model_hears_the_user_so_many_frames_later(folder: Path)
         with Listening(folder, dials=SetDials(lead=lead)) as frontend:
             for index, samples in enumerate(frames):
                 frontend.step(Frame(index, samples), [])
-            return [column.user for column in frontend._memory]
+            assert frontend._stream is not None
+            return [column.user for column in frontend._stream.memory.columns]
 
     late = np.concatenate([np.zeros((4, 1920), np.float32), sound[:8]])
     assert heard(sound, 4) == heard(late, 0)
@@ -240,12 +243,12 @@ class _OutOfMemory(Listening):
 
     def step(self, frame: Any, inputs: Any) -> Any:
         if frame.index == self._at:
-            assert self._engine is not None
+            assert self._stream is not None
 
             def fail(*_: object) -> None:
                 raise torch.OutOfMemoryError("CUDA out of memory")
 
-            self._engine._frame = fail  # type: ignore[assignment]
+            self._stream.engine._frame = fail  # type: ignore[assignment]
         return super().step(frame, inputs)
 
 

@@ -11,10 +11,11 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
 from app.evaluation.live_recognition import heard_live
-from app.evaluation.live_recognition_result import Heard, Recording, normalised
+from app.evaluation.live_recognition_result import Heard
+from app.evaluation.recordings import Recording
 from app.evaluation.speech_models import SpeechModels
+from app.evaluation.word_errors import normalised, word_distance
 from app.models.locations import default_model
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder

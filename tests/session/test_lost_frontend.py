@@ -15,6 +15,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
@@ -87,7 +88,7 @@ async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) 
             sink=Speaker(),
             **parts,  # type: ignore[arg-type]
         ),
-        SessionConfig(pace="real"),
+        SessionConfig(SessionChoice(duplex=True), pace="real"),
     )
     events: list[e.Event] = []
     async with session:

@@ -1,4 +1,4 @@
-"""The talk button is pressed a moment after the first sound: the words are heard whole all the same."""
+"""If the talk button is pressed a moment after the first sound, the first word is still recognised."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import asyncio
 import numpy as np
 import pytest
 
-from app.audio.io.base import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
-from app.evaluation.spoken_questions import VOICE_FLOOR
+from app.evaluation.recordings import VOICE_FLOOR
+from app.evaluation.word_errors import word_distance
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.mailbox import TalkButton
 from app.session.parts import SessionConfig, SessionParts
@@ -28,39 +27,25 @@ QUESTION = "Can you explain why the above question is interesting?"
 LEAD_SECONDS = 1.0
 
 
-class HeldSource:
-    """A question asked with the button down from `pressed` to its end, in seconds of the sound."""
-
-    name = "service"
-    overruns = backlog = 0
+class HeldSource(sounds.SoundSource):
+    """A question asked with the talk button down from second `pressed` to its end."""
 
     def __init__(self, samples: np.ndarray, pressed: float) -> None:
-        self._frames = list(np.pad(samples, (0, -len(samples) % FRAME_SAMPLES)).reshape(-1, FRAME_SAMPLES))
-        self._press, self._release = round(pressed / FRAME_SECONDS), len(self._frames) - 5
+        super().__init__(np.pad(samples, (0, -len(samples) % FRAME_SAMPLES)))
+        self._buttons = {round(pressed / FRAME_SECONDS): True, len(samples) // FRAME_SAMPLES - 4: False}
         self._given = 0
         self.session: Session | None = None
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        if self._given == len(self._frames):
-            raise EndOfAudio
         assert self.session is not None
-        if self._given in (self._press, self._release):
-            self.session.mailbox.post(TalkButton(self._given == self._press))
+        if self._given in self._buttons:
+            self.session.mailbox.post(TalkButton(self._buttons[self._given]))
         self._given += 1
-        return self._frames[self._given - 1].copy()
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> HeldSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
+        return super().read_frame(timeout)
 
 
 async def heard(late: float, *, deaf_before: bool = False) -> str:
-    """What is understood of a question when the button goes down `late` seconds behind its first sound."""
+    """The words recognised of a question when the button goes down `late` seconds after its first sound."""
     question = sounds.question("103_2")
     question = question[np.flatnonzero(np.abs(question) > VOICE_FLOOR)[0] :]
     sound = np.concatenate([sounds.room(LEAD_SECONDS), question, sounds.room(1.0)])
@@ -78,7 +63,7 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
         sink=LoopSpeaker(),
     )
     finals: list[str] = []
-    session = Session(parts, SessionConfig(duplex=False, pace="fast"))
+    session = Session(parts, SessionConfig(pace="fast"))
     source.session = session
     async with session:
         session.add_listener(lambda event: finals.append(event.text) if isinstance(event, e.TranscriptFinal) else None)

@@ -105,7 +105,7 @@ def test_an_answer_that_is_there_in_time_has_no_opening() -> None:
 
 
 def test_openings_are_switched_off_in_mid_talk() -> None:
-    talk = simulate(QUESTION, guessing, openings=True, during=lambda session: session.set_openings(False))
+    talk = simulate(QUESTION, guessing, openings=True, during=lambda session: session.change(openings=False))
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("The capital of France")
 
 
@@ -241,7 +241,7 @@ def test_noise_without_words_is_answered_by_nothing() -> None:
 
 
 def test_answer_mode_changes_in_mid_talk() -> None:
-    talk = simulate(TALK[:2], _about, seconds=20, during=lambda s: s.set_answer_mode("after"))
+    talk = simulate(TALK[:2], _about, seconds=20, during=lambda s: s.change(answer_mode="after"))
     assert [r.final for r in talk.of(e.OracleRequested)] == [True, True]
     assert [m.answer_mode for m in talk.of(e.AnswerModeChanged)] == ["after"]
 

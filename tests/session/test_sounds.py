@@ -1,4 +1,4 @@
-"""Laughter in a whole talk, heard by the app's own ears: it is not answered, and voids no answer."""
+"""Laughter in a whole talk with the real recogniser: it is not answered and interrupts no answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from app.evaluation.speech_models import SpeechModels, speech_models
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.locations import default_model
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.sound_marks import names_speech, without_sounds
+from app.stt.transcript_cleanup import names_speech, without_sounds
 from app.tts.scripted import ScriptedVoice
 from tests.support.noises import noise
 from tests.support.sounds import SoundSource, question, room, write
@@ -28,7 +29,7 @@ with_models = pytest.mark.skipif(
 
 
 def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
-    """A talk in which these are heard, each at its second; every answer is long. Events, and the turns answered."""
+    """Runs a talk with each sound at its second and long answers; returns the events and the turns that were answered."""
     samples = room(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds) + 3.0)
     for at, sound in sounds:
         samples[round(at * SAMPLE_RATE) :][: len(sound)] += sound
@@ -48,7 +49,10 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             source=SoundSource(samples),
             sink=LoopSpeaker(),
         )
-        session = Session(parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1))
+        session = Session(
+            parts,
+            SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),
+        )
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)

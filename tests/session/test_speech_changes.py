@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,7 +119,7 @@ def changing(*changes: tuple[float, SpeechChoice]) -> Callable[[Session], None]:
     def during(session: Session) -> None:
         loop = asyncio.get_running_loop()
         for at, choice in changes:
-            loop.call_later(at, session.set_speech, choice)
+            loop.call_later(at, partial(session.change, speech=choice))
 
     return during
 
@@ -373,7 +374,7 @@ def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
 
         def during(session: Session, at: float = at) -> None:
             loop = asyncio.get_running_loop()
-            loop.call_later(2.0 - LOADING, session.set_speech, both)
+            loop.call_later(2.0 - LOADING, partial(session.change, speech=both))
             loop.call_later(at, lambda: setattr(during, "task", loop.create_task(session.stop())))
 
         talk = simulate(
@@ -470,9 +471,9 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
 
     def during(session: Session) -> None:
         loop = asyncio.get_running_loop()
-        loop.call_later(2.0, session.set_style, Style(voice="pirate"))
-        loop.call_later(9.0, session.set_speech, SpeechChoice(voice="usual"))
-        loop.call_later(11.0, session.set_style, Style())
+        loop.call_later(2.0, partial(session.change, style=Style(voice="pirate")))
+        loop.call_later(9.0, partial(session.change, speech=SpeechChoice(voice="usual")))
+        loop.call_later(11.0, partial(session.change, style=Style()))
 
     talk = simulate(
         QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during
@@ -504,8 +505,8 @@ def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
     def during(session: Session) -> None:
         loop = asyncio.get_running_loop()
         for n in range(4):
-            loop.call_later(6.0 + n, session.set_speech, SpeechChoice("auto", volume=1 + n / 10))
-            loop.call_later(6.5 + n, session.set_style, Style(voice="missing", persona=f"Cook {n}."))
+            loop.call_later(6.0 + n, partial(session.change, speech=SpeechChoice("auto", volume=1 + n / 10)))
+            loop.call_later(6.5 + n, partial(session.change, style=Style(voice="missing", persona=f"Cook {n}.")))
 
     talk = simulate(
         QUESTIONS,
@@ -525,7 +526,7 @@ def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> Non
     makers = Interpreters()
 
     def during(session: Session) -> None:
-        asyncio.get_running_loop().call_later(11.0, session.set_style, Style())
+        asyncio.get_running_loop().call_later(11.0, partial(session.change, style=Style()))
 
     talk = simulate(
         QUESTIONS,
@@ -547,8 +548,8 @@ def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails
 
     def during(session: Session) -> None:
         loop = asyncio.get_running_loop()
-        loop.call_later(2.0, session.set_style, Style(voice="missing"))
-        loop.call_later(2.2, session.set_speech, SpeechChoice(voice="second"))
+        loop.call_later(2.0, partial(session.change, style=Style(voice="missing")))
+        loop.call_later(2.2, partial(session.change, speech=SpeechChoice(voice="second")))
 
     talk = simulate(
         QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during

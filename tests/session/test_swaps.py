@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import itertools
 import random
@@ -19,7 +18,7 @@ from app.conversation.words import fold
 from app.session.control import BackendChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, change, hand_over, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 
@@ -59,7 +58,7 @@ def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], N
 
 
 def choose(model: str) -> Callable[[Session], object]:
-    return lambda session: session.set_backend(BackendChoice("scripted", model))
+    return lambda session: session.change(backend=BackendChoice("scripted", model))
 
 
 def words_of(model: str, count: int) -> str:
@@ -69,15 +68,25 @@ def words_of(model: str, count: int) -> str:
 
 def fed_in_order(talk: Talk) -> None:
     """Whatever the front-end was fed was of the newest revision that had words."""
+    orders: dict[int, int] = {}
+    count = itertools.count(1)
+    driving: set[int] = set()
     speaking = fed = 0
     for event in talk.events:
         match event:
-            case e.OracleDelta(revision=revision) if not asked(talk, revision).secondary:
-                assert revision >= speaking
-                speaking = revision
+            case e.OracleRequested(revision=revision, secondary=secondary):
+                orders[revision] = next(count)
+                if not secondary:
+                    driving.add(revision)
+            case e.OracleHandedOver(revision=revision):
+                orders[revision] = next(count)
+                driving.add(revision)
+            case e.OracleDelta(revision=revision) if revision in driving:
+                assert orders[revision] >= speaking
+                speaking = orders[revision]
             case e.OracleFed(revision=revision):
-                assert fed <= revision <= speaking, "fed by a revision that a newer one had silenced"
-                fed = revision
+                assert fed <= orders[revision], "fed by a revision that a newer one had silenced"
+                fed = orders[revision]
 
 
 def asked(talk: Talk, revision: int) -> e.OracleRequested:
@@ -129,18 +138,15 @@ def test_while_nobody_waits_a_swap_asks_nothing() -> None:
 
 def test_a_backend_that_can_not_be_opened_changes_nothing() -> None:
     async def refuse(choice: BackendChoice) -> Backend:
-        raise BackendError("There is no such brain. Choose another.", "setup")
-
-    raised: list[str] = []
+        raise BackendError("There is no such model. Choose another.", "setup")
 
     async def try_it(session: Session) -> None:
-        try:
-            await session.set_backend(BackendChoice("scripted", "new"))
-        except BackendError as error:
-            raised.append(str(error))
+        await change(session, backend=BackendChoice("scripted", "new"))
 
     talk = simulate(QUESTION, lambda r: answer(words_of("old", 8)), make_backend=refuse, during=at(2.0, try_it))
-    assert raised == ["There is no such brain. Choose another."]
+    [refused] = talk.of(e.ChangeRefused)
+    assert (refused.part, refused.sentence) == ("backend", "There is no such model. Choose another.")
+    assert (refused.provider, refused.model) == ("scripted", "new")
     assert talk.said(1) == words_of("old", 8) and not talk.of(e.BackendChanged)
 
 
@@ -260,9 +266,9 @@ def test_a_backend_that_loads_for_long_holds_up_no_other_and_the_last_wish_count
 
     def during(session: Session) -> None:
         async def steps() -> None:
-            slow = asyncio.create_task(session.set_backend(BackendChoice("scripted", "slow")))
+            slow = asyncio.create_task(change(session, backend=BackendChoice("scripted", "slow")))
             await asyncio.sleep(0.5)
-            await session.set_backend(BackendChoice("scripted", "quick"))
+            await change(session, backend=BackendChoice("scripted", "quick"))
             await slow
 
         session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
@@ -307,9 +313,9 @@ def side_by_side(at_seconds: float, *, slow: float = 0.1, seconds: float = 30.0)
 
     def during(session: Session) -> None:
         async def script() -> None:
-            await session.set_secondary(BackendChoice("scripted", "secondary"))
+            await change(session, secondary=BackendChoice("scripted", "secondary"))
             await asyncio.sleep(at_seconds - asyncio.get_running_loop().time())
-            session.hand_over()
+            hand_over(session)
 
         session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
 
@@ -342,25 +348,17 @@ def test_the_backend_at_the_side_is_asked_the_same_and_never_spoken() -> None:
 def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_anew() -> None:
     talk = side_by_side(5.0)
     [handed] = talk.of(e.OracleHandedOver)
-    assert asked(talk, handed.of).model == asked(talk, handed.revision).model == "secondary"
-    assert not asked(talk, handed.revision).secondary
-    first = next(d for d in talk.of(e.OracleDelta) if d.revision == handed.revision)
-    assert first.at == handed.at, "its words were there: no gap at all"
+    assert asked(talk, handed.revision).model == "secondary" and asked(talk, handed.revision).secondary
+    said_before = [d for d in talk.of(e.OracleDelta) if d.revision == handed.revision and d.at <= handed.at]
+    assert said_before, "its words were there: no gap at all"
     assert [c.reason for c in talk.of(e.BackendChanged)] == ["handed"]
     assert talk.of(e.SecondaryChanged)[-1].model == "driver"
     said = fold(talk.said(1))
     assert said[0] == "driver0" and "secondary29" in said and "driver29" not in said
     text = " ".join("".join(d.text for d in talk.of(e.OracleDelta) if d.revision == handed.revision).split())
     assert text == words_of("secondary", 30), "whole, once"
-    # Nobody was asked again but for the number: the requests that the brains got are those that were told of.
-    assert sum(1 for r in talk.of(e.OracleRequested)) == sum(len(b) for b in _requests(talk)) + 1
+    assert not [r for r in talk.of(e.OracleRequested) if r.at >= handed.at], "nobody was asked again"
     fed_in_order(talk)
-
-
-def _requests(talk: Talk) -> list[list[e.OracleRequested]]:
-    handed = {h.revision for h in talk.of(e.OracleHandedOver)}
-    told = [r for r in talk.of(e.OracleRequested) if r.revision not in handed]
-    return [[r for r in told if r.model == model] for model in ("driver", "secondary")]
 
 
 def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_until_it_has() -> None:
@@ -375,24 +373,21 @@ def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_
 
 def test_the_backend_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 30), every=0.1))
-    refused: list[str] = []
 
     def during(session: Session) -> None:
         async def script() -> None:
-            try:
-                await session.set_secondary(BackendChoice())
-            except BackendError as error:
-                refused.append(str(error))
-            await session.set_secondary(BackendChoice("scripted", "secondary"))
+            await change(session, secondary=BackendChoice())
+            await change(session, secondary=BackendChoice("scripted", "secondary"))
             await asyncio.sleep(5.0)
-            await session.set_backend(BackendChoice("scripted", "secondary"))
+            await change(session, backend=BackendChoice("scripted", "secondary"))
 
         session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
 
     talk = simulate(
         QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("driver"), make_backend=makers, during=during
     )
-    assert refused == ["The second brain would be the same as the first. Choose another one."]
+    [refused] = talk.of(e.ChangeRefused)
+    assert refused.sentence == "The comparison model would be the same as the first one. Choose another one."
     assert talk.of(e.OracleHandedOver) and talk.of(e.SecondaryChanged)[-1].model == "driver"
     assert len(makers.made) == 2
 
@@ -437,15 +432,15 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
             nonlocal swaps
             for moment in sorted(chance.uniform(0.5, 880.0) for _ in range(50)):
                 await asyncio.sleep(max(0.0, moment - asyncio.get_running_loop().time()))
-                await session.set_backend(BackendChoice("scripted", f"m{chance.randrange(9)}"))
+                await change(session, backend=BackendChoice("scripted", f"m{chance.randrange(9)}"))
                 swaps += 1
                 if chance.random() < 0.2:
-                    with contextlib.suppress(BackendError):  # it may be the one that drives
-                        await session.set_secondary(BackendChoice("scripted", f"m{chance.randrange(9)}"))
+                    # Refused if it is the one that drives.
+                    await change(session, secondary=BackendChoice("scripted", f"m{chance.randrange(9)}"))
                 elif chance.random() < 0.2:
-                    session.hand_over()
+                    hand_over(session)
                 elif chance.random() < 0.1:
-                    await session.set_secondary(None)
+                    await change(session, secondary=None)
 
         session.swapper = asyncio.get_running_loop().create_task(swapper())  # type: ignore[attr-defined]
 
@@ -459,20 +454,10 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
         request = of[delta.revision]
         for word in delta.text.split():
             assert word.startswith(f"{request.model}x"), (word, request)
-    # Every spoken word belongs to a revision that was newest when it went in.
-    speaking, fed, went_in = 0, 0, set()
-    for event in talk.events:
-        match event:
-            case e.OracleDelta(revision=revision) if not of[revision].secondary:
-                assert revision >= speaking
-                speaking = revision
-            case e.OracleFed(revision=revision):
-                assert fed <= revision <= speaking
-                fed = revision
-                went_in.add(revision)
-            case e.AssistantSaid(revision=revision, turn=turn):
-                assert revision in went_in and not of[revision].secondary
-                assert of[revision].turn == turn
+    fed_in_order(talk)
+    fed = {x.revision for x in talk.of(e.OracleFed)}
+    for said in talk.of(e.AssistantSaid):
+        assert not said.revision or (said.revision in fed and of[said.revision].turn == said.turn)
     ended = [x.revision for x in talk.of(e.OracleEnded)]
     assert sorted(ended) == sorted(of), "a revision without an end, or with two"
     assert not talk.tasks_left

@@ -1,4 +1,4 @@
-"""What a talk has learned of the user's pauses is there for the next one, and is written off the event loop."""
+"""The pauses learned in a talk are used in the next one, and are written outside the event loop."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation.endpointing import PauseLengths
 from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.settings import user_pauses
@@ -37,7 +38,9 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
         sink=LoopSpeaker(),
         keep_pauses=keep,
     )
-    async with Session(parts, SessionConfig(pace="fast", pauses=user_pauses.load_pace())) as session:
+    async with Session(
+        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pace())
+    ) as session:
         await session.ended()
     known = user_pauses.load_pace()
     assert known.count == 1 and known.slower > 0.0

@@ -1,4 +1,4 @@
-"""A Python process of a test's own that speaks in lines: heard, told things, and ended whatever happens."""
+"""A Python child process that exchanges lines with a test, and is always ended."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ import json, sys
 def say(**facts):
     print(json.dumps(facts), flush=True)
 """
-"""For the begin of a script: what `Child.hears` takes."""
+"""For the start of a script: `say` prints what `Child.hears` reads."""
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process is there. One that has ended and that nobody has waited for still is, on Linux."""
+    """Whether the process exists. On Linux, one that has ended exists until its parent has waited for it."""
     if sys.platform == "win32":
         import ctypes
 
@@ -47,9 +47,9 @@ def is_running(pid: int) -> bool:
 
 
 class Child:
-    """Runs `script`. Whoever makes one sees to `kill`, or uses it in a `with`.
+    """Runs `script`; to be used in a `with`, or ended by `kill`.
 
-    `merged`: what it complains of comes among its lines, and not as `complaints`. Waits for `patience` seconds at most.
+    `merged`: standard error is part of its lines instead of `complaints`. Methods wait for `patience` seconds at most.
     """
 
     def __init__(
@@ -86,57 +86,57 @@ class Child:
 
     @property
     def complaints(self) -> str:
-        """What it has printed on stderr so far; all of it, once it has ended."""
+        """Its standard error so far; complete once it has ended."""
         if self.process.poll() is not None:
             self._readers[-1].join(self.patience)
         return "".join(self._complaints)
 
     def line(self, seconds: float = 0.0) -> str | None:
-        """Its next line; None when none comes in time, or none will come any more."""
+        """Its next line; None if none comes in time, or it has ended."""
         try:
             line = self._lines.get(timeout=seconds) if seconds > 0 else self._lines.get_nowait()
         except queue.Empty:
             return None
         if line is None:
-            self._lines.put(None)  # for whoever asks next
+            self._lines.put(None)  # for the next call
         return line
 
     def hears(self) -> dict[str, Any]:
-        """The next line as the facts that it says."""
+        """Its next line, parsed from JSON."""
         line = self.line(self.patience)
         if line is None:
-            ended = "ended" if self.process.poll() is not None else f"said nothing for {self.patience} s"
+            ended = "ended" if self.process.poll() is not None else f"printed nothing for {self.patience} s"
             pytest.fail(f"the child process {ended}: {self.complaints}")
         return json.loads(line)
 
     def wait(self, holds: Callable[[], bool], what: Callable[[], str]) -> None:
-        """Waits until `holds`, which hears it; `what` tells what it waited for, and what came instead."""
+        """Waits until `holds`, which reads its lines; `what` describes the failure."""
         until = time.monotonic() + self.patience
         while True:
             over = time.monotonic() > until or not self._readers[0].is_alive()
             if holds():
                 return
-            assert not over, f"waited in vain: {what()} {self.complaints}"
+            assert not over, f"still not so: {what()} {self.complaints}"
             time.sleep(0.01)
 
     def tell(self, line: str = "") -> None:
-        """Gives it a line to read."""
+        """Writes a line to its standard input."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def leave(self, seconds: float | None = None) -> int:
-        """Tells it no more, and waits until it has ended; its exit code."""
+        """Closes its standard input and waits for its end; returns the exit code."""
         self.process.stdin.close()
         return self.process.wait(seconds or self.patience)
 
     def end(self) -> str:
-        """Waits until it has ended well; what it printed on stderr."""
+        """Waits until it has ended with 0; returns its standard error."""
         code = self.process.wait(self.patience)
         assert code == 0, self.complaints
         return self.complaints
 
     def kill(self) -> None:
-        """Ends it, whatever happened."""
+        """Kills it if it still runs."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,12 +112,21 @@ class ScriptedTalk:
         self._task = asyncio.get_running_loop().create_task(self._answer(question, begins), name="scripted answer")
         return begins
 
-    async def set_backend(self, choice: BackendChoice) -> None:
+    def apply(self, choice: SessionChoice, *, reopen: Collection[str] = ()) -> None:
+        before, self.choice = self.choice, choice
+        if choice.backend != before.backend:
+            self._swap = asyncio.get_running_loop().create_task(self._change_backend(choice.backend))
+        elif choice != before:
+            self.calls.append(("apply", choice))
+
+    async def _change_backend(self, choice: BackendChoice) -> None:
         await asyncio.sleep(0)
+        told = choice.provider, choice.model, choice.base_url
         if choice.model in self._service.swap_refused:
-            raise UserError(self._service.swap_refused[choice.model])
-        self.backend, self._anew = choice, True
-        self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", choice.provider, choice.model))
+            self._say(e.ChangeRefused(self.now, "backend", self._service.swap_refused[choice.model], *told))
+        else:
+            self.backend, self._anew = choice, True
+            self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", *told))
 
     async def stop(self) -> None:
         if self.stopped:

@@ -1,8 +1,8 @@
-"""Runs the swap demo as nobody attends it: real parts, the keeper, the panel. Writes its chart and its report.
+"""Runs the swap demo without a user, with real components, and writes its chart and its report.
 
     python -m tests.support.demo_window FOLDER
 
-Prints, as JSON, which addresses this process has asked for or connected to.
+Prints, as JSON, the network addresses that this process has looked up or connected to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from qasync import QEventLoop
 
 from app import main as compose
-from app.audio.io import portaudio_library
+from app.audio.devices import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
 from app.demo.service import LocalDemoService
 from app.gui.demo.controller import DemoController
@@ -29,47 +29,46 @@ from app.services.backend_service import ProviderDirectory
 
 
 class OneAnswerMode(LocalDemoService):
-    """The quicker manner alone: for a test a minute is long."""
+    """Offers the quicker answer mode alone, to keep the test short."""
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        """See `DemoService.frontends`."""
         return (DemoFrontEnd("cascade", "Cascade", ("thinking",)),)
 
 
 async def run(folder: Path) -> int:
-    """The tour, from start to chart; 0 when it went to its end."""
+    """Runs the demo; returns 0 if it was completed."""
     window = QMainWindow()
     window.show()
     events: list[Any] = []
     streams: set[int] = set()
 
-    def hear(event: Any) -> None:
+    def on_event(event: Any) -> None:
         events.append(event)
         streams.add(portaudio_library.open_streams())
 
-    manager = SessionManager(compose.device_session, hear, window)
+    manager = SessionManager(compose.device_session, on_event, window)
     background = BackgroundTasks(window)
     service = OneAnswerMode(compose.session, ProviderDirectory(key_store()), compose.USER_ERRORS)
-    room = DemoController(service, manager, background, window)
-    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    room.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
-    room.run_alone(DemoOrder((), True, str(folder / "chart.png"), str(folder / "report.json")))
-    room.finished.connect(lambda _: over.set_result(None))
-    await over
+    demo = DemoController(service, manager, background, window)
+    finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    demo.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
+    demo.run_alone(DemoOrder((), True, str(folder / "chart.png"), str(folder / "report.json")))
+    demo.finished.connect(lambda _: finished.set_result(None))
+    await finished
     while window.isVisible():
         await asyncio.sleep(0.05)
-    await room.close()
+    await demo.close()
     await asyncio.gather(manager.close(5.0), background.close())
     started = sum(type(event).__name__ == "SessionStarted" for event in events)
     (folder / "seen.json").write_text(
         json.dumps({"sessions": started, "most_streams": max(streams), "streams": portaudio_library.open_streams()}),
         "utf-8",
     )
-    return 0 if room.written else 1
+    return 0 if demo.written else 1
 
 
 def main(folder: Path) -> int:
-    """Sets the application and its loop up, and watches the network."""
+    """Runs the demo in an event loop and records network addresses."""
     addresses: set[str] = set()
 
     def watch(event: str, values: tuple[Any, ...]) -> None:

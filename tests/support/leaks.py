@@ -1,4 +1,4 @@
-"""Looks for a secret wherever it may have got to; and a server that quotes the key which it was given."""
+"""Searches files, texts and logs for a secret; and a server that quotes the key that it receives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 SECRET = "sk-Leak/+=4f9Q~7xT2v&Zk81mWq"
-"""Recognisable, and not the same when it is quoted for a URL or written as base64."""
+"""Recognisable, and changed by quoting for a URL and by base64."""
 
 
 def places_with(secret: str, *, folders: Sequence[Path | str] = (), texts: Sequence[str] = ()) -> list[str]:
-    """Where `secret` is, in clear, UTF-16, base64, hexadecimal, as JSON or as part of a URL; empty when nowhere.
+    """Finds `secret` in plain text, UTF-16, base64, hexadecimal, JSON or a URL; returns where, in words.
 
-    All files of `folders`, however deep, with their names, and `texts`, each named by its place in the row.
+    Searches all files below `folders`, with their names, and `texts`, which are named by their index.
     """
     forms = _forms(secret)
     found: list[str] = []
@@ -54,7 +54,7 @@ def _forms(secret: str) -> dict[bytes, str]:
     for text in (json.dumps(secret)[1:-1], secret.replace("/", "\\/")):
         forms.setdefault(text.encode(), "JSON")
     for shift in range(3):
-        # Of the letters at both ends a part belongs to what stands beside the secret.
+        # The characters at both ends also encode what is beside the secret.
         whole = base64.b64encode(b"\0" * shift + plain)
         cut = whole[(0, 2, 3)[shift] : len(whole) - (4 if (len(plain) + shift) % 3 else 0)]
         forms[cut] = forms[cut.replace(b"+", b"-").replace(b"/", b"_")] = "base64"
@@ -62,7 +62,7 @@ def _forms(secret: str) -> dict[bytes, str]:
 
 
 def texts_of(error: BaseException | None) -> list[str]:
-    """All that an exception and those behind it (cause, context, group) would tell, suppressed or not."""
+    """All texts of an exception and of its causes, contexts and group members."""
     texts, queue, seen = [], [error], set()
     while queue:
         one = queue.pop()
@@ -77,7 +77,7 @@ def texts_of(error: BaseException | None) -> list[str]:
 
 @contextmanager
 def all_logs() -> Iterator[list[str]]:
-    """Everything that any logger says meanwhile, at every level, with the exceptions it was given."""
+    """Collects what all loggers log at any level, with the exceptions."""
     lines: list[str] = []
     formatter = logging.Formatter("%(name)s %(levelname)s %(message)s")
 
@@ -93,15 +93,15 @@ def all_logs() -> Iterator[list[str]]:
     root = logging.getLogger()
     named = [logger for logger in logging.root.manager.loggerDict.values() if isinstance(logger, logging.Logger)]
     before = [(logger, logger.level) for logger in (root, *named)]
-    deaf = [logger for logger in named if not logger.propagate]
+    not_propagating = [logger for logger in named if not logger.propagate]
     for logger, _ in before:
         logger.setLevel(1)
-    for logger in (root, *deaf):
+    for logger in (root, *not_propagating):
         logger.addHandler(handler)
     try:
         yield lines
     finally:
-        for logger in (root, *deaf):
+        for logger in (root, *not_propagating):
             logger.removeHandler(handler)
         for logger, level in before:
             logger.setLevel(level)
@@ -132,7 +132,7 @@ class _Quoting(BaseHTTPRequestHandler):
 
 @contextmanager
 def quoting_peer(status: int = 401) -> Iterator[tuple[str, list[str]]]:
-    """A server that refuses everything and quotes the key; yields its URL (without /v1) and the keys it has seen."""
+    """Runs a server that refuses all requests and quotes the key; yields its URL (without /v1) and the keys."""
     seen: list[str] = []
     handler = type("Handler", (_Quoting,), {"status": status, "seen": seen})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -1,4 +1,4 @@
-"""Compares what was heard with what was played, sample by sample."""
+"""Compares a recording with what was played, sample by sample."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def best_match(heard: np.ndarray, signal: np.ndarray) -> tuple[float, float]:
-    """(correlation, largest difference) of `signal` and the part of `heard` that resembles it most."""
+    """The correlation and the largest difference of `signal` and the part of `heard` most similar to it."""
     size = 1 << (heard.size + signal.size).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(signal, size))
     at = int(np.fft.irfft(spectrum, size)[: heard.size - signal.size + 1].argmax())

@@ -1,4 +1,4 @@
-"""For tests that run in real time on a machine that may be busy with something else."""
+"""Helpers for tests that run in real time on a machine that may be busy."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 TRIES = 3
 
 alone = pytest.mark.alone
-"""For what follows the clock; the others of a file bear a busy machine."""
+"""Marks tests that depend on the clock and need the machine to themselves."""
 
 
 def in_real_time(test: Callable[..., None]) -> Callable[..., None]:
-    """Runs a test up to three times: being late once or twice may be the machine's fault, thrice is the app's."""
+    """Runs a test up to three times: being late once or twice may be the machine's fault, three times is the app's."""
 
     @functools.wraps(test)
     def patient(*args: object, **kwargs: object) -> None:

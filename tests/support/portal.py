@@ -1,7 +1,4 @@
-"""A portal for global shortcuts that follows the documented API, on a message bus of the test's own.
-
-Knows nothing of the app.
-"""
+"""A fake of the desktop portal for global shortcuts, with the documented API, on a test's message bus."""
 
 from __future__ import annotations
 
@@ -30,11 +27,11 @@ SESSION = "org.freedesktop.portal.Session"
 
 
 class Portal:
-    """Answers on the bus at `address`.
+    """Replies on the bus at `address`.
 
-    `response`: what the user says to BindShortcuts (0 yes, 1 cancelled), None to leave the dialog open.
-    `wants_id`: only apps that have registered an id get a session. `has_registry`: whether they can.
-    `bound`: whether shortcuts come to have a key.
+    `response`: the user's response to BindShortcuts (0 yes, 1 cancelled), None to leave the dialog open. `wants_id`:
+    only apps with a registered id get a session. `has_registry`: whether they can register one. `bound`: whether
+    shortcuts get a key. `shortcuts`: whether the interface exists.
     """
 
     def __init__(
@@ -60,22 +57,22 @@ class Portal:
         self._thread.start()
 
     def close(self) -> None:
-        """Goes off the bus."""
+        """Leaves the bus."""
         self._connection.interrupt()
         self._thread.join(5)
         self._connection.close()
         self._forget_pipes(self._connection)
 
     def activate(self, name: str, session: str = "") -> None:
-        """The shortcut's key goes down."""
+        """Presses a shortcut's key."""
         self._emit_shortcut("Activated", name, session)
 
     def deactivate(self, name: str, session: str = "") -> None:
-        """The shortcut's key goes up."""
+        """Releases a shortcut's key."""
         self._emit_shortcut("Deactivated", name, session)
 
     def close_session(self) -> None:
-        """The desktop ends the newest session."""
+        """Ends the newest session, as the desktop may."""
         session = list(self.sessions)[-1]
         self._emit(session, SESSION, "Closed", "", (), self._owners[session])
 
@@ -161,7 +158,7 @@ class Portal:
         if code is None:
             self._connection.send(new_method_return(call, "o", (path,)))
             return
-        # The order is not promised: a portal may have its answer before the call returns.
+        # The order is not specified: the response may come before the call returns.
         self._emit(path, REQUEST, "Response", "ua{sv}", (code, results if code == 0 else {}), sender)
         self._connection.send(new_method_return(call, "o", (path,)))
 

@@ -1,7 +1,7 @@
-"""Whole talks in a room: real echo path, canceller, voice detector and front-end, with scripted ears and brain.
+"""Whole talks in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and back-end.
 
-The app speaks with recorded voices, so that its echo is speech. `barge_ins` and `monologue` are for tests, `sweep`
-over `some_rooms` is for the README's figures.
+The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep` over
+`app.evaluation.room.random_rooms`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from app.evaluation.room import Room
 from app.frontend.cascade import CascadeFrontEnd
 from app.platform.resources import resource
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.stt.whisper_decoder import RATE, WhisperDecoder
-from app.tts.base import Clip, place_words
+from app.tts.base import Clip
+from app.tts.clip import place_words
 from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")
@@ -60,7 +62,7 @@ def onset_of(samples: np.ndarray) -> float:
 
 
 class RecordedVoice:
-    """A voice that says, whatever it is asked, the next one of some recordings, at a peak of 0.7."""
+    """A voice that says the next one of some recordings, whatever the text, at a peak of 0.7."""
 
     name = "recorded"
     rate = volume = 1.0
@@ -71,7 +73,7 @@ class RecordedVoice:
         self._clips = itertools.cycle([(APP_PEAK / np.abs(clip).max() * clip).astype(np.float32) for clip in clips])
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """The next recording, done already."""
+        """The next recording, ready at once."""
         samples = next(self._clips)
         future: Future[Clip] = Future()
         future.set_result(Clip(samples, place_words(text, len(samples))))
@@ -85,7 +87,7 @@ class RecordedVoice:
 
 
 class _Listened:
-    """Keeps what a source gave, and how it did meanwhile; a `TellsAhead`."""
+    """Records a source's frames and its health; a `TellsAhead`."""
 
     overruns = backlog = 0
     name = "room"
@@ -123,14 +125,14 @@ class _Listened:
 
 @dataclass
 class RoomTalk:
-    """What a talk in a room left. `heard`: the microphone's sound after processing, float32 24 kHz."""
+    """A finished talk in a room. `heard`: the microphone's sound after processing, float32 24 kHz."""
 
     room: Room
     heard: np.ndarray
     health: list[SoundHealth]
     events: list[e.Event]
     said: list[tuple[str, float, float]] = field(default_factory=list)
-    """What the user said over the app: recording, its true onset and its end in seconds."""
+    """What the user said: recording, true onset and end in seconds."""
 
     def of(self, *types: type) -> list:
         """The events of some types, in order."""
@@ -138,7 +140,7 @@ class RoomTalk:
 
     @property
     def self_interruptions(self) -> int:
-        """How often the app took its own voice for the user: voice heard while nobody spoke."""
+        """How often a turn began although the user was silent."""
         starts = [event.at for event in self.of(e.UserStarted, e.UserResumed)]
         return sum(not any(on - 0.1 <= at <= end + 0.5 for _, on, end in self.said) for at in starts)
 
@@ -152,7 +154,7 @@ class RoomTalk:
 
     @property
     def delays(self) -> list[float | None]:
-        """For each time that the user spoke over the app: seconds from the onset to silence, None if it went on."""
+        """Seconds from each onset of the user over the app until the app was silent, None if it went on."""
         out: list[float | None] = []
         for _, onset, end in self.said[1:]:
             first = min((at for at in self.room.sink.stops if at >= onset), default=None)
@@ -170,7 +172,7 @@ def talk_in_room(
     app_first: int = 0,
     app_speaks: Sequence[str] = APP_SPEAKS,
 ) -> RoomTalk:
-    """Runs a talk: the user says recordings at some seconds, and each is answered at length."""
+    """Runs a talk: the user says each recording at its second, and each is answered at length."""
     script, spans = [], []
     for name, at in said:
         samples = (question(name) * 10 ** (gain_db / 20)).astype(np.float32)
@@ -194,7 +196,8 @@ def talk_in_room(
         )
         events: list[e.Event] = []
         async with Session(
-            parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1)
+            parts,
+            SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),
         ) as session:
             session.add_listener(events.append)
             await session.ended()
@@ -204,7 +207,7 @@ def talk_in_room(
 
 
 def frames(seconds: float) -> int:
-    """Whole frames in so many seconds."""
+    """The number of whole frames in `seconds`."""
     return round(seconds / FRAME_SECONDS)
 
 
@@ -235,7 +238,7 @@ def barge_ins(
 
 
 def fresh_barge_in(behind: float, **room: object) -> RoomTalk:
-    """The user asks something, and asks again so many seconds behind the answer's first sound."""
+    """The user asks something, and asks again `behind` seconds after the answer's first sound."""
     first = monologue(6.0, **room).of(e.AssistantStarted)[0].at
     at = first + behind
     place = Room(frames(at + len(question("103_2")) / SAMPLE_RATE + 1.0), **{"by_hops": True, **room})  # type: ignore[arg-type]
@@ -243,7 +246,7 @@ def fresh_barge_in(behind: float, **room: object) -> RoomTalk:
 
 
 def word_errors(talk: RoomTalk, decoder: WhisperDecoder) -> tuple[int, int]:
-    """Wrong words and words in all that the user said over the app, as the recogniser hears them."""
+    """Wrong words, and all words, of what the user said over the app as the recogniser transcribes it."""
     wrong = words = 0
     for name, onset, end in talk.said[1:]:
         part = talk.heard[round((onset - 0.3) * SAMPLE_RATE) : round((end + 0.3) * SAMPLE_RATE)]
@@ -255,7 +258,7 @@ def word_errors(talk: RoomTalk, decoder: WhisperDecoder) -> tuple[int, int]:
 
 
 def erle_db(talk: RoomTalk, begin: float, end: float) -> float:
-    """How much quieter the echo was made between two seconds in which nobody spoke, less the room's noise: dB."""
+    """Echo return loss enhancement in dB between two seconds in which nobody spoke, without the room's noise."""
     part = slice(round(begin * SAMPLE_RATE), round(end * SAMPLE_RATE))
     sounds = (np.concatenate(talk.room.echo), talk.heard)
     echo, left = (float(np.mean(samples[part].astype(np.float64) ** 2)) for samples in sounds)
@@ -264,26 +267,10 @@ def erle_db(talk: RoomTalk, begin: float, end: float) -> float:
     return float(10.0 * np.log10(echo / max(left - noise, 0.05 * noise)))
 
 
-def some_rooms(count: int, seed: int) -> list[dict[str, object]]:
-    """Rooms drawn at random, all conditions independent of each other, the three attenuations in turn."""
-    rng = np.random.default_rng((seed, 2))
-    return [
-        {
-            "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
-            "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
-            "rt60": round(float(rng.uniform(0.3, 0.5)), 2),
-            "noise_dbfs": round(float(rng.uniform(-65.0, -50.0)), 1),
-            "drift_ppm": float(rng.choice((-100.0, 0.0, 100.0))),
-            "seed": 100 * seed + n,
-        }
-        for n in range(count)
-    ]
-
-
 def sweep(
     rooms: list[dict[str, object]], decoder: WhisperDecoder | None = None, *, times: int = 8, swapped: bool = False
 ) -> list[dict[str, Any]]:
-    """For each room, with its echo and with headphones in its place: what `times` barge-ins came to."""
+    """The outcomes of `times` barge-ins in each room, with its echo and with headphones."""
     rows: list[dict[str, Any]] = []
     for n, room in enumerate(rooms):
         for heard_through in (room, {**room, "attenuation_db": None}):

@@ -1,4 +1,4 @@
-"""A virtual screen (Xvfb) with a keyboard (xdotool), ended by its own process id."""
+"""A virtual screen (Xvfb), with a keyboard and a pointer by xdotool."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ TITLE = "KAME"
 
 
 class Screen:
-    """`display` is for DISPLAY."""
+    """A running screen; `display` is the value for DISPLAY."""
 
     def __init__(self, display: str) -> None:
         self.display = display
 
     def focus(self) -> None:
-        """Gives the app's window the keyboard: there is no window manager here that would."""
+        """Focuses the app's window: there is no window manager that would."""
         self._do("search", "--sync", "--onlyvisible", "--name", TITLE, "windowfocus", "--sync")
 
     def maximise(self) -> None:
-        """Gives the app's window the whole screen: there is no window manager here that could."""
+        """Makes the app's window fill the screen: there is no window manager that could."""
         window = ["search", "--sync", "--onlyvisible", "--name", TITLE]
         self._do(*window, "windowmove", "0", "0", "windowsize", "100%", "100%")
 
     def click(self, x: int, y: int) -> None:
-        """Clicks a place of the screen: under Wine that is what gives a window the keyboard back."""
+        """Clicks a position of the screen; under Wine only a click gives a window the focus back."""
         self._do("mousemove", str(x), str(y), "click", "1")
 
     def key_down(self, key: str) -> None:
@@ -36,15 +36,15 @@ class Screen:
         self._do("keydown", key)
 
     def key_up(self, key: str) -> None:
-        """Lets a key go."""
+        """Releases a key."""
         self._do("keyup", key)
 
     def close_window(self) -> None:
-        """Asks the app to quit by its own shortcut."""
+        """Quits the app with its shortcut."""
         self._do("key", "ctrl+q")
 
     def shot(self, path: Path) -> None:
-        """A picture of the whole screen."""
+        """Writes a picture of the whole screen."""
         subprocess.run(["import", "-window", "root", str(path)], env=self._env(), check=True, timeout=30)
 
     def _do(self, *arguments: str) -> None:
@@ -56,7 +56,7 @@ class Screen:
 
 @contextmanager
 def virtual_screen(size: str = "1280x800") -> Iterator[Screen]:
-    """A screen of its own number."""
+    """Runs a screen with a free display number."""
     for program in ("Xvfb", "xdotool"):
         assert shutil.which(program), f"{program} is missing: python3 packaging/bootstrap.py test installs it"
     read, write = os.pipe()

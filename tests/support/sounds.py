@@ -1,4 +1,4 @@
-"""Sound files that tests make: good, odd and broken ones."""
+"""Sounds, sound files and a microphone for tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def room(seconds: float, *, dbfs: float = -65.0) -> np.ndarray:
 
 
 class SoundSource:
-    """A microphone that hears `samples`."""
+    """A microphone with the sound `samples`."""
 
     name = "sound"
     overruns = backlog = 0

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from app.conversation.transcript import Transcript
 from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
-from app.session.control import BackendChoice, SpeechChoice, ToolChoice
+from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
 from app.session.session import Session
@@ -151,9 +152,12 @@ def simulate(
     edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
     ears: ScriptedTranscriber | None = None,
     openings: bool = False,
-    **config: object,
+    duplex: bool = True,
+    first_voice: str = "",
+    remember_seconds: float = 0.0,
+    **wanted: object,
 ) -> Talk:
-    """Runs a talk and returns what happened. `during` is called once the session runs."""
+    """Runs a talk and returns what happened. `during` is called once the session runs; `wanted`: fields of its choice."""
 
     async def run() -> Talk:
         answering = backend or ScriptedBackend(
@@ -179,7 +183,10 @@ def simulate(
             edge=around,
             recorder=Recorder(record, failures.append) if record else None,
         )
-        session = Session(parts, SessionConfig(answer_mode=answer_mode, pace="simulated", **config))  # type: ignore[arg-type]
+        choice = SessionChoice(answer_mode=answer_mode, openings=openings, duplex=duplex, **wanted)  # type: ignore[arg-type]
+        session = Session(
+            parts, SessionConfig(choice, pace="simulated", first_voice=first_voice, remember_seconds=remember_seconds)
+        )
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -190,3 +197,15 @@ def simulate(
         return Talk(events, session.transcript, speaker, answering, mouth, left)
 
     return run_simulated(run())
+
+
+async def change(session: Session, **parts: Any) -> None:
+    """Changes a running session, and waits until the change is made or refused."""
+    session.change(**parts)
+    await session.backends.settled()
+
+
+def hand_over(session: Session) -> None:
+    """Lets the two back-ends of a session change roles."""
+    if session.choice.secondary is not None:
+        session.change(backend=session.choice.secondary, secondary=session.choice.backend)

@@ -1,9 +1,8 @@
-"""A microphone and a loudspeaker without hardware: a sound server of the test's own.
+"""A microphone and a loudspeaker without hardware, by a sound server of its own.
 
 `kame_mic` is the microphone (fed through the sink `kame_mic_in`), `kame_speaker` the loudspeaker. The server,
-its sockets and its ALSA configuration live in a temporary folder; nothing of the machine's own sound is
-touched. PortAudio reads the environment when it is initialised, so what is to use these devices is a child
-process started with `.env`. Linux only; knows nothing of the app.
+its sockets and its ALSA configuration are in a temporary folder; the machine's own sound is not affected. PortAudio
+reads the environment when it is initialised, so only child processes started with `.env` use these devices. Linux only.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ pcm.kame_speaker { type pulse device "kame_speaker" hint.description "KAME virtu
 """
 
 
-# Without a microphone. PortAudio 19.6 aborts (an assertion) where not even a loudspeaker exists, so there is
-# one that leads nowhere.
-_ALSA_DEAF = """pcm.!default { type asym playback.pcm { type null } }
+# Without a microphone. PortAudio 19.6 aborts (an assertion) without any device, so there is a loudspeaker that discards
+# its sound.
+_ALSA_NO_MICROPHONE = """pcm.!default { type asym playback.pcm { type null } }
 pcm.deaf { type asym playback.pcm { type null } hint { show on description "Deaf" } }
 """
 
 
 class Recording:
-    """What `parec` has given so far."""
+    """What `parec` has recorded so far."""
 
     def __init__(self, path: Path, recorder: subprocess.Popen) -> None:
         self.path = path
         self.started_at = float("inf")
-        """When the first sample was played (`time.perf_counter`): at most some milliseconds too late."""
+        """When the first sample was played (`time.perf_counter`): some milliseconds too late at most."""
         self._data = bytearray()
         self._pipe = recorder.stdout
         self._reader = threading.Thread(target=self._read, name="recording", daemon=True)
@@ -67,7 +66,7 @@ class Recording:
         return np.frombuffer(bytes(self._data[: len(self._data) // 2 * 2]), "<i2")
 
     def finish(self) -> None:
-        """Write the WAV, once the recorder has ended."""
+        """Writes the WAV after the recorder has ended."""
         self._reader.join(5)
         self._pipe.close()
         with wave.open(str(self.path), "wb") as file:
@@ -91,7 +90,7 @@ class VirtualAudio:
         self._folder = folder
         socket = folder / "native"
         config = folder / "asound.conf"
-        config.write_text(_ALSA if devices else _ALSA_DEAF)
+        config.write_text(_ALSA if devices else _ALSA_NO_MICROPHONE)
         others = {key: value for key, value in os.environ.items() if not key.startswith(("PULSE_", "ALSA_"))}
         self.env = others | {
             "XDG_RUNTIME_DIR": str(folder),
@@ -112,15 +111,15 @@ class VirtualAudio:
         self._start_server()
 
     def control(self, *arguments: str) -> str:
-        """Run `pactl` with these arguments; what it answers."""
+        """Runs `pactl` with these arguments and returns its output."""
         command = [_program("pactl"), *arguments]
         done = subprocess.run(command, env=self.env, check=True, capture_output=True, timeout=10)
         return done.stdout.decode()
 
     def add_microphone(self, name: str, tone: float = 0.0, rate: int = RATE, description: str = "") -> None:
-        """Plug in a microphone that hears a sine of `tone` hertz for a minute (0: nothing).
+        """Plugs in a microphone that receives a sine of `tone` hertz for a minute (0: nothing).
 
-        `description`: what users see, else `name`. What it hears goes through a sink named after it.
+        `description`: the name for users, else `name`. Its sound comes from a sink named after it.
         """
         feed = f"{name}_in"
         self._add(name, "module-null-sink", f"sink_name={feed}", f"rate={rate}", "channels=1", "norewinds=1")
@@ -136,7 +135,7 @@ class VirtualAudio:
             self.play_into_microphone(sine, name)
 
     def add_call_microphone(self, name: str, description: str = "") -> None:
-        """Plug in a microphone that works at 16 kHz, whatever is asked of it, and hears nothing."""
+        """Plugs in a silent microphone that works at 16 kHz only."""
         self._add(
             name,
             "module-null-source",
@@ -147,7 +146,7 @@ class VirtualAudio:
         )
 
     def add_loudspeaker(self, name: str, rate: int = RATE, description: str = "") -> None:
-        """Plug in a loudspeaker; `heard_from` tells what it plays."""
+        """Plugs in a loudspeaker; `heard_from` returns what it plays."""
         self._add(
             name,
             "module-null-sink",
@@ -159,21 +158,21 @@ class VirtualAudio:
         )
 
     def remove(self, name: str) -> None:
-        """Unplug a device that one of these methods added."""
+        """Unplugs a device that one of these methods has added."""
         for player in self._players.pop(name, []):
             _end(player)
         for module in reversed(self._modules.pop(name)):
             self.control("unload-module", module)
 
     def set_defaults(self, microphone: str = "", loudspeaker: str = "") -> None:
-        """Make these, by the server's names, the system's default devices; empty: leave as it is."""
+        """Makes these the default devices, by the server's names; empty: unchanged."""
         if microphone:
             self.control("set-default-source", microphone)
         if loudspeaker:
             self.control("set-default-sink", loudspeaker)
 
     def heard_from(self, loudspeaker: str, seconds: float = 0.3) -> np.ndarray:
-        """What the loudspeaker plays during the next `seconds`: int16 of shape (n,), 24 kHz."""
+        """Records what the loudspeaker plays during the next `seconds`: int16 of shape (n,), 24 kHz."""
         recorder = self._recorder(loudspeaker)
         size, data = int(seconds * RATE) * 2, b""
         give_up = time.monotonic() + seconds + START_SECONDS
@@ -184,7 +183,7 @@ class VirtualAudio:
         return np.frombuffer(data[: len(data) // 2 * 2], "<i2")
 
     def restart(self) -> None:
-        """Start the server again after `kill`, with the devices that it began with."""
+        """Starts the server again after `kill`, with its initial devices."""
         self._modules.clear()
         self._players.clear()
         self._start_server()
@@ -209,7 +208,7 @@ class VirtualAudio:
             raise
 
     def play_into_microphone(self, sound: str | Path | np.ndarray, name: str = "kame_mic") -> subprocess.Popen:
-        """Speak a sound file, or float32 samples at 24 kHz, into a microphone; the player process."""
+        """Plays a sound file, or float32 samples at 24 kHz, into a microphone; returns the player process."""
         if isinstance(sound, np.ndarray):
             raw = Path(tempfile.mkstemp(suffix=".raw", dir=self._folder)[1])
             raw.write_bytes(sound.astype("<f4").tobytes())
@@ -222,9 +221,9 @@ class VirtualAudio:
 
     @contextlib.contextmanager
     def record_loudspeaker(self, path: str | Path) -> Iterator[Recording]:
-        """Record what `kame_speaker` plays inside the block; `path` is then a WAV, 24 kHz mono 16-bit.
+        """Records what `kame_speaker` plays inside the block; `path` is then a WAV, 24 kHz mono 16-bit.
 
-        On entry the recorder is already running. Its pipe holds some 50 ms: sleep before you leave.
+        The recorder already runs on entry. Its pipe holds some 50 ms: sleep before leaving the block.
         """
         recorder = self._recorder("kame_speaker")
         recording = Recording(Path(path), recorder)
@@ -236,12 +235,12 @@ class VirtualAudio:
             recording.finish()
 
     def kill(self) -> None:
-        """End the server at once, as when a sound server crashes."""
+        """Kills the server, as in a crash."""
         self._server.kill()
         self._server.wait(10)
 
     def close(self) -> None:
-        """End the server and every player and recorder that this object started."""
+        """Ends the server and every player and recorder that this object has started."""
         for process in [*self._started, self._server]:
             _end(process)
 
@@ -276,7 +275,7 @@ def virtual_audio(rate: int = RATE, devices: bool = True) -> Iterator[VirtualAud
     At 24,000 they are exact to the bit; at 48,000 the server resamples, as for most hardware.
     `devices=False`: a server without any, and no microphone in ALSA's configuration.
     """
-    # A short path: a Unix socket's name has 107 characters at most.
+    # A short path: a Unix socket's path has 107 characters at most.
     folder = Path(tempfile.mkdtemp(prefix="kame-"))
     try:
         audio = VirtualAudio(folder, rate, devices)

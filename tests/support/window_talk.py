@@ -1,4 +1,4 @@
-"""What tests of the running window share: a spoken question, the talk's events on disk, and the check of an answer."""
+"""Helpers for tests of the running window: a question, the session's events on disk, and the answer's check."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.conversation import events as e
+from app.conversation.event_json import from_json
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from tests.support.ear import transcribe
 from tests.support.virtual_audio import RATE, Recording
 
@@ -17,32 +18,32 @@ QUESTION = "Can you explain why the above question is interesting?"
 
 
 def events_in(folder: Path) -> list[e.Event]:
-    """What the newest talk has written down so far."""
+    """The events that the newest session has written so far."""
     files = sorted(folder.rglob("events.jsonl"))
     out = []
     for line in files[-1].read_text("utf-8").splitlines() if files else []:
         try:
-            out.append(e.from_json(line))
+            out.append(from_json(line))
         except ValueError:
-            break  # the line that is being written
+            break  # an incomplete line
     return out
 
 
 def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
-    """Polls; fails with `what` after `seconds`."""
+    """Waits until `holds`; fails with `what` after `seconds`."""
     give_up = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
+        assert time.monotonic() < give_up, f"still not so after {seconds} s: {what}"
         time.sleep(0.1)
 
 
 def wait_until_silent(heard: Recording) -> None:
-    """Polls until the loudspeaker has played nothing for half a second."""
+    """Waits until the loudspeaker has been silent for half a second."""
     wait_until(lambda: not heard.samples[-RATE // 2 :].any(), 20, "the loudspeaker is silent")
 
 
 def check_talk(talk: list[e.Event], spoken: Path) -> None:
-    """The question stands in the transcript, and what was heard is what the transcript says was spoken."""
+    """Checks that the question was transcribed, and that what the loudspeaker played is the answer in the events."""
     finals = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text]
     assert finals, "nothing was understood"
     final = finals[-1]

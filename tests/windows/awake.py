@@ -1,4 +1,4 @@
-"""Keep a Windows machine running between its programs: else each of them waits for Windows to start."""
+"""Keeps Windows running between programs; otherwise each of them waits for Windows to start."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ENDLESS = "ping -n 7200 127.0.0.1"
 
 @contextlib.contextmanager
 def awake(wine: Wine) -> Iterator[None]:
-    """Something runs while the block does, unless the machine is ended before."""
+    """Runs a program during the block, or until the machine is ended."""
     up = wine.folder / "drive_c" / "up"
     up.unlink(missing_ok=True)
-    # Wine's desktop is made here, too: it would hold the output of the program that first asks for it.
+    # Makes Wine's desktop too, which would keep the output of the program that first uses it open.
     desktop = "rundll32 user32.dll,GetDesktopWindow"
     with wine.started("cmd", "/c", f"{desktop} & echo up> C:\\up & {ENDLESS}"):
         wait_until(up.exists, START_SECONDS, "Windows has started")

@@ -1,4 +1,4 @@
-"""A certificate for signing programs, which nobody but the test trusts."""
+"""A self-signed certificate for signing programs."""
 
 from __future__ import annotations
 

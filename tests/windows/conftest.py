@@ -1,4 +1,4 @@
-"""Fixtures of the Windows tests: the installation with a screen and sound, made once; and the table at the end."""
+"""Fixtures of the Windows tests: the installation with a screen and sound, made once; and the table of results."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from tests.windows.wine import Wine
 
 SOUND_VARIABLES = ("XDG_RUNTIME_DIR", "PULSE_RUNTIME_PATH", "PULSE_SERVER", "PULSE_STATE_PATH", "ALSA_CONFIG_PATH")
 TABLE: list[str] = []
-"""Lines that the run prints at its end."""
+"""Lines to print at the end of the run."""
 
 
 @pytest.fixture(scope="session")
 def screen() -> Iterator[Screen]:
-    """The virtual screen that Wine draws on."""
+    """The virtual screen for Wine."""
     with virtual_screen("1400x1000") as one:
         yield one
 
 
 @pytest.fixture(scope="session")
 def audio() -> Iterator[VirtualAudio]:
-    """The sound server whose devices Windows sees through WASAPI, at a hardware's usual rate."""
+    """The sound server whose devices Windows uses through WASAPI, at the usual rate of hardware."""
     with virtual_audio(48_000) as one:
         yield one
 
 
 def give_desktop(wine: Wine, screen: Screen, audio: VirtualAudio) -> None:
-    """Has all programs of a Windows machine use this screen and this sound."""
+    """Makes all programs of a Windows machine use this screen and this sound server."""
     wine.env.update({name: audio.env[name] for name in SOUND_VARIABLES}, DISPLAY=screen.display)
 
 
 @pytest.fixture(scope="session")
 def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
-    """The project, set up on a Windows machine of its own."""
+    """The project, set up on its own Windows machine."""
     installation = Installation()
     give_desktop(installation.wine, screen, audio)
     try:

@@ -1,6 +1,6 @@
-"""The project on the tests' Windows machine: made from nothing, or brought up to date when it is there already.
+"""The project on the tests' Windows machine: set up, or updated if it already exists.
 
-Kept below `build/windows` for as long as what it is made of stays the same, so that only the first run takes minutes.
+Kept below `build/windows` while its sources stay the same, so that only the first run takes minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MADE_OF = (
 
 
 class Installation:
-    """`wine` runs the programs; `project` is the checkout's copy there, `python` its environment's."""
+    """`wine` runs programs; `project`: the copy of the checkout; `python`: the one of its environment."""
 
     def __init__(self) -> None:
         self.wine = Wine(PLACE / "prefix")
@@ -36,9 +36,9 @@ class Installation:
         self.windowed_python = self._scripts / "pythonw.exe"
 
     def prepare(self) -> None:
-        """Makes what is missing, and brings the project's copy up to date."""
+        """Makes what is missing and updates the copy of the project."""
         stamp, digest = PLACE / "made-of.txt", _digest()
-        self.wine.end()  # what a run that was killed has left
+        self.wine.end()  # the rest of a killed run
         if stamp.exists() and stamp.read_text() == digest:
             self._copy_project()
             return
@@ -57,12 +57,12 @@ class Installation:
         return self.wine.run(self.python, "-P", "-m", "app", *arguments, seconds=seconds, cwd=self.wine.home)
 
     def talk_on_files(self, output: str) -> Finished:
-        """Has the command line answer a spoken question of the bench into a sound file in the user's profile."""
+        """Answers a spoken question of the bench, by the command line, into a sound file in the user's profile."""
         question = self.wine.windows(self.project / "resources" / "bench" / "questions" / "103_2.flac")
         return self.app("talk", "--json", "--input", question, "--output", output)
 
     def _copy_project(self) -> None:
-        """Copies what git knows of the checkout, changed or not, and removes what is gone."""
+        """Copies the checkout's files, committed or not, and removes deleted ones."""
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=ROOT,
@@ -77,7 +77,7 @@ class Installation:
                 shutil.copy2(ROOT / name, self.project / name)
 
     def _set_up(self) -> None:
-        """Sets the project up by its own command, and adds what only tests need."""
+        """Sets the project up with its own command, and installs what only tests need."""
         done = self.wine.run(self.base / "python.exe", "packaging/bootstrap.py", "setup", seconds=580, cwd=self.project)
         assert done.code == 0, done.printed
         tests = self.wine.run(

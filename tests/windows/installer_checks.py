@@ -16,9 +16,9 @@ UNINSTALL_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME 
 PROGRAM = r"\AppData\Local\Programs\KAME Desktop"
 INSTALL_SECONDS, SET_UP_SECONDS, REMOVE_SECONDS = 180.0, 500.0, 180.0
 OTHER_PYTHON = {"PYTHONHOME": r"C:\nowhere", "PYTHONPATH": r"C:\nowhere", "PYTHONUTF8": "0"}
-"""What a Python of the user's may have set for itself: with it, ours would not even start."""
+"""Variables for a Python of the user's, with which the app's own would not start."""
 NOT_INSTALLED_HERE = ("environment", "environment.lock", "environment.log")
-"""What a set-up leaves beside the files of the installer."""
+"""What a set-up leaves beside the installer's files."""
 
 
 class Finished(Protocol):
@@ -45,22 +45,22 @@ class Machine(Protocol):
         """Run a program to its end."""
 
     def started(self, program: Path | str, *arguments: str) -> AbstractContextManager[subprocess.Popen]:
-        """Run a program while the block does."""
+        """Run a program during the block."""
 
     def windows(self, path: Path) -> str:
-        """Return a path of this machine as Windows names it."""
+        """Return the Windows path of a path of this machine."""
 
     def end(self) -> None:
         """End every program, as a power failure does."""
 
 
 def folder_of(machine: Machine) -> Path:
-    """Return where the installer puts the program."""
+    """Return the program's folder."""
     return machine.home / "AppData" / "Local" / "Programs" / "KAME Desktop"
 
 
 def data_of(machine: Machine) -> Path:
-    """Return where the app keeps settings, conversations and weights."""
+    """Return the folder of settings, conversations and weights."""
     return machine.home / "AppData" / "Local" / "kame-desktop"
 
 
@@ -71,7 +71,7 @@ def shortcut_of(machine: Machine) -> Path:
 
 
 def install(machine: Machine, installer: Path) -> Path:
-    """Install silently; return the program's folder. All that Windows shows of it has to be there."""
+    """Install silently; return the program's folder. Checks everything that Windows shows of it."""
     done = machine.run(installer, "/S", seconds=INSTALL_SECONDS, env=OTHER_PYTHON)
     assert done.code == 0, done.printed
     folder = folder_of(machine)
@@ -79,7 +79,7 @@ def install(machine: Machine, installer: Path) -> Path:
         assert (folder / name).is_file(), f"{name} was not installed"
     assert not list(folder.glob("kame-desktop.*/")), "what was written beside the old version is in its place"
     assert shortcut_of(machine).is_file()
-    # `reg` itself may fail to start in Wine: it is tried twice.
+    # `reg` may fail to start in Wine, so it is tried twice.
     entry = registry(machine, UNINSTALL_KEY) or registry(machine, UNINSTALL_KEY)
     assert {
         "DisplayName",
@@ -99,7 +99,7 @@ def install(machine: Machine, installer: Path) -> Path:
 
 def is_on_path(machine: Machine) -> bool:
     """Tell whether the program's folder is on the user's PATH."""
-    # `reg` writes umlauts in a code page of its own: the user's name is not compared.
+    # `reg` writes umlauts in another code page, so the user's name is not compared.
     path = registry(machine, r"HKCU\Environment").get("Path", "")
     return any(part.endswith(PROGRAM) for part in path.split(";"))
 
@@ -112,7 +112,7 @@ def registry(machine: Machine, key: str) -> dict[str, str]:
 
 
 def set_up(machine: Machine, folder: Path) -> str:
-    """Set the environment up by the command; return what was printed. Nothing but the environment may stay."""
+    """Set the environment up with the command; return its output. Checks that it leaves nothing else."""
     done = command(machine, folder, "setup", seconds=SET_UP_SECONDS)
     assert done.code == 0, done.printed
     there = {path.name for path in folder.iterdir() if path.name.startswith("environment")}
@@ -121,12 +121,12 @@ def set_up(machine: Machine, folder: Path) -> str:
 
 
 def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0) -> Finished:
-    """Run the command `kame-desktop` as a terminal would."""
+    """Run the command `kame-desktop` as in a terminal."""
     return machine.run(folder / "kame-desktop.exe", *words, seconds=seconds, cwd=machine.home)
 
 
 def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
-    """The command passes on exit codes, spaces and umlauts, whatever the user's own Python is told."""
+    """The command passes on exit codes, spaces and umlauts, whatever the user's Python variables are."""
     words = ("ask", "--backend", "no such brain – übel", "two words")
     done = machine.run(folder / "kame-desktop.exe", *words, cwd=machine.home, env=OTHER_PYTHON)
     assert done.code == 2, done
@@ -134,7 +134,7 @@ def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
 
 
 def check_repair(machine: Machine, folder: Path) -> None:
-    """A deleted and a changed file of the packages come back."""
+    """A deleted and a changed file of the packages are restored."""
     site = folder / "environment" / "Lib" / "site-packages"
     gone, changed = site / "numpy" / "__init__.py", site / "soxr" / "__init__.py"
     before = changed.read_bytes()
@@ -148,7 +148,7 @@ def check_repair(machine: Machine, folder: Path) -> None:
 
 
 def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> None:
-    """A deleted file of the program itself is found, and an upgrade brings it back.
+    """A deleted file of the program itself is found, and an upgrade restores it.
 
     Even where the installation's own Python can't ask the app to close any more.
     """
@@ -177,7 +177,7 @@ def check_cut_off_upgrade(machine: Machine, installer: Path) -> None:
 
 
 def check_upgrade(machine: Machine, installer: Path) -> None:
-    """Installing over it removes the old program's files, keeps the environment, and touches nothing of the user's."""
+    """Installing over it removes the old program's files, keeps the environment, and changes nothing of the user's."""
     folder, data = folder_of(machine), data_of(machine)
     (folder / "app" / "old_module.py").write_text("of an older version\n")
     mine = {data / "settings.json": b"{}", data / "weights" / "x.bin": b"weights", data / "history.sqlite3": b""}
@@ -194,7 +194,7 @@ def check_upgrade(machine: Machine, installer: Path) -> None:
 
 
 def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
-    """A set-up that a power failure cuts off after some seconds is mended by the next one."""
+    """A set-up interrupted by a power failure after some seconds is repaired by the next one."""
     removed = command(machine, folder, "remove-environment")
     assert removed.code == 0, removed.printed
     with machine.started(folder / "KAME Desktop.exe", "setup") as running:
@@ -208,14 +208,14 @@ def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
 
 
 def check_imports(machine: Machine, folder: Path) -> None:
-    """The environment's Python loads what has native parts."""
+    """The environment's Python can import the native packages."""
     code = "import numpy, onnxruntime, ctranslate2, xllamacpp, PySide6.QtWidgets; print('loaded')"
     done = machine.run(folder / "environment" / "Scripts" / "python.exe", "-P", "-c", code, cwd=machine.home)
     assert (done.code, done.printed.strip()) == (0, "loaded"), done.printed
 
 
 def check_without_network(machine: Machine, folder: Path) -> None:
-    """Without a way to the registry the set-up says so, leaves nothing that counts, and the next one goes on."""
+    """Without the package registry the set-up says so, leaves no environment, and the next one continues."""
     assert command(machine, folder, "remove-environment").code == 0
     # Nothing listens on this port.
     nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9", "UV_HTTP_RETRIES": "0"}
@@ -228,15 +228,15 @@ def check_without_network(machine: Machine, folder: Path) -> None:
 
 
 def uninstaller(machine: Machine, *options: str) -> list[Path | str]:
-    """Return the command that uninstalls silently."""
+    """Return the command for a silent uninstallation."""
     folder = folder_of(machine)
-    # With `_?=` the uninstaller does its work in this process, instead of in a copy that nobody can wait for. It wants
-    # the folder without quotes, which it would get around a word with spaces.
+    # With `_?=` the uninstaller does its work in this process, instead of in a copy that can't be waited for. It needs
+    # the folder without quotes, which would be put around an argument with spaces.
     return [folder / "uninstall.exe", "/S", *options, *f"_?={machine.windows(folder)}".split(" ")]
 
 
 def uninstall(machine: Machine, *options: str) -> None:
-    """Uninstall silently. Nothing of the program may stay; with /PURGE nothing of the user's either."""
+    """Uninstall silently. Checks that nothing of the program stays; with /PURGE nothing of the user's either."""
     folder, data = folder_of(machine), data_of(machine)
     before = {path.name for path in data.iterdir()} if data.exists() else set()
     done = machine.run(*uninstaller(machine, *options), seconds=REMOVE_SECONDS)

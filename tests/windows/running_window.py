@@ -1,4 +1,4 @@
-"""The app's window on the Windows machine: started without a console, steered from outside, and always ended."""
+"""Runs the app's window on the Windows machine, without a console, and always ends it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.windows.wine import Wine
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
 BLANK = (500, 400)
-"""A place of the screen where the window has nothing to press."""
+"""A position on the screen without a control."""
 
 
 class RunningWindow:
@@ -32,31 +32,31 @@ class RunningWindow:
 
     @property
     def events(self) -> list[e.Event]:
-        """What the running talk has written down so far."""
+        """The events that the running session has written so far."""
         return events_in(self.folder / "recordings")
 
     @property
     def log(self) -> str:
-        """The app's own log."""
+        """The app's log."""
         return "\n".join(path.read_text("utf-8", "replace") for path in sorted(self.folder.rglob("*.log")))
 
     def count(self, kind: type[e.Event]) -> int:
-        """How many events of one kind there have been."""
+        """The number of events of one kind so far."""
         return sum(isinstance(event, kind) for event in self.events)
 
     def tell(self, word: str) -> None:
-        """Gives the window an order from a second process, as a key of the desktop does."""
+        """Sends a command from a second process, like a desktop's hotkey."""
         done = self._installation.app("ptt", word)
         assert done.code == 0, done.printed
 
     def ask(self, audio: VirtualAudio) -> None:
-        """Asks the question aloud, with the talk button pressed and released by other processes."""
+        """Plays the question into the microphone, with the talk button held by commands."""
         self.tell("press")
         audio.play_into_microphone(sounds.question("103_2")).wait(20)
         self.tell("release")
 
     def close(self, screen: Screen) -> None:
-        """Closes the window by its shortcut, and waits until the process has ended, and ended well."""
+        """Closes the window with its shortcut and waits until the process has ended with 0."""
         screen.click(*BLANK)
         screen.close_window()
         wait_until(lambda: self.child.poll() is not None, CLOSE_SECONDS, "the app ends after its window")
@@ -64,19 +64,19 @@ class RunningWindow:
 
 
 def picture(screen: Screen, name: str) -> None:
-    """Keeps a picture of the screen for whoever wants to look."""
+    """Saves a picture of the screen for debugging."""
     folder = PLACE / "pictures"
     folder.mkdir(exist_ok=True)
     screen.shot(folder / f"{name}.png")
 
 
 def server_settings(url: str) -> dict[str, object]:
-    """Settings for a talk by button with the model of an OpenAI-compatible server."""
+    """Settings for push-to-talk with the model of an OpenAI-compatible server."""
     return {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any", "duplex": False}
 
 
 def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: object) -> Path:
-    """Lets the app begin behind its first run, with these settings and no data from before; returns its folder.
+    """Writes settings with which the app skips its first run, and removes earlier data; returns the app's folder.
 
     `local_data`: the user's folder for local data, if it was moved.
     """
@@ -92,7 +92,7 @@ def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: ob
 def running_window(
     installation: Installation, *, local_data: Path | None = None, **settings: object
 ) -> Iterator[RunningWindow]:
-    """The app's window behind its first run, with a talk ready to hear, and with no data from before."""
+    """Runs the app's window with a ready session, without its first run or earlier data."""
     folder = write_settings(installation.wine, local_data=local_data, **settings)
     command = (installation.windowed_python, "-P", "-m", "app")
     with installation.wine.started(*command, cwd=installation.wine.home) as child:

@@ -23,14 +23,7 @@ from tests.windows.awake import awake
 from tests.windows.certificate import make_certificate
 from tests.windows.conftest import TABLE, give_desktop
 from tests.windows.installation import ROOT, SYSTEM, Installation
-from tests.windows.running_window import (
-    BLANK,
-    CLOSE_SECONDS,
-    START_SECONDS,
-    picture,
-    server_settings,
-    write_settings,
-)
+from tests.windows.running_window import BLANK, CLOSE_SECONDS, START_SECONDS, picture, server_settings, write_settings
 from tests.windows.wine import Wine
 
 BUILD_SECONDS = 240
@@ -46,7 +39,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def building(
     windows: Installation, certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """The build of the commit that is checked out, in a clone of its own; and the folder that it writes to."""
+    """The build of the checked-out commit in its own clone, and its output folder."""
     folder = tmp_path_factory.mktemp("installer")
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
     with open(folder / "log", "w") as log:
@@ -137,12 +130,12 @@ def test_it_is_installed_and_its_command_works(machine: Wine, folder: Path) -> N
 def test_it_starts_from_the_start_menu_and_answers_aloud(
     machine: Wine, folder: Path, screen: Screen, audio: VirtualAudio, tmp_path: Path
 ) -> None:
-    """The shortcut opens the window; asked by voice it answers by voice, and it is closed by its shortcut."""
+    """The Start menu opens the window; a spoken question is answered aloud, and the window's shortcut closes it."""
     words = tuple(f" {word}" for word in ANSWER.split())
-    machine.end()  # what a try before this one has left
+    machine.end()  # the rest of an earlier try
     with awake(machine), peer(Script(words)) as url:
         recordings = write_settings(machine, **server_settings(url)) / "recordings"
-        # Not by `run`, which waits for the end of what is printed: the app holds its streams until it ends.
+        # Not with `run`, which waits for the end of the output: the app holds its streams until it ends.
         with machine.started("start", machine.windows(checks.shortcut_of(machine))):
             wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the talk is ready")
         picture(screen, "installed")
@@ -170,13 +163,13 @@ def test_an_upgrade_keeps_what_is_the_users(machine: Wine, folder: Path, install
         checks.check_damaged_program(machine, folder, installer)
 
 
-def test_an_interrupted_set_up_is_mended_by_the_next(machine: Wine, folder: Path) -> None:
+def test_an_interrupted_set_up_is_repaired_by_the_next(machine: Wine, folder: Path) -> None:
     checks.check_without_network(machine, folder)
     checks.check_interrupted(machine, folder, after=3.0)
 
 
 def test_uninstalling_leaves_only_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
-    """And with /PURGE not even that."""
+    """With /PURGE, not even that is left."""
     with awake(machine):
         checks.uninstall(machine)
         checks.install(machine, installer)
@@ -188,7 +181,7 @@ def _count(recordings: Path, kind: type[e.Event]) -> int:
 
 
 def _programs_of(folder: Path, machine: Wine) -> list[str]:
-    """The running programs of this installation that its app consists of."""
+    """The running processes of the installed app."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

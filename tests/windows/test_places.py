@@ -1,4 +1,4 @@
-"""Machines that are set up otherwise: data on another drive, and no Visual C++ redistributable."""
+"""Unusual machines: data on another drive, and no Visual C++ redistributable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from tests.support.ear import transcribe
 from tests.support.patience import in_real_time
 from tests.support.screen import Screen
@@ -35,14 +35,12 @@ VISUAL_C = (
     "vcruntime140_1",
     "vcruntime140_threads",
 )
-"""What the redistributable installs. Windows itself brings only ucrtbase.dll."""
+"""What the redistributable installs. Windows itself contains only ucrtbase.dll."""
 
 
 @in_real_time
-def test_data_lies_where_windows_says_that_the_profile_is(
-    windows: Installation, screen: Screen, audio: VirtualAudio
-) -> None:
-    """With the user's local data on drive E:, a talk in the window is kept and recorded there, and nothing on C:."""
+def test_data_is_where_windows_keeps_the_profile(windows: Installation, screen: Screen, audio: VirtualAudio) -> None:
+    """With the user's local data on drive E:, a session is kept and recorded there, and nothing on C:."""
     drive = PLACE / "drive e"
     shutil.rmtree(drive, ignore_errors=True)
     windows.wine.add_drive("e", drive)
@@ -76,7 +74,7 @@ def _move_local_data(wine: Wine, folder: str) -> None:
 
 @pytest.fixture
 def without_visual_c(windows: Installation, tmp_path: Path) -> Installation:
-    """The machine without Microsoft's C++ runtime in system32, nor Wine's own in its place."""
+    """The machine without Microsoft's C++ runtime or Wine's own in system32."""
     system = windows.wine.folder / "drive_c" / "windows" / "system32"
     overrides = windows.wine.env["WINEDLLOVERRIDES"]
     for name in VISUAL_C:

@@ -1,4 +1,4 @@
-"""What the Windows installer does when not all is well, with a program of a few bytes in place of the real one."""
+"""The Windows installer in unusual situations, with a program of a few bytes instead of the real one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WHEEL = bytes(range(256)) * 99
 
 
 class Terabytes(bytes):
-    """A few bytes that say of themselves to be two terabytes."""
+    """A few bytes whose length claims to be two terabytes."""
 
     def __len__(self) -> int:
         return 2 * 10**12
@@ -87,7 +87,7 @@ def version_in(folder: Path) -> str:
 
 @contextlib.contextmanager
 def held_open(windows: Installation, file: Path) -> Iterator[subprocess.Popen]:
-    """Another program has a file open while the block runs, and shares it with nobody."""
+    """Another program has a file open during the block, without sharing it."""
     held = file.with_name("held")
     code = (
         "import ctypes, sys, time\n"
@@ -131,7 +131,7 @@ def test_a_second_copy_elsewhere_is_refused(wine: Wine, first: Path, second: Pat
     assert not (wine.folder / "drive_c" / "Elsewhere").exists()
 
 
-def test_too_little_room_is_told_before_anything_is_changed(wine: Wine, first: Path, tmp_path: Path) -> None:
+def test_too_little_room_is_reported_before_anything_is_changed(wine: Wine, first: Path, tmp_path: Path) -> None:
     large = installer(tmp_path, "3.0.0", large=Terabytes(b"."))
     assert set_up(wine, large) == NO_ROOM
     assert not checks.folder_of(wine).exists()
@@ -141,10 +141,10 @@ def test_too_little_room_is_told_before_anything_is_changed(wine: Wine, first: P
     assert content(checks.folder_of(wine)) == before
 
 
-def test_while_a_file_is_in_use_the_old_version_stays_whole(
+def test_while_a_file_is_in_use_the_old_version_stays_intact(
     windows: Installation, wine: Wine, first: Path, second: Path
 ) -> None:
-    """And what a virus scanner lets go of after a moment is waited for."""
+    """A file that a virus scanner closes after a moment is waited for."""
     folder = checks.folder_of(wine)
     assert set_up(wine, first) == 0
     before = content(folder)
@@ -168,7 +168,7 @@ def test_what_can_not_be_removed_keeps_its_uninstaller(windows: Installation, wi
 
 
 def test_an_upgrade_keeps_what_was_chosen(wine: Wine, first: Path, second: Path) -> None:
-    """No shortcut is made again that was removed, and none is removed that is there."""
+    """Removed shortcuts are not made again, and existing ones stay."""
     desktop = wine.home / "Desktop" / "KAME Desktop.lnk"
     login = checks.shortcut_of(wine).parent / "StartUp" / "KAME Desktop.lnk"
     assert set_up(wine, first) == 0

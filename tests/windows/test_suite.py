@@ -1,4 +1,4 @@
-"""The unit, session and history tests, run by the Windows Python: counted, and told by folder."""
+"""Runs the unit and session tests with the Windows Python, and counts them by folder."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from tests.windows.wine import Finished, TookTooLong
 FOLDERS = ("tests/unit", "tests/session")
 WORKERS = 3
 SECONDS = 420.0
-"""Three times what a run takes on two cores."""
+"""Three times the duration of a run on two cores."""
 HUNG_SECONDS = 120
-"""A test that takes longer has the stacks of all its threads printed, and is ended a little later."""
+"""After this time, a test's stacks are printed; a little later it is ended."""
 MOST_LATE = 3
-"""So few failures may come from a busy machine, on which Wine takes seconds to start a process."""
+"""Up to this many failures may be due to a busy machine, on which Wine takes seconds to start a process."""
 
 
 def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
-    """Everything below `FOLDERS` but what `LEFT_OUT` names; skips are listed with their reasons."""
+    """Runs everything below `FOLDERS` except `LEFT_OUT`; lists skips with their reasons."""
     ignored = [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in LEFT_OUT]
     command = (*ignored, "-n", str(WORKERS), "--dist", "worksteal", "--junitxml=results.xml", *FOLDERS)
     try:
         done = _pytest(windows, command)
     except TookTooLong as over:
-        # Seen once in eleven runs. A test that always hangs does so at the second try too.
+        # Seen once in eleven runs. A test that always hangs hangs at the second try too.
         TABLE.append(f"The first try did not end. {over}")
         windows.wine.end()
         done = _pytest(windows, command)
     results = windows.project / "results.xml"
     assert results.exists(), done.printed[-4000:]
-    failed = _tell(results)
+    failed = _add_to_table(results)
     if 0 < len(failed) <= MOST_LATE:
         TABLE.extend(f"failed at first, and tried once more by itself: {name}" for name in failed)
         done = _pytest(windows, ("--last-failed", "--last-failed-no-failures", "none", *ignored, *FOLDERS))
@@ -64,8 +64,8 @@ def _pytest(windows: Installation, arguments: tuple[str, ...]) -> Finished:
     return done
 
 
-def _tell(results: Path) -> list[str]:
-    """Puts the run into the table; returns the names of what failed."""
+def _add_to_table(results: Path) -> list[str]:
+    """Adds the run to the table; returns the names of the failed tests."""
     ran, skipped, reasons, failed = Counter(), Counter(), Counter(), []
     for case in ElementTree.parse(results).iter("testcase"):
         folder = "/".join(case.get("file", "").replace("\\", "/").split("/")[:3])

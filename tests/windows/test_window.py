@@ -1,4 +1,4 @@
-"""The window on Windows, started by pythonw.exe as a shortcut does: asked aloud, steered from outside, closed."""
+"""The window on Windows, started by pythonw.exe like the shortcut: a spoken question, commands, and its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENT_SECONDS = 20.0
 def test_a_question_asked_aloud_is_answered_aloud(
     windows: Installation, screen: Screen, audio: VirtualAudio, tmp_path: Path
 ) -> None:
-    """Over WASAPI; what the loudspeaker played is read back by an ear that is not the app's."""
+    """Over WASAPI; another recogniser transcribes what the loudspeaker played."""
     words = tuple(f" {word}" for word in ANSWER.split())
     with peer(Script(words)) as url, running_window(windows, **server_settings(url)) as window:
         picture(screen, "window")
@@ -46,13 +46,13 @@ def test_a_question_asked_aloud_is_answered_aloud(
 
 
 def _second_start_raises_the_first(windows: Installation, window: RunningWindow) -> None:
-    """Another start ends well by itself, and the first goes on."""
+    """A second start ends with 0, and the first goes on."""
     second = windows.wine.run(windows.windowed_python, "-P", "-m", "app", seconds=60, cwd=windows.wine.home)
     assert second.code == 0 and window.child.poll() is None, second.printed
 
 
 def _hotkey_opens_a_turn(windows: Installation, screen: Screen, window: RunningWindow) -> None:
-    """Ctrl+Alt+Space talks while another program has the keyboard."""
+    """Ctrl+Alt+Space starts a turn while another program has the focus."""
     before = window.count(e.UserStarted)
     with windows.wine.started("notepad.exe"):
         subprocess.run(
@@ -72,7 +72,7 @@ def _hotkey_opens_a_turn(windows: Installation, screen: Screen, window: RunningW
 def test_a_device_vanishes_and_the_app_is_closed_in_mid_answer(
     windows: Installation, screen: Screen, audio: VirtualAudio
 ) -> None:
-    """The talk goes on without the headset, and what was said and recorded until the end is whole."""
+    """The session goes on without the headset, and events and recordings are complete until the end."""
     words = tuple(f" {word}" for word in LONG_ANSWER.split())
     audio.add_microphone("headset", description="Headset")
     with peer(Script(words)) as url, running_window(windows, microphone="Headset", **server_settings(url)) as window:

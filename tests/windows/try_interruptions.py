@@ -1,9 +1,9 @@
-"""Interrupt the installed app's set-up on an empty Windows machine at random moments; tell how the next one goes on.
+"""Interrupts the installed app's set-up on an empty Windows machine at random moments, and checks the next one.
 
     python -m tests.windows.try_interruptions SETUP.exe [--number 10] [--seed N]
 
-`SETUP.exe` is the online installer. Wants root, to make a disk that can fill up, and the prefix that the Windows tests
-have made. It ends with exit code 1 where a set-up is not mended by the next, or stops without saying what to do.
+`SETUP.exe` is the online installer. Needs root, to make a disk that can fill up, and the prefix that the Windows tests
+have made. Ends with 1 if a set-up is not repaired by the next one, or stops without saying what to do.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from tests.windows.wine import Wine
 
 KINDS = ("power failure", "launcher killed", "disk full", "network gone")
 ROOM, DOWNLOAD = 1600, 420
-"""MB that the program's disk has, and that a set-up fetches, about."""
+"""The size of the program's disk, and roughly the download of a set-up, in MB."""
 
 
 class Interruptions:
-    """Interrupts set-ups of the program in `folder`; each method returns what there is to tell."""
+    """Interrupts set-ups of the program in `folder`; each method returns a description."""
 
     def __init__(self, machine: Wine, folder: Path, chance: random.Random) -> None:
         self._machine, self._folder, self._chance = machine, folder, chance
         self._usual = 0.0
 
     def try_all(self, number: int) -> None:
-        """Interrupts so many set-ups, of each kind about as many, and prints how each went on."""
+        """Interrupts this many set-ups, in all ways in turn, and prints the results."""
         began = time.monotonic()
         checks.set_up(self._machine, self._folder)
         self._usual = time.monotonic() - began
@@ -76,7 +76,7 @@ class Interruptions:
         return f"after {seconds:.1f} s"
 
     def _disk_full(self) -> str:
-        """Something else fills the disk while the set-up runs."""
+        """Fills the disk while the set-up runs."""
         seconds = self._chance.uniform(0.3, max(1.0, self._usual / 4))
         filler = self._folder.parent / "filler"
         code = "import sys, time; time.sleep(float(sys.argv[1])); open(sys.argv[2], 'wb').write(bytes(1 << 31))"
@@ -92,7 +92,7 @@ class Interruptions:
         return f"after {size} MB; {told}"
 
     def _problem(self, env: Mapping[str, str]) -> str:
-        """What the interrupted set-up says to its user. It has to end with a sentence that tells what to do."""
+        """The interrupted set-up's message; it must end with what to do."""
         done = self._machine.run(
             self._folder / "kame-desktop.exe", "setup", seconds=checks.SET_UP_SECONDS, cwd=self._machine.home, env=env
         )

@@ -1,4 +1,4 @@
-"""A Windows machine of the tests' own: a Wine prefix with a user, drives, programs that run in it, and an end."""
+"""A Windows machine for tests: a Wine prefix with a user, drives and running programs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import IO, Any
 
 WINE, SERVER = "/usr/lib/wine/wine64", "wineserver"
 USER = "Jörg Müller"
-"""With a space and umlauts, as many users' names have them."""
+"""With a space and umlauts, like many users' names."""
 START_TRIES = 2
 PIPE_SECONDS = 2.0
-"""What a program has printed is read by then."""
+"""How long a program's output is still read after its end."""
 RUNTIME = (
     "ucrtbase",
     "msvcp140",
@@ -30,7 +30,7 @@ RUNTIME = (
     "concrt140",
     "vcomp140",
 )
-"""Microsoft's runtime, of which Wine has versions of its own that lack what NumPy and others call."""
+"""Microsoft's runtime; Wine's own versions lack functions that NumPy and others call."""
 
 _REGISTRY = """Windows Registry Editor Version 5.00
 
@@ -41,28 +41,28 @@ _REGISTRY = """Windows Registry Editor Version 5.00
 [HKEY_CURRENT_USER\\Software\\Wine\\WineDbg]
 "ShowCrashDialog"=dword:00000000
 """
-"""A program that crashes ends; Wine's debugger would otherwise keep it for ever."""
+"""Ends programs that crash; Wine's debugger would keep them for ever."""
 
 
 class TookTooLong(AssertionError):
-    """A program did not end in its time."""
+    """A program did not end in time."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that has ended: its exit code, and what it printed on both streams."""
+    """A program that has ended: its exit code, and its output on both streams."""
 
     code: int
     printed: str
 
     @property
     def document(self) -> Any:
-        """The JSON object among what was printed."""
+        """The JSON object in the output."""
         return json.loads(self.printed[self.printed.index("{") : self.printed.rindex("}") + 1])
 
 
 class Wine:
-    """`env` has what every program in the prefix `folder` needs; a test adds its screen and sound to it."""
+    """`env`: the variables for all programs in the prefix `folder`; tests add their screen and sound."""
 
     def __init__(self, folder: Path, user: str = USER) -> None:
         self.folder = folder
@@ -85,7 +85,7 @@ class Wine:
         return self.folder / "drive_c" / "users" / self.user
 
     def boot(self, system: Path) -> None:
-        """Makes the prefix, with the DLLs of the folder `system` in system32. Wine's start is tried twice."""
+        """Makes the prefix, with the DLLs of the folder `system` in system32; tries Wine's start twice."""
         for left in reversed(range(START_TRIES)):
             done = self.run("wineboot", "-i", seconds=240)
             self._server("-w")
@@ -100,7 +100,7 @@ class Wine:
         assert self.run("winecfg", "-v", "win10", seconds=60).code == 0
 
     def registry(self, text: str) -> None:
-        """Puts entries in the form of a .reg file into the registry."""
+        """Adds entries in the form of a .reg file to the registry."""
         file = self.folder / "drive_c" / "entries.reg"
         file.write_text(text, encoding="utf-16")
         done = self.run("regedit", "/S", self.windows(file), seconds=60)
@@ -114,8 +114,8 @@ class Wine:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Finished:
-        """Runs a Windows program to its end; raises `TookTooLong`, with the last lines, after `seconds`."""
-        # To a plain file Python would end with "init_sys_streams: WinError 6" in Wine 8: its output goes to a pipe.
+        """Runs a Windows program to its end; raises `TookTooLong`, with its last lines, after `seconds`."""
+        # A pipe: with a plain file, Python ends with "init_sys_streams: WinError 6" in Wine 8.
         child = subprocess.Popen(
             [WINE, str(program), *arguments],
             env={**self.env, **(env or {})},

@@ -1,9 +1,7 @@
-"""The sound's edge on devices: what comes and goes, what drifts and what echoes, behind one source and one sink.
+"""Full-duplex audio on devices: device management, drift compensation and echo cancellation behind one source and sink.
 
-    microphone -> DeviceManager -> EchoCancelledSource -> frames
-    samples -> DriftCompensatingSink -> DeviceManager -> loudspeaker, tapped for EchoCancelledSource
-
-Puts these together and knows none of their inner parts.
+microphone -> DeviceManager -> EchoCancelledSource -> MutedSource -> frames
+samples -> DriftCompensatingSink -> DeviceManager -> loudspeaker, tapped for EchoCancelledSource
 """
 
 from __future__ import annotations
@@ -23,37 +21,35 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class MutedSource(WrappedSource):
-    """`source`, or zeros while `muted()`: whatever stands before it holds some sound back, or adds noise of its own."""
+    """Delivers `source`, or zeros while `muted()`: the processing before it may hold sound back or add noise."""
 
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         super().__init__(source)
         self._muted = muted
-        self._told: Callable[[np.ndarray], None] | None = None
+        self._on_ahead: Callable[[np.ndarray], None] | None = None
 
     @property
     def on_ahead(self) -> Callable[[np.ndarray], None] | None:
-        """See `TellsAhead`."""
-        return self._told
+        return self._on_ahead
 
     @on_ahead.setter
-    def on_ahead(self, told: Callable[[np.ndarray], None] | None) -> None:
-        self._told = told
+    def on_ahead(self, listener: Callable[[np.ndarray], None] | None) -> None:
+        self._on_ahead = listener
         if isinstance(self._source, TellsAhead):
-            self._source.on_ahead = None if told is None else lambda samples: told(self._shut(samples))
+            self._source.on_ahead = None if listener is None else lambda samples: listener(self._mute(samples))
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """See `AudioSource`."""
         frame = self._source.read_frame(timeout)
-        return None if frame is None else self._shut(frame)
+        return None if frame is None else self._mute(frame)
 
-    def _shut(self, samples: np.ndarray) -> np.ndarray:
+    def _mute(self, samples: np.ndarray) -> np.ndarray:
         return np.zeros_like(samples) if self._muted() else samples
 
 
 class DeviceEdge:
     """A `SoundEdge` on the machine's devices (names; empty: the system's defaults).
 
-    `echoes`: where what is learned of their echo is kept from talk to talk.
+    `echoes`: where the echo path of these devices is kept from session to session.
     """
 
     def __init__(
@@ -65,62 +61,48 @@ class DeviceEdge:
         muted: bool = False,
         echoes: EchoStore | None = None,
     ) -> None:
-        self._devices = DeviceManager(microphone or None, loudspeaker or None)
-        self._devices.muted = muted
+        self._devices = DeviceManager(microphone, loudspeaker)
+        self.muted = muted
         if echoes is not None:
             echoes.pair = lambda: f"{self._devices.source.name} < {self._devices.sink.name}"
-        self._clean = EchoCancelledSource(self._devices.source, self._devices.tap, processing or Processing(), echoes)
-        self._even = DriftCompensatingSink(self._devices.sink)
-        self._shut = MutedSource(self._clean, lambda: self._devices.muted)
+        self._cancelled = EchoCancelledSource(
+            self._devices.source, self._devices.tap, processing or Processing(), echoes
+        )
+        self.source: AudioSource = MutedSource(self._cancelled, lambda: self.muted)
+        self.sink: AudioSink = DriftCompensatingSink(self._devices.sink)
         self._problem = ""
 
     @property
-    def source(self) -> AudioSource:
-        """See `SoundEdge.source`."""
-        return self._shut
-
-    @property
-    def sink(self) -> AudioSink:
-        """See `SoundEdge.sink`."""
-        return self._even
-
-    @property
     def muted(self) -> bool:
-        """See `SoundEdge.muted`."""
-        return self._devices.muted
+        return self._devices.source.muted
 
     @muted.setter
     def muted(self, muted: bool) -> None:
-        self._devices.muted = muted
+        self._devices.source.muted = muted
 
     @property
     def ready(self) -> bool:
-        """See `SoundEdge.ready`."""
-        return self._devices.ready
+        return self._devices.sink.ready
 
     def notices(self) -> Sequence[DeviceNotice]:
-        """See `SoundEdge.notices`."""
         notices = [*self._devices.notices()]
-        problem = self._clean.problem
+        problem = self._cancelled.problem
         if problem != self._problem:
             self._problem = problem
             if problem:
-                notices.append(DeviceNotice("microphone", "note", self._clean.name, problem))
+                notices.append(DeviceNotice("microphone", "note", self._cancelled.name, problem))
         return notices
 
     def health(self) -> SoundHealth:
-        """See `SoundEdge.health`."""
-        return replace(self._clean.health, underruns=self._devices.underruns)
+        return replace(self._cancelled.health, underruns=self._devices.sink.underruns)
 
     @property
     def cushion_seconds(self) -> float:
-        """How long the first samples of a talk wait before they are played, as of now."""
-        return self._devices.cushion_seconds
+        """How long the first samples of speech wait before they are played, at present."""
+        return self._devices.sink.cushion_seconds
 
     def set_processing(self, processing: Processing) -> None:
-        """See `SoundEdge.set_processing`."""
-        self._clean.set_processing(processing)
+        self._cancelled.set_processing(processing)
 
     def choose(self, microphone: str, loudspeaker: str) -> None:
-        """See `SoundEdge.choose`."""
-        self._devices.choose(microphone or None, loudspeaker or None)
+        self._devices.choose(microphone, loudspeaker)

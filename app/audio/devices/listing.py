@@ -1,8 +1,8 @@
-"""Which microphones and loudspeakers there are, and which one a name means.
+"""Lists microphones and loudspeakers, and finds the one that a name means.
 
-Devices go by name: PortAudio's indexes change with every plug. Where a PulseAudio or PipeWire server answers, its
-devices are offered, by the names that the system's own settings show; PortAudio reaches them all through one device
-of ALSA's. Knows nothing of streams or samples.
+Devices are identified by name: PortAudio's indexes change with every plug. If a PulseAudio or PipeWire server answers,
+its devices are listed, under the names that the system's settings show; PortAudio reaches all of them through one ALSA
+device.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from app.audio.devices import pulse
+from app.audio.devices import portaudio_library, pulse
 from app.audio.devices.pulse import PulseDevice, PulseState
-from app.audio.io import portaudio_library
 from app.audio.io.errors import DeviceError
+from app.conversation.sound_processing import DeviceKind
 
 WASAPI = "Windows WASAPI"
-"""On Windows the same hardware shows up under four host APIs. This one has full names and the least delay."""
+"""On Windows the same hardware is listed under four host APIs. This one has full names and the least latency."""
 
 PULSE = "PulseAudio"
 """The host API that devices of a PulseAudio or PipeWire server are listed under."""
 
 _PULSE_PCMS = ("pulse", "default", "pipewire")
-"""ALSA's names for "whatever the sound server has", the most dependable first."""
+"""ALSA's names for the sound server, the most dependable first."""
 
 _NAMED_AT_MOST = 6
 
@@ -44,43 +44,50 @@ class Device:
     is_default_input: bool
     is_default_output: bool
     index: int = field(compare=False)
-    """PortAudio's number, good until the next `refresh`."""
+    """PortAudio's number, valid until PortAudio is restarted."""
     pulse_name: str = ""
-    """The sound server's own name for it; empty where PortAudio's device is the thing itself."""
+    """The sound server's own name for it; empty for a device of PortAudio's own."""
     muted: bool = field(default=False, compare=False)
-    """Whether it is muted in the system, as far as that is known."""
+    """Whether it is muted in the system, if known."""
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the system's default, for hearing or for speaking."""
+        """Whether it is the system's default microphone or loudspeaker."""
         return self.is_default_input or self.is_default_output
+
+    def is_default_for(self, kind: DeviceKind) -> bool:
+        return self.is_default_input if kind == "microphone" else self.is_default_output
+
+    def channels(self, kind: DeviceKind) -> int:
+        """How many channels it has as a microphone or as a loudspeaker; 0 if it is none."""
+        return self.inputs if kind == "microphone" else self.outputs
 
 
 _Either = TypeVar("_Either", Device, PulseDevice)
 
 
 def list_devices(state: PulseState | None = None) -> list[Device]:
-    """All devices: the sound server's as of now, or else those that PortAudio saw when it started.
+    """Lists all devices: the sound server's as of now, or else those that PortAudio found when it started.
 
-    On Windows those of WASAPI, where there are any. `state`: what the sound server said, if it was asked already.
-    Raises `DeviceError` where PortAudio is missing.
+    On Windows those of WASAPI, if there are any. `state`: the sound server's answer, if it was queried already. Raises
+    `DeviceError` if PortAudio is missing.
     """
     own = own_devices()
-    through = through_pulse(own)
-    if through is None:
+    gateway = pulse_gateway(own)
+    if gateway is None:
         return own
-    state = state or pulse.look()
-    return own if state is None else [_of_pulse(device, through) for device in state.devices]
+    state = state or pulse.query()
+    return own if state is None else [_from_pulse(device, gateway) for device in state.devices]
 
 
 def own_devices() -> list[Device]:
-    """The devices that PortAudio saw when it started, without any sound server's. Raises `DeviceError`."""
+    """Lists the devices that PortAudio found when it started, without any sound server's. Raises `DeviceError`."""
     sounddevice = portaudio_library.load()
     try:
         with portaudio_library.LOCK, portaudio_library.quiet_stderr():
             apis = sounddevice.query_hostapis()
             infos = sounddevice.query_devices()
-            chosen = sounddevice.default.hostapi if apis else -1
+            default_api = sounddevice.default.hostapi if apis else -1
     except sounddevice.PortAudioError as error:
         raise DeviceError(
             f"The sound devices couldn't be listed ({error}). Check that sound works in other programs, then try again."
@@ -88,9 +95,9 @@ def own_devices() -> list[Device]:
     names = [api["name"] for api in apis]
     only = None
     if WASAPI in names and apis[names.index(WASAPI)]["devices"]:
-        only = chosen = names.index(WASAPI)
-    default_input = apis[chosen]["default_input_device"] if apis else -1
-    default_output = apis[chosen]["default_output_device"] if apis else -1
+        only = default_api = names.index(WASAPI)
+    default_input = apis[default_api]["default_input_device"] if apis else -1
+    default_output = apis[default_api]["default_output_device"] if apis else -1
     return [
         Device(
             name=info["name"],
@@ -107,81 +114,76 @@ def own_devices() -> list[Device]:
     ]
 
 
-def find_input(name: str | None = None, state: PulseState | None = None) -> Device:
-    """The microphone that `name` means: exactly, whatever the case, else the only one whose name contains it.
+def find_device(kind: DeviceKind, name: str | None = None, state: PulseState | None = None) -> Device:
+    """Finds the microphone or loudspeaker that `name` means; None: the system's default.
 
-    None: the system's default. A name that is none of the sound server's may be one of PortAudio's own. Raises
-    `DeviceError` when there is none, or more than one.
+    An exact match wins, ignoring case; otherwise the name must be part of one device's name only. A name unknown to the
+    sound server may be one of PortAudio's own devices. Raises `DeviceError` if there is none, or more than one.
     """
-    devices = [device for device in list_devices(state) if device.inputs]
+    devices = [device for device in list_devices(state) if device.channels(kind)]
     if name is not None:
-        return _find(name, devices, "microphone") if devices else _find_own(name, "microphone", _no_microphone())
+        return _find(name, devices, kind) if devices else _find_own(name, kind, _none_found(kind))
     if not devices:
-        raise _no_microphone()
-    return next((device for device in devices if device.is_default_input), devices[0])
+        raise _none_found(kind)
+    return next((device for device in devices if device.is_default_for(kind)), devices[0])
 
 
-def find_output(name: str | None = None, state: PulseState | None = None) -> Device:
-    """The loudspeaker that `name` means; as `find_input`."""
-    devices = [device for device in list_devices(state) if device.outputs]
-    if name is not None:
-        return _find(name, devices, "loudspeaker") if devices else _find_own(name, "loudspeaker", _no_loudspeaker())
-    if not devices:
-        raise _no_loudspeaker()
-    return next((device for device in devices if device.is_default_output), devices[0])
+def find_input(name: str | None = None) -> Device:
+    """Finds a microphone; see `find_device`."""
+    return find_device("microphone", name)
+
+
+def find_output(name: str | None = None) -> Device:
+    """Finds a loudspeaker; see `find_device`."""
+    return find_device("loudspeaker", name)
 
 
 def same_device(name: str, other: str) -> bool:
-    """Whether two names mean one device: ALSA's end in a card's number, which another plug may change."""
-    return _bare(name) == _bare(other)
+    """Whether two names mean one device: ALSA's end in a card's number, which changes with another plug."""
+    return _without_card(name) == _without_card(other)
 
 
 def identity(device: Device | PulseDevice) -> str:
-    """What stays the same about a device from one list to the next."""
-    return device.pulse_name or _bare(device.name)
+    """The part of a device that stays the same from one list to the next."""
+    return device.pulse_name or _without_card(device.name)
 
 
-def which(name: str, found: Sequence[_Either]) -> _Either | None:
-    """The one of `found` that `name` means: exactly, whatever the case, else the only one whose name contains it."""
-    wanted = name.strip().casefold()
-    exact = [device for device in found if device.name.casefold() == wanted]
-    exact = exact or [device for device in found if same_device(device.name, name)]
+def match_name(name: str, devices: Sequence[_Either]) -> _Either | None:
+    """Returns the device that `name` means: an exact match, or else the only one whose name contains it."""
+    key = name.strip().casefold()
+    exact = [device for device in devices if device.name.casefold() == key]
+    exact = exact or [device for device in devices if same_device(device.name, name)]
     if exact:
         # One name under two host APIs, or two devices of one make: no name can tell them apart. Take the default.
         return next((device for device in exact if device.is_default), exact[0])
-    partial = _containing(name, found)
+    partial = _containing(name, devices)
     return partial[0] if len({device.name for device in partial}) == 1 else None
 
 
-def through_pulse(own: Sequence[Device]) -> Device | None:
-    """PortAudio's device that leads to the sound server, if it has one."""
+def pulse_gateway(own: Sequence[Device]) -> Device | None:
+    """Returns PortAudio's device that leads to the sound server, if it has one."""
     by_name = {device.name: device for device in own if device.host_api == "ALSA" and device.inputs and device.outputs}
     return next((by_name[name] for name in _PULSE_PCMS if name in by_name), None)
 
 
-def refresh() -> bool:
-    """Look for devices anew; False, and nothing done, while a stream is open. All `index`es change."""
-    return portaudio_library.restart()
-
-
-def _of_pulse(device: PulseDevice, through: Device) -> Device:
-    hears = device.kind == "microphone"
+def _from_pulse(device: PulseDevice, gateway: Device) -> Device:
+    is_input = device.kind == "microphone"
     return Device(
         name=device.name,
         host_api=PULSE,
-        inputs=device.channels if hears else 0,
-        outputs=0 if hears else device.channels,
+        inputs=device.channels if is_input else 0,
+        outputs=0 if is_input else device.channels,
         default_rate=device.rate,
-        is_default_input=hears and device.is_default,
-        is_default_output=not hears and device.is_default,
-        index=through.index,
+        is_default_input=is_input and device.is_default,
+        is_default_output=not is_input and device.is_default,
+        index=gateway.index,
         pulse_name=device.pulse_name,
         muted=device.muted,
     )
 
 
-def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
-    found = which(name, devices)
+def _find(name: str, devices: Sequence[Device], kind: DeviceKind) -> Device:
+    found = match_name(name, devices)
     if found is not None:
         return found
     partial = _containing(name, devices)
@@ -194,23 +196,22 @@ def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
     raise _unknown(name, devices, kind)
 
 
-def _containing(name: str, found: Sequence[_Either]) -> list[_Either]:
-    wanted = name.strip().casefold()
-    return [device for device in found if wanted and wanted in device.name.casefold()]
+def _containing(name: str, devices: Sequence[_Either]) -> list[_Either]:
+    key = name.strip().casefold()
+    return [device for device in devices if key and key in device.name.casefold()]
 
 
-def _find_own(name: str, kind: str, otherwise: DeviceError) -> Device:
-    """PortAudio's own device of exactly this name, for one that is configured in ALSA. Raises `otherwise`."""
+def _find_own(name: str, kind: DeviceKind, otherwise: DeviceError) -> Device:
+    """Finds PortAudio's own device of exactly this name, for one configured in ALSA. Raises `otherwise`."""
     for device in own_devices():
-        if same_device(device.name, name) and (device.inputs if kind == "microphone" else device.outputs):
+        if same_device(device.name, name) and device.channels(kind):
             return device
     raise otherwise
 
 
-def _unknown(name: str, devices: Sequence[Device], kind: str) -> DeviceError:
-    wanted = name.strip().casefold()
+def _unknown(name: str, devices: Sequence[Device], kind: DeviceKind) -> DeviceError:
     known = [device.name.casefold() for device in devices]
-    near = difflib.get_close_matches(wanted, known, n=_NAMED_AT_MOST, cutoff=0.5)
+    near = difflib.get_close_matches(name.strip().casefold(), known, n=_NAMED_AT_MOST, cutoff=0.5)
     likely = [device for device in devices if device.name.casefold() in near]
     return DeviceError(
         f"There is no {kind} named “{name}” (any more). There is {_named(likely or devices)}: choose one of "
@@ -218,18 +219,16 @@ def _unknown(name: str, devices: Sequence[Device], kind: str) -> DeviceError:
     )
 
 
-def _bare(name: str) -> str:
+def _without_card(name: str) -> str:
     return _CARD.sub("", name.strip()).casefold()
 
 
-def _no_microphone() -> DeviceError:
-    return DeviceError(
-        "No microphone was found, so the app can't hear you. Plug one in (or allow the app to use it in "
-        "the system's privacy settings), then try again."
-    )
-
-
-def _no_loudspeaker() -> DeviceError:
+def _none_found(kind: DeviceKind) -> DeviceError:
+    if kind == "microphone":
+        return DeviceError(
+            "No microphone was found, so the app can't hear you. Plug one in (or allow the app to use it in "
+            "the system's privacy settings), then try again."
+        )
     return DeviceError(
         "No loudspeaker was found, so the app can't be heard. Plug in a loudspeaker or headphones, then try again."
     )

@@ -1,7 +1,6 @@
-"""A source that outlives the microphones behind it: without one it gives silence at the pace of time.
+"""A source that outlives the microphones behind it: without one it delivers silence in real time.
 
-Who opens and closes devices, on another thread, attaches them here; nothing here waits for that. Knows nothing of why
-devices change.
+Another thread opens and closes the devices and attaches them here; nothing here waits for that.
 """
 
 from __future__ import annotations
@@ -9,82 +8,89 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 import numpy as np
 
-from app.audio.io.portaudio import POLL_SECONDS, Microphone
+from app.audio.devices.microphone import POLL_SECONDS, Microphone
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence
 
 QUIET_SECONDS = 0.3
-"""A microphone that has given nothing for this long is replaced by silence until it gives again. Working ones come
-every 10 ms, unevenly by some tens."""
+"""A microphone that has delivered nothing for this long is replaced by silence until it delivers again. Working ones
+deliver every 10 ms, with a jitter of some tens."""
 
 CATCH_UP_SECONDS = 0.8
-"""As much silence is given at once, to catch up with the clock. After more (the computer slept) time goes on as of
-now: a burst of silence helps nobody."""
+"""At most this much silence is delivered at once, to catch up with the clock. After a longer gap (the computer slept)
+time continues from now: a burst of silence would be of no use."""
 
-REVIVAL_SECONDS = 0.02
-"""How often a silent microphone is looked at."""
+SILENT_POLL_SECONDS = 0.02
+"""How often a silent microphone is checked."""
 
 OBSERVED_SECONDS = 0.1
-"""No single wait counts as more: a thread that was held up says nothing about the device."""
+"""No single wait counts as more: a delayed thread says nothing about the device."""
 
 
 class ManagedSource:
-    """An `AudioSource` over whichever microphone there is."""
+    """An `AudioSource` over the current microphone."""
 
     def __init__(self, enter: Callable[[], None], leave: Callable[[], None]) -> None:
         self.name = "no microphone"
         self._enter, self._leave = enter, leave
         self._microphone: Microphone | None = None
-        self._reading: Microphone | None = None
         self._muted = False
-        # Held for some microseconds: whoever mutes and whoever attaches must not undo each other.
+        # Held for microseconds, so that muting and attaching at the same moment don't undo each other.
         self._lock = threading.Lock()
-        self._lost_before = 0
-        # The reader's: when the last given frame ended; whether silence is given; for how long nothing has come.
-        self._changes = self._moves = 0
-        self._ended = 0.0
-        self._silent = False
-        self._quiet = 0.0
-        self._heard = -1
+        self._earlier_overruns = 0
+        self._moves = 0
+        # The reader's own.
+        self._reading: Microphone | None = None
+        self._changes = 0
+        self._frame_ended = 0.0  # when the last delivered frame ended
+        self._silent = False  # whether silence is delivered
+        self._quiet = 0.0  # for how long nothing has come
+        self._position = -1
 
     def __enter__(self) -> Self:
         self._enter()
-        self._ended = time.monotonic()
+        self._frame_ended = time.monotonic()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._leave()
 
+    # The device thread
+
     def attach(self, microphone: Microphone | None) -> None:
-        """From now on this is the device; None: none. For the thread that opens devices."""
+        """Sets the microphone to read from; None: none."""
         with self._lock:
             before, self._microphone = self._microphone, microphone
             if before is not None:
-                self._lost_before += before.overruns
+                self._earlier_overruns += before.overruns
             if microphone is not None and microphone.muted != self._muted:
                 microphone.muted = self._muted
         if microphone is not None:
             self.name = microphone.name
 
     def moved(self, name: str) -> None:
-        """The sound server has put the stream on another device. For the thread that opens devices."""
+        """Notes that the sound server has connected the stream to another device."""
         self.name = name
         self._moves += 1
 
+    # Any thread
+
+    @property
+    def microphone(self) -> Microphone | None:
+        """The microphone in use."""
+        return self._microphone
+
     @property
     def generation(self) -> int:
-        """Rises when another device is heard, and when silence begins or ends."""
+        """Rises when the sound comes from another device, and when silence starts or ends."""
         return self._changes + self._moves
 
     @property
     def muted(self) -> bool:
-        """While True only zeros are given, and the device's samples are dropped as they come. Any thread may set it."""
+        """While True only zeros are delivered, and the device's samples are dropped at the callback."""
         return self._muted
 
     @muted.setter
@@ -96,37 +102,36 @@ class ManagedSource:
 
     @property
     def overruns(self) -> int:
-        """Samples (24 kHz) lost so far, over all devices."""
-        with self._lock:  # no device is counted twice while it goes, or not at all
+        with self._lock:  # a device that is being replaced counts exactly once
             microphone = self._microphone
-            return self._lost_before + (microphone.overruns if microphone is not None else 0)
+            return self._earlier_overruns + (microphone.overruns if microphone is not None else 0)
+
+    # The reader
 
     @property
     def backlog(self) -> int:
-        """Whole frames that wait."""
         microphone = self._microphone
         if self._silent or microphone is None:
-            return int(min(time.monotonic() - self._ended, CATCH_UP_SECONDS) / FRAME_SECONDS)
+            return int(min(time.monotonic() - self._frame_ended, CATCH_UP_SECONDS) / FRAME_SECONDS)
         return microphone.backlog
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """The next frame, or None after `timeout` seconds; raises nothing. See `AudioSource`."""
+        """Returns the next frame, or None after `timeout` seconds; never raises."""
         now = time.monotonic()
-        give_up = now + timeout
+        deadline = now + timeout
         while True:
             frame = self._next(now)
             if frame is not None:
                 if self._muted:
                     frame.fill(0.0)
                 return frame
-            if now >= give_up:
+            if now >= deadline:
                 return None
-            time.sleep(max(0.0, min(self._until_due(now), give_up - now)))
+            time.sleep(max(0.0, min(self._seconds_until_due(now), deadline - now)))
             before, now = now, time.monotonic()
             self._quiet += min(now - before, OBSERVED_SECONDS)
 
     def ahead(self) -> np.ndarray:
-        """See `ShowsAhead`."""
         microphone = self._microphone
         if self._silent or microphone is None or microphone is not self._reading:
             return silence()[:0]
@@ -136,53 +141,52 @@ class ManagedSource:
         return samples
 
     def drop_to_newest(self) -> int:
-        """Forget all waiting frames but the newest; how many were dropped."""
         microphone = self._microphone
         if self._silent or microphone is None:
             dropped = max(0, self.backlog - 1)
-            self._ended += dropped * FRAME_SECONDS
+            self._frame_ended += dropped * FRAME_SECONDS
             return dropped
         return microphone.drop_to_newest()
 
-    def _until_due(self, now: float) -> float:
-        """Seconds until it is worth looking again."""
+    def _seconds_until_due(self, now: float) -> float:
         microphone = self._reading
         if self._silent or microphone is None:
-            return min(max(self._ended + FRAME_SECONDS - now, POLL_SECONDS), REVIVAL_SECONDS)
+            return min(max(self._frame_ended + FRAME_SECONDS - now, POLL_SECONDS), SILENT_POLL_SECONDS)
         return max((FRAME_SAMPLES - microphone.waiting) / SAMPLE_RATE - POLL_SECONDS, POLL_SECONDS)
 
     def _next(self, now: float) -> np.ndarray | None:
         microphone = self._microphone
         if microphone is not self._reading:
-            if self._reading is not None and not self._silent:
-                self._silent = True  # until the next one has a whole frame
-                self._changes += 1
-            self._reading, self._heard, self._quiet = microphone, -1, 0.0
+            if self._reading is not None:
+                self._set_silent(True)  # until the new one has a whole frame
+            self._reading, self._position, self._quiet = microphone, -1, 0.0
         if microphone is None:
             return self._silence(now)
-        heard = microphone.heard
-        if heard != self._heard:
-            self._heard, self._quiet = heard, 0.0
+        position = microphone.position
+        if position != self._position:
+            self._position, self._quiet = position, 0.0
         if self._silent:
-            if now < self._ended + FRAME_SECONDS or microphone.waiting < FRAME_SAMPLES:
+            if now < self._frame_ended + FRAME_SECONDS or microphone.waiting < FRAME_SAMPLES:
                 return self._silence(now)
-            # What it heard while silence was given in its place would only make the talk late, or early.
+            # Sound from the time for which silence was delivered would only shift everything that follows.
             microphone.drop_to_now()
-            self._silent = False
-            self._changes += 1
+            self._set_silent(False)
         frame = microphone.take()
         if frame is not None:
-            self._ended = now
+            self._frame_ended = now
             return frame
         return self._silence(now) if self._quiet > QUIET_SECONDS or microphone.finished else None
 
     def _silence(self, now: float) -> np.ndarray | None:
-        if not self._silent:
-            self._silent = True
-            self._changes += 1
-        if now - self._ended > CATCH_UP_SECONDS:
-            self._ended = now - FRAME_SECONDS
-        if now < self._ended + FRAME_SECONDS:
+        self._set_silent(True)
+        if now - self._frame_ended > CATCH_UP_SECONDS:
+            self._frame_ended = now - FRAME_SECONDS
+        if now < self._frame_ended + FRAME_SECONDS:
             return None
-        self._ended += FRAME_SECONDS
+        self._frame_ended += FRAME_SECONDS
         return silence()
+
+    def _set_silent(self, silent: bool) -> None:
+        if silent != self._silent:
+            self._silent = silent
+            self._changes += 1

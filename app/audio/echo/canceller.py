@@ -1,16 +1,14 @@
-"""Takes the app's own voice out of the microphone's sound, with WebRTC's audio processing (AEC3).
+"""Echo cancellation, noise suppression and gain control by WebRTC's audio processing (AEC3).
 
-WebRTC comes in the package `livekit`; it is loaded only when wanted (half a second), and where it is missing or
-broken the talk goes on without it. Knows nothing of devices, clocks or alignment: it is given both sounds in step.
+WebRTC comes in the package `livekit`, which is loaded only if needed (half a second); if it is missing or broken the
+session continues without it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -33,15 +31,12 @@ BROKE = (
     "use headphones until the next start."
 )
 
-_Chunk = Callable[[bytes], Any]
-
 
 class _Module:
-    """WebRTC's module for one `Processing`. Raises whatever the package raises when it can't be had."""
+    """WebRTC's module for one `Processing`. Raises any error of the package if it can't be loaded."""
 
     def __init__(self, processing: Processing) -> None:
-        # The package tells its doings to the log: nobody asked.
-        logger = logging.getLogger("livekit")
+        logger = logging.getLogger("livekit")  # logs every step
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         from livekit.rtc import AudioFrame
@@ -50,7 +45,7 @@ class _Module:
         self._module = AudioProcessingModule(
             echo_cancellation=processing.echo,
             noise_suppression=processing.noise,
-            # AEC3 is tuned for sound without rumble, and the gain control must not chase it.
+            # AEC3 is tuned for sound without rumble, and the gain control must not follow it.
             high_pass_filter=processing.echo or processing.noise or processing.gain,
             auto_gain_control=processing.gain,
         )
@@ -61,92 +56,92 @@ class _Module:
         near16, far16 = _to_16_bit(near), _to_16_bit(far)
         out = np.empty(len(near), np.int16)
         for start in range(0, len(near), CHUNK):
-            piece = slice(start, start + CHUNK)
+            chunk = slice(start, start + CHUNK)
             if self._echo:
-                self._module.process_reverse_stream(self._frame(far16[piece].tobytes(), SAMPLE_RATE, 1, CHUNK))
-            frame = self._frame(near16[piece].tobytes(), SAMPLE_RATE, 1, CHUNK)
+                self._module.process_reverse_stream(self._frame(far16[chunk].tobytes(), SAMPLE_RATE, 1, CHUNK))
+            frame = self._frame(near16[chunk].tobytes(), SAMPLE_RATE, 1, CHUNK)
             self._module.process_stream(frame)
-            out[piece] = np.frombuffer(frame.data, np.int16)
+            out[chunk] = np.frombuffer(frame.data, np.int16)
         return out.astype(np.float32) * np.float32(1.0 / FULL_SCALE)
 
 
 class EchoCanceller:
-    """Processes as its `Processing` says. One thread calls `process`; any thread may call `set_processing`.
+    """Processes sound as its `Processing` says. One thread calls `process`; any thread may call `set_processing`.
 
-    `problem` is a sentence for the user while what is wanted can't be done, empty otherwise. Sound comes out some
-    5 ms late when anything is done to it, and bit for bit when nothing is.
+    `problem` is a sentence for the user while the processing isn't possible, empty otherwise. Processed sound is some
+    5 ms late; with nothing to do it passes bit for bit.
     """
 
     def __init__(self, processing: Processing) -> None:
         self.problem = ""
         self._lock = threading.Lock()
-        self._wanted = processing
-        self._made: tuple[Processing, _Module | None, _Module | None] = _NOTHING
+        self._requested = processing
+        self._loaded: tuple[Processing, _Module | None, _Module | None] = _NOTHING
         self._loading: threading.Thread | None = None
 
     @property
     def cancels(self) -> bool:
-        """Whether the echo is taken out of what is processed now."""
-        return self._made[0].echo
+        """Whether echo cancellation is in effect now."""
+        return self._loaded[0].echo
 
     def load(self) -> None:
-        """Loads what is wanted and waits for it: 0.6 s the first time, so not on an event loop. Raises nothing."""
+        """Loads what is needed and waits for it: 0.6 s the first time, so not on an event loop. Never raises."""
         with self._lock:
-            wanted = self._wanted
-            if wanted == self._made[0]:
+            requested = self._requested
+            if requested == self._loaded[0]:
                 self.problem = ""
                 return
-            module = plain = None
-            if wanted.echo or wanted.noise or wanted.gain:
+            module = without_echo = None
+            if requested.echo or requested.noise or requested.gain:
                 try:
-                    module = _Module(wanted)
-                    if wanted.echo and (wanted.noise or wanted.gain):
-                        plain = _Module(replace(wanted, echo=False))
+                    module = _Module(requested)
+                    if requested.echo and (requested.noise or requested.gain):
+                        without_echo = _Module(replace(requested, echo=False))
                 except Exception as error:  # a package that doesn't fit this system can fail in any way
-                    self._give_up(MISSING, error)
+                    self._fail(MISSING, error)
                     return
             self.problem = ""
-            self._made = (wanted, module, plain)
+            self._loaded = (requested, module, without_echo)
 
     def set_processing(self, processing: Processing) -> None:
-        """Processes in this way as soon as it can, without waiting: until then as before."""
-        self._wanted = processing
+        """Applies this processing as soon as it is loaded, without waiting."""
+        self._requested = processing
         self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
         self._loading.start()
 
-    def settle(self) -> None:
-        """Waits until the last `set_processing` has come into effect."""
+    def wait_until_loaded(self) -> None:
+        """Waits until the last `set_processing` has taken effect."""
         if self._loading is not None:
             self._loading.join()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """`near` as it is wanted: float32 (n,) in and out, whole chunks. `far`: what the loudspeaker played.
+        """Processes `near`: float32 (n,) in and out, whole chunks. `far`: what the loudspeaker played.
 
-        The same lengths, in step: an echo in `near` must not come before its origin in `far`.
+        Both have the same length and are aligned: an echo in `near` must not come before its origin in `far`.
         """
-        module = self._made[1]
+        module = self._loaded[1]
         if module is None:
             return near
         assert len(near) == len(far) and len(near) % CHUNK == 0
         try:
             return module.process(near, far)
         except Exception as error:
-            self._give_up(BROKE, error)
+            self._fail(BROKE, error)
             return near
 
     def process_without_echo(self, near: np.ndarray) -> np.ndarray:
-        """`near` with all but the echo's part done to it: where there is none, that part takes words for it."""
-        plain = self._made[2]
-        return near if plain is None else plain.process(near, near)
+        """Processes `near` without echo cancellation, which would take words for echo where there is none."""
+        module = self._loaded[2]
+        return near if module is None else module.process(near, near)
 
-    def _give_up(self, sentence: str, error: Exception) -> None:
-        self._made = _NOTHING
+    def _fail(self, sentence: str, error: Exception) -> None:
+        self._loaded = _NOTHING
         fault = f"{type(error).__name__}: {error}"[:160]
         self.problem = sentence.format(fault=fault, command=packages_command())
 
 
 _NOTHING = (Processing(False, False, False), None, None)
-"""What is wanted, what does it, and what does it without the echo's part."""
+"""The processing in effect, the module for it, and the module for it without echo cancellation."""
 
 
 def _to_16_bit(samples: np.ndarray) -> np.ndarray:

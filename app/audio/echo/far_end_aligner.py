@@ -1,7 +1,7 @@
-"""Brings what the loudspeaker plays into step with the microphone's frames, sample by sample.
+"""Aligns the far end (what the loudspeaker plays) with the microphone's frames, sample by sample.
 
-The two devices run by clocks of their own and hand over whole blocks; here the loudspeaker's sound is resampled
-to the microphone's clock, and stays as far behind it as it was at first. Knows nothing of echoes.
+The two devices run by clocks of their own and deliver whole blocks; here the loudspeaker's sound is resampled to the
+microphone's clock, and its distance behind the microphone stays as it was at first.
 """
 
 from __future__ import annotations
@@ -10,125 +10,125 @@ import math
 
 import numpy as np
 
-from app.audio.devices.drift import MOST_PPM, ClockLoop
-from app.audio.echo.fine_resampler import QuickFineResampler
+from app.audio.echo.quick_resampler import QuickFineResampler
 from app.audio.io.base import Tap
+from app.audio.io.clock_loop import MOST_PPM, ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 SPARE = SAMPLE_RATE * 16 // 1000
-"""What is wanted in the queue behind a frame: 16 ms. Less runs dry when a block of 10 ms comes late, or one of 20 ms
-is handed over late in the frame; more would bring the sound later than its own echo, where the devices have only 20 ms
-of latency together. (The resampler adds 0.7 ms; the shortest way measured is 27 ms.)"""
+"""The target level of the queue after a frame: 16 ms. Less runs empty when a block of 10 ms comes late, or one of 20 ms
+is delivered late in the frame; more would bring the sound later than its own echo, where the devices have only 20 ms of
+latency together. (The resampler adds 0.7 ms; the shortest path measured is 27 ms.)"""
 
 MOST_SPARE = SAMPLE_RATE * 80 // 1000
-"""More than a whole frame too much is no drift: the microphone has lost something."""
+"""A surplus of more than a whole frame is no drift: the microphone has lost something."""
 
 UNEVEN = SAMPLE_RATE * 20 // 1000
-"""How far the level may be from what is wanted because devices take and give whole blocks: 20 ms."""
+"""How far the level may be from its target because devices take and deliver whole blocks: 20 ms."""
 
-STEERED_SURE = 100
-"""Frames of echo (8 s) behind which its word on the drift is taken."""
+SURE_FRAMES = 100
+"""Frames of echo (8 s) after which the drift estimated from it is reported."""
 
 MOST_PULL = 20.0
-"""Ppm by which the level moves the rate once the echo tells it: nothing that a filter couldn't follow."""
+"""Ppm by which the level changes the rate once the echo determines it: nothing that a filter couldn't follow."""
 
 ROUNDING = 8
-"""More than a hop in the queue so that resampling a hop never wants silence: 1000 ppm are half a sample."""
+"""Samples needed beyond a hop so that resampling it never needs silence: 1000 ppm are half a sample."""
 
 PATIENCE = 3
 """Frames (0.24 s) that a late block may take to come; after that it is lost, or the clocks have drifted by it."""
 
+_NOTHING: np.ndarray = np.zeros(0, np.float32)
+
 
 class FarEndAligner:
-    """The far end for frame after frame, or by parts of them; one thread. `alignments`: how often it was aligned."""
+    """Returns the far end frame by frame, or in parts of frames; one thread. `alignments`: how often it was aligned."""
 
     def __init__(self, tap: Tap) -> None:
         self._tap = tap
         self.alignments = 0
-        self._given = 0  # samples of the frame under way
-        self._heard: float | None = None  # ppm, as the echo tells
+        self._taken_early = 0  # samples of the incomplete frame
+        self._echo_drift: float | None = None  # ppm, estimated from the echo
         self._generation: int | None = None
-        self._begin()
+        self._raw = self._ready = _NOTHING
+        self._owed = 0  # samples at the loudspeaker's rate replaced by silence, to be dropped when they come
+        self._late = self._strayed = 0
+        self._reset()
 
     @property
     def drift_ppm(self) -> float | None:
         """How much faster the loudspeaker's clock runs than the microphone's; None until it is known."""
-        if self._heard is not None and self._steered >= STEERED_SURE:
-            return round(self._heard, 1)
+        if self._echo_drift is not None and self._drift_updates >= SURE_FRAMES:
+            return round(self._echo_drift, 1)
         return self._loop.drift_ppm if self._aligned else None
 
-    def steer(self, ppm: float) -> None:
-        """The echo wanders: from now on the far end is given by so much faster, and the level follows of itself.
+    def adjust_drift(self, ppm: float) -> None:
+        """Reads the far end faster by so much from now on: the echo drifts, and its estimate replaces the level's.
 
-        What is in step stays in step then, where the level tells only of whole blocks.
+        That keeps the alignment exact, while the level only shows whole blocks.
         """
-        before = self._rate if self._heard is None else self._heard
-        self._heard = min(max(before + ppm, -MOST_PPM), MOST_PPM)
-        self._steered += 1
+        before = self._rate if self._echo_drift is None else self._echo_drift
+        self._echo_drift = min(max(before + ppm, -MOST_PPM), MOST_PPM)
+        self._drift_updates += 1
 
-    def know(self, ppm: float) -> None:
-        """The loudspeaker's clock is known to run so much faster; `steer` goes on from there."""
-        self._heard = ppm
+    def set_drift(self, ppm: float) -> None:
+        """Starts from a drift known from an earlier session; `adjust_drift` continues from there."""
+        self._echo_drift = ppm
 
-    def realign(self) -> None:
-        """What comes from the microphone is in no fixed relation any more to what came before."""
-        self._begin()
+    def restart(self) -> None:
+        """Aligns again: the microphone's sound is in no fixed relation any more to what came before."""
+        self._reset()
         self._tap.take()
 
     def skip(self, samples: int) -> None:
-        """The microphone's next `samples` samples (24 kHz) are missing: so the loudspeaker's are passed over."""
+        """Skips the far end of `samples` samples (24 kHz) that the microphone has lost."""
         self._owed += round(samples * self._tap.rate / SAMPLE_RATE)
 
-    def ahead(self, count: int) -> np.ndarray | None:
-        """What it played for the next `count` samples of the microphone's frame under way: float32 (count,).
+    def take_early(self, count: int) -> np.ndarray | None:
+        """Returns the far end for the next `count` samples of the incomplete frame: float32 (count,).
 
-        Only where all of it has come and nothing is out of step; None else. `next_frame` gives the rest of the frame.
+        None unless all of it has arrived and is aligned. `next_frame` returns the rest of the frame.
         """
         if not self._aligned:
             return None
-        fresh = self._tap.take()
+        new = self._tap.take()
         if self._tap.generation != self._generation:
             return None
-        self._collect(fresh)
+        self._append(new)
         if self._owed or self._level() < count + ROUNDING:
             return None
-        self._given += count
+        self._taken_early += count
         return self._take(count)
 
     def drop(self, frames: int) -> None:
-        """The microphone's frame under way and those behind it won't be asked for, `frames` in all."""
-        self.skip(frames * FRAME_SAMPLES - self._given)
-        self._given = 0
+        """Skips the incomplete frame and those after it, `frames` in all."""
+        self.skip(frames * FRAME_SAMPLES - self._taken_early)
+        self._taken_early = 0
 
     def next_frame(self, backlog: int = 0) -> np.ndarray:
-        """What the loudspeaker played for this frame of the microphone's: float32 (1920,), zeros while unknown.
+        """Returns the far end for this frame of the microphone: float32 (1920,), zeros while unknown.
 
-        Less what `ahead` has given of it. `backlog`: whole frames that wait behind this one; the loudspeaker's sound
-        for them has come already.
+        Without what `take_early` has returned of it. `backlog`: whole frames that wait after this one, for which the
+        loudspeaker's sound has arrived already.
         """
-        missing, self._given = FRAME_SAMPLES - self._given, 0
+        missing, self._taken_early = FRAME_SAMPLES - self._taken_early, 0
         if self._tap.generation != self._generation:
             self._generation = self._tap.generation
-            self._begin()
-        fresh = self._tap.take()
-        wanted = SPARE + missing + FRAME_SAMPLES * backlog
+            self._reset()
+        new = self._tap.take()
+        target = SPARE + missing + FRAME_SAMPLES * backlog
         if not self._aligned:
-            if not len(fresh):
+            if not len(new):
                 return np.zeros(missing, np.float32)
-            self._align(fresh, wanted)
+            self._align(new, target)
         else:
-            self._collect(fresh)
-        surplus = self._level() - wanted
-        if abs(surplus) > MOST_SPARE + SPARE and self._watch_range():
-            return np.zeros(missing, np.float32)
+            self._append(new)
+        surplus = self._level() - target
         if abs(surplus) <= MOST_SPARE + SPARE:
             self._strayed = 0
-        self._rate = self._loop.step(surplus)
-        if self._heard is not None:
-            # A queue of whole blocks looks uneven; only what is more than that is too much.
-            excess = min(max(abs(surplus) - UNEVEN, 0.0) / UNEVEN, 1.0)
-            self._rate = self._heard + math.copysign(MOST_PULL * excess, surplus)
-        self._bender.bend(self._rate)
+        elif self._restart_if_strayed():
+            return np.zeros(missing, np.float32)
+        self._update_rate(surplus)
         rest = self._take(missing)
         self._late = self._late + 1 if self._owed > 0 else 0
         if self._late >= PATIENCE:
@@ -136,64 +136,60 @@ class FarEndAligner:
             self._owed = self._late = 0
         return rest
 
-    def _collect(self, fresh: np.ndarray) -> None:
-        paid = min(self._owed, len(fresh))
-        self._owed -= paid
-        self._raw.append(fresh[paid:])
-        self._raw_length += len(fresh) - paid
+    def _update_rate(self, surplus: float) -> None:
+        self._rate = self._loop.step(surplus)
+        if self._echo_drift is not None:
+            # The level of a queue of whole blocks is uneven; only what exceeds that is a surplus.
+            excess = min(max(abs(surplus) - UNEVEN, 0.0) / UNEVEN, 1.0)
+            self._rate = self._echo_drift + math.copysign(MOST_PULL * excess, surplus)
+        self._resampler.set_rate(self._rate)
 
-    def _begin(self) -> None:
+    def _append(self, new: np.ndarray) -> None:
+        paid = min(self._owed, len(new))
+        self._owed -= paid
+        self._raw = np.concatenate([self._raw, new[paid:]])
+
+    def _reset(self) -> None:
         self._aligned = False
-        self._steered = 0
-        self._bender = QuickFineResampler(self._tap.rate)
+        self._drift_updates = 0
+        self._resampler = QuickFineResampler(self._tap.rate)
         self._loop = ClockLoop()
         self._rate = 0.0
-        self._raw: list[np.ndarray] = []
-        self._raw_length = 0
-        self._ready = np.zeros(0, np.float32)
-        self._owed = 0  # samples at the loudspeaker's rate that silence was given for, and that are void when they come
-        self._late = self._strayed = 0
+        self._raw = self._ready = _NOTHING
+        self._owed = self._late = self._strayed = 0
 
-    def _align(self, fresh: np.ndarray, level: int) -> None:
-        """Begins with the newest sound, silence before it; `level` samples at 24 kHz in all."""
+    def _align(self, new: np.ndarray, level: int) -> None:
+        """Starts with the newest sound, silence before it; `level` samples at 24 kHz in all."""
         self._aligned = True
         self.alignments += 1
-        # The resampler is filled with silence first, so that it gives as much as it gets.
-        self._ready = np.zeros(0, np.float32)
-        self._bender.push(np.zeros(self._bender.rate // 10, np.float32))
-        wanted = round(level * self._tap.rate / SAMPLE_RATE)
-        head = np.zeros(max(0, wanted - len(fresh)), np.float32)
-        self._raw = [np.concatenate([head, fresh[-wanted:]])]
-        self._raw_length = wanted
+        # The resampler is filled with silence first, so that its output is as long as its input.
+        self._ready = _NOTHING
+        self._resampler.push(np.zeros(self._resampler.rate // 10, np.float32))
+        length = round(level * self._tap.rate / SAMPLE_RATE)
+        self._raw = np.concatenate([np.zeros(max(0, length - len(new)), np.float32), new[-length:]])
         self._owed = 0
 
     def _level(self) -> float:
-        """Samples at 24 kHz that wait, less those that silence stood in for."""
-        return (self._raw_length - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
+        """Samples at 24 kHz that wait, less those that were replaced by silence."""
+        return (len(self._raw) - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
 
-    def _watch_range(self) -> bool:
-        """Whether the level is wrong for good, and everything was begun anew."""
+    def _restart_if_strayed(self) -> bool:
+        """Restarts if the level stays wrong."""
         self._strayed += 1
         if self._strayed < PATIENCE:
             return False
-        self.realign()
+        self.restart()
         return True
 
     def _take(self, samples: int) -> np.ndarray:
-        """Resamples as much as is needed, float32 (samples,); silence stands in for what is late."""
+        """Resamples as much as is needed, float32 (samples,); silence replaces what is late."""
         while (missing := samples - len(self._ready)) > 0:
             count = int(missing * self._tap.rate / SAMPLE_RATE) + 2
-            if self._raw_length:
-                piece = self._pull(count)
+            if len(self._raw):
+                piece, self._raw = self._raw[:count], self._raw[count:]
             else:
                 piece = np.zeros(count, np.float32)
                 self._owed += count
-            self._ready = np.concatenate([self._ready, self._bender.push(piece)])
+            self._ready = np.concatenate([self._ready, self._resampler.push(piece)])
         taken, self._ready = self._ready[:samples], self._ready[samples:]
         return taken
-
-    def _pull(self, count: int) -> np.ndarray:
-        queue = self._raw[0] if len(self._raw) == 1 else np.concatenate(self._raw)
-        piece, rest = queue[:count], queue[count:]
-        self._raw, self._raw_length = [rest], len(rest)
-        return piece

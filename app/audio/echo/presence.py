@@ -1,8 +1,8 @@
-"""Tells whether the microphone hears the loudspeaker at all: with headphones it doesn't, and nothing need be cancelled.
+"""Detects whether the microphone picks up the loudspeaker at all: with headphones there is no echo to cancel.
 
-The generalised cross-correlation with phase transform of what is heard and what was played (C. Knapp and G. Carter,
-IEEE Trans. ASSP 24, 1976): an echo stands out as a peak at its delay within a frame or two, under a voice too, while
-somebody else's voice has no peak anywhere.
+The generalised cross-correlation with phase transform of the microphone's sound and the far end (C. Knapp and G. Carter,
+IEEE Trans. ASSP 24, 1976): an echo appears as a peak at its delay within a frame or two, also in double talk, while
+another voice has no peak anywhere.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from app.audio.echo.known_path import KnownEchoPath
-from app.audio.echo.residual_echo import FAR_ACTIVE, powers
+from app.audio.echo.power import FAR_ACTIVE, powers
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 WINDOW = 3 * FRAME_SAMPLES
-"""What of the microphone's sound is compared: the last 0.24 s."""
+"""The part of the microphone's sound that is compared: the last 0.24 s."""
 MOST_DELAY = 5 * FRAME_SAMPLES
-"""The echo may come so much later than its origin: 0.4 s."""
+"""How long after its origin the echo may come: 0.4 s."""
 SIZE = 24_576
 """Of the Fourier transforms: no less than both together, and 3 * 2^13."""
 BAND = slice(round(100.0 * SIZE / SAMPLE_RATE), round(4000.0 * SIZE / SAMPLE_RATE))
 """A voice's, 100 to 4000 Hz, by the transforms' bins."""
-PLACES = SIZE // 3
-"""Delays that are told apart, cyclic: each an eighth of a millisecond, by the bins up to 4 kHz."""
+DELAYS = SIZE // 3
+"""Delays that are distinguished, cyclic: an eighth of a millisecond each, by the bins up to 4 kHz."""
 
 
 class EchoPresence:
-    """Fed with each frame's near and far end; `heard` is whether the one follows the other, `doubtful` whether the last
-    frame may be the first of an echo.
+    """Updated with each frame's near and far end. `present`: whether there is an echo; `suspected`: whether the last
+    frame may be the first of one.
 
     Of 30 voices over headphones none reached a peak of more than 11 times the root mean square of all delays; of 30
     echoes in simulated rooms (20 to 250 ms, -6 to -26 dB, noise of -65 to -50 dBFS) all reached 12 within two frames
@@ -36,12 +36,12 @@ class EchoPresence:
 
     PEAK, TWO_PEAKS = 12.0, 22.0
     """In one frame, or in two together whose delay is the same."""
-    DOUBTFUL_PEAK, DOUBTFUL_FRAMES = 7.0, 12
+    SUSPECTED_PEAK, SUSPECTED_FRAMES = 7.0, 12
     """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin:
     it counts only in the loudspeaker's first second."""
     GONE_FRAMES = 100
-    """Frames (8 s) in which the loudspeaker sounds and the microphone doesn't, since the last ones with an echo, behind
-    which there is none any more: somebody has put headphones on. A faint echo in a loud room is found less often than
+    """Frames (8 s) in which the loudspeaker sounds and the microphone doesn't, since the last ones with an echo, after
+    which there is none any more: the user has put headphones on. A faint echo in a loud room is found less often than
     it is there."""
     SILENT = 10 ** (4 / 10)
     """What is no louder than this above the room's noise is silence."""
@@ -50,67 +50,70 @@ class EchoPresence:
 
     def __init__(self) -> None:
         self._noise = 1e9
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """The two sounds are in another relation from now on: nothing is known."""
-        self.heard = self.doubtful = False
-        self._near = self._left = np.zeros(WINDOW, np.float32)
-        self._far = np.zeros(WINDOW + MOST_DELAY, np.float32)
-        self._alone = self._sounding = 0
+    def reset(self) -> None:
+        """Drops everything but the noise level: the two sounds are aligned differently from now on."""
+        self.present = self.suspected = False
+        self._near: np.ndarray = np.zeros(WINDOW, np.float32)
+        self._residual: np.ndarray = np.zeros(WINDOW, np.float32)
+        self._far: np.ndarray = np.zeros(WINDOW + MOST_DELAY, np.float32)
+        self._without_echo = self._sounding = 0
         self._last = (0, 0.0)
 
-    def measure(self, near: np.ndarray, far: np.ndarray) -> bool:
-        """Takes one frame of each, float32 (1920,); whether an echo was in the last of them."""
-        self._near, self._far = (
-            np.concatenate([old[FRAME_SAMPLES:], new]) for old, new in ((self._near, near), (self._far, far))
-        )
+    def update(self, near: np.ndarray, far: np.ndarray) -> bool:
+        """Takes one frame of each, float32 (1920,); returns whether this frame shows an echo."""
+        self._near, self._far = _shifted(self._near, near), _shifted(self._far, far)
         power = float(powers(near, FRAME_SAMPLES)[0])
         self._noise = min(self._noise * self.RISE, max(power, 1e-10))
-        self.doubtful = False
+        self.suspected = False
         if not self._sounded():
             return False
         self._sounding += 1
         if power <= self.SILENT * self._noise:
-            self._alone += 1
-            if self._alone >= self.GONE_FRAMES:
-                self.heard = False
+            self._without_echo += 1
+            if self._without_echo >= self.GONE_FRAMES:
+                self.present = False
             return False
-        place, peak = self._peak(self._near)
-        again = abs(place - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
-        self._last = (place, peak)
-        if peak < self.PEAK and not again:
-            self.doubtful = self.undecided and peak >= self.DOUBTFUL_PEAK
+        delay, peak = self._peak(self._near)
+        same_delay = abs(delay - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
+        self._last = (delay, peak)
+        if peak < self.PEAK and not same_delay:
+            self.suspected = self.undecided and peak >= self.SUSPECTED_PEAK
             return False
-        self.heard, self._alone = True, 0
+        self.present, self._without_echo = True, 0
         return True
 
     @property
     def undecided(self) -> bool:
-        """Whether an echo may begin at any moment: the loudspeaker hasn't sounded for long, if at all."""
-        return not self.heard and self._sounding <= self.DOUBTFUL_FRAMES
+        """Whether an echo may start at any moment: the loudspeaker hasn't sounded for long, if at all."""
+        return not self.present and self._sounding <= self.SUSPECTED_FRAMES
 
-    def remains(self, left: np.ndarray) -> bool:
-        """Whether an echo may be in what a filter left of the frame that was measured last; wants each frame's."""
-        self._left = np.concatenate([self._left[FRAME_SAMPLES:], left])
-        return self._sounded() and self._peak(self._left)[1] >= self.DOUBTFUL_PEAK
+    def is_in(self, residual: np.ndarray) -> bool:
+        """Whether an echo may be left in a filter's output for the frame of the last `update`; call it each frame."""
+        self._residual = _shifted(self._residual, residual)
+        return self._sounded() and self._peak(self._residual)[1] >= self.SUSPECTED_PEAK
 
-    def fitted(self, known: KnownEchoPath) -> KnownEchoPath | None:
-        """See `KnownEchoPath.fitted`: what is known, brought into step with what was heard last."""
-        return known.fitted(self._near, self._far)
+    def fit(self, known: KnownEchoPath) -> KnownEchoPath | None:
+        """Fits a known path to the last frames; see `KnownEchoPath.fit`."""
+        return known.fit(self._near, self._far)
 
     def _sounded(self) -> bool:
         return bool((powers(self._far, FRAME_SAMPLES) > FAR_ACTIVE).any())
 
     def _peak(self, sound: np.ndarray) -> tuple[int, float]:
-        """The delay at which the two are most alike, and by how much more than at all others."""
-        cross = np.zeros(PLACES // 2 + 1, complex)
+        """Returns the delay with the highest correlation, and its height relative to all others."""
+        cross = np.zeros(DELAYS // 2 + 1, complex)
         product = np.fft.rfft(sound * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
         cross[BAND] = product / (np.abs(product) + 1e-12)
         # The far end's window begins `MOST_DELAY` before the near end's.
-        found = np.abs(np.roll(np.fft.irfft(cross, PLACES), MOST_DELAY // 3)[: MOST_DELAY // 3])
-        place = int(np.argmax(found))
-        return place, float(found[place] / np.sqrt(np.mean(found**2) + 1e-20))
+        correlation = np.abs(np.roll(np.fft.irfft(cross, DELAYS), MOST_DELAY // 3)[: MOST_DELAY // 3])
+        delay = int(np.argmax(correlation))
+        return delay, float(correlation[delay] / np.sqrt(np.mean(correlation**2) + 1e-20))
 
 
 _TAPER = np.hanning(WINDOW).astype(np.float32)
+
+
+def _shifted(window: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    return np.concatenate([window[FRAME_SAMPLES:], frame])

@@ -1,6 +1,6 @@
-"""Keeps on disk what was learned of the echo, by pairs of devices, for the next talk's beginning.
+"""Keeps learned echo paths on disk, by pairs of devices, for the start of the next session.
 
-Impulse responses and clock drifts only: nothing in the file was said by anybody. It may be deleted at any time.
+Impulse responses and clock drifts only: nothing that was said. The file may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.devices.drift import MOST_PPM
-from app.audio.echo.adaptive_filter import HOP, PARTITIONS
+from app.audio.echo.adaptive_filter import PARTITIONS
 from app.audio.echo.known_path import KnownEchoPath
+from app.audio.echo.power import HOP
+from app.audio.io.clock_loop import MOST_PPM
 from app.platform.atomic_files import whole_file
 
 MOST_PAIRS = 8
-"""Those that were used last: 23 kB each."""
+"""Those used last: 23 kB each."""
 
 _log = logging.getLogger(__name__)
 
 
 class EchoStore:
-    """An `EchoMemory` in the file `path`, which is read when this is made and written by `save`. None: in memory alone.
+    """Echo paths in the file `path`, which is read here and written by `save`. None: in memory only.
 
-    A file that can't be read or written costs what was learned, and nothing else: the log tells.
+    A file that can't be read or written costs what was learned, and nothing else; it is logged.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -34,10 +35,11 @@ class EchoStore:
         self._known: dict[str, KnownEchoPath] = {}
         self._changed = False
         self.pair: Callable[[], str] = str
+        """Names the microphone and the loudspeaker in use now."""
         if path is None:
             return
         try:
-            # Opened here: NumPy leaves a file open that turns out to be broken.
+            # Opened here: NumPy leaves a broken file open.
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 for pair, response, drift in zip(file["pairs"], file["responses"], file["drifts"], strict=True):
                     if response.shape == (PARTITIONS * HOP,) and np.isfinite(response).all() and abs(drift) <= MOST_PPM:
@@ -45,14 +47,14 @@ class EchoStore:
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            _log.warning("What was known of the echo can't be read (%s): it is learned anew.", type(error).__name__)
+            _log.warning("The stored echo paths can't be read (%s): they are learned again.", type(error).__name__)
 
-    def recall(self, pair: str) -> KnownEchoPath | None:
-        """See `EchoMemory`."""
+    def get(self, pair: str) -> KnownEchoPath | None:
+        """Returns the echo path of two devices."""
         return self._known.get(pair)
 
-    def keep(self, pair: str, known: KnownEchoPath) -> None:
-        """See `EchoMemory`."""
+    def put(self, pair: str, known: KnownEchoPath) -> None:
+        """Keeps the echo path of two devices, in memory until `save`."""
         self._known.pop(pair, None)
         self._known[pair] = known
         for oldest in list(self._known)[:-MOST_PAIRS]:
@@ -60,7 +62,7 @@ class EchoStore:
         self._changed = True
 
     def save(self) -> None:
-        """See `EchoMemory`."""
+        """Writes the file, if anything has changed."""
         if self._path is None or not self._changed:
             return
         self._changed = False
@@ -74,4 +76,4 @@ class EchoStore:
                     drifts=np.array([known.drift_ppm for known in self._known.values()], np.float32),
                 )
         except OSError as error:
-            _log.warning("What was learned of the echo can't be kept (%s).", type(error).__name__)
+            _log.warning("The learned echo paths can't be stored (%s).", type(error).__name__)

@@ -1,7 +1,7 @@
-"""The two ends of a conversation's sound: `AudioSource` gives frames, `AudioSink` takes samples.
+"""The protocols of a session's audio: `AudioSource` delivers frames, `AudioSink` accepts samples.
 
-Both are context managers: constructing one touches nothing, `with` opens it, leaving closes it. Devices,
-files and the stand-ins of tests follow the same two protocols. Knows nothing of how any of them does it.
+Both are context managers: the constructor opens nothing, entering opens, leaving closes. Devices, files and the
+stand-ins of tests implement the same protocols.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class EndOfAudio(Exception):
-    """A finite source has given its last frame. No error: the natural end of a file."""
+    """Raised after the last frame of a finite source. Not an error."""
 
 
 class AudioSource(Protocol):
@@ -24,30 +24,29 @@ class AudioSource(Protocol):
 
     @property
     def name(self) -> str:
-        """The device's or the file's name, for the user."""
+        """The name of the device or file, for the user."""
         ...
 
     @property
     def overruns(self) -> int:
-        """Samples (24 kHz) lost so far because nobody read them in time."""
+        """Samples (24 kHz) lost so far because they were not read in time."""
         ...
 
     @property
     def backlog(self) -> int:
-        """Whole frames that wait to be read. More than one means that the reader is late."""
+        """Whole frames waiting to be read. More than one means that the reader is late."""
         ...
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """The next frame: float32 of shape (1920,), mono, 24 kHz, in [-1, 1]; the caller's to keep.
+        """Returns the next frame, which then belongs to the caller: float32 (1920,), mono, 24 kHz, in [-1, 1].
 
-        None when no whole frame came within `timeout` seconds. Raises `EndOfAudio` after the last frame of a
-        finite source (whose end is filled up with zeros), `DeviceError` when the device is gone and
-        `AudioFileError` when a file breaks off.
+        None if no whole frame came within `timeout` seconds. Raises `EndOfAudio` after the last frame of a finite
+        source (padded with zeros), `DeviceError` when the device is gone and `AudioFileError` when a file breaks off.
         """
         ...
 
     def drop_to_newest(self) -> int:
-        """Forget all waiting frames but the newest one; how many were dropped. They aren't `overruns`."""
+        """Drops all waiting frames but the newest and returns how many. They do not count as `overruns`."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -59,88 +58,89 @@ class AudioSource(Protocol):
 
 @runtime_checkable
 class ShowsAhead(Protocol):
-    """What an `AudioSource` may be besides: it shows the frame that is under way. For the thread that reads it."""
+    """An `AudioSource` that also shows the incomplete frame. Called by the thread that reads."""
 
     def ahead(self) -> np.ndarray:
-        """The next frame as far as it has come: float32 of shape (n,), n < 1920; the caller's to keep.
+        """Returns a copy of the next frame as far as it has arrived: float32 (n,), n < 1920, possibly empty.
 
-        Takes nothing, never waits and raises nothing. Empty where nothing has come or nothing can be told. What
-        `read_frame` gives then may begin otherwise, where the sound was muted or samples were lost meanwhile.
+        Consumes nothing, never waits and never raises. The frame that `read_frame` returns later may begin differently
+        if the microphone was muted or samples were lost in between.
         """
         ...
 
 
 @runtime_checkable
 class TellsAhead(Protocol):
-    """What an `AudioSource` may be besides: it hands over what of the next frame is ready, while `read_frame` waits."""
+    """An `AudioSource` that also hands out parts of the next frame early, from inside `read_frame`."""
 
     on_ahead: Callable[[np.ndarray], None] | None
-    """Called with float32 of shape (n,), behind what it was called with since the last frame; together they are the
-    next frame's beginning. On the thread that reads, which sets it, too; None: nobody listens."""
+    """Called with consecutive float32 (n,) parts of the beginning of the next frame, on the thread that reads. That
+    thread also sets it; None turns it off."""
 
 
 class AudioSink(Protocol):
     """Where the app's voice goes. One thread writes and flushes; any thread may read the counters.
 
-    Every written sample is in exactly one of four places, so that at any moment
-    `written == played + queued + flushed + overruns`.
+    Every sample written is counted in exactly one place: `written == played + queued + flushed + overruns`.
     """
 
     @property
     def name(self) -> str:
-        """The device's or the file's name, for the user."""
+        """The name of the device or file, for the user."""
         ...
 
-    keeps_time: bool
-    """Whether silence is part of it (a file) or it may idle while there is nothing to say (a loudspeaker)."""
+    @property
+    def keeps_time(self) -> bool:
+        """True if silence must be written too (a file); False if the sink may idle (a loudspeaker)."""
+        ...
 
     @property
     def written(self) -> int:
-        """Samples (24 kHz) that `write` was given so far."""
+        """Samples (24 kHz) passed to `write` so far."""
         ...
 
     @property
     def played(self) -> int:
-        """Samples that have left towards the loudspeaker; never falls.
+        """Samples handed to the loudspeaker; never falls.
 
-        They are heard a little later: add the device's own buffer, some tens of milliseconds.
+        They become audible after the device's own buffer, some tens of milliseconds later.
         """
         ...
 
     @property
     def queued(self) -> int:
-        """Samples that wait to be played."""
+        """Samples waiting to be played."""
         ...
 
     @property
     def flushed(self) -> int:
-        """Samples that `flush` took back before they were played."""
+        """Samples discarded by `flush` before they were played."""
         ...
 
     @property
     def overruns(self) -> int:
-        """Samples that had no room: the oldest give way to the newest."""
+        """Samples lost because the queue was full; the oldest are dropped first."""
         ...
 
     @property
     def underruns(self) -> int:
-        """How often the device wanted samples in the middle of talk and got silence."""
+        """How often the queue ran empty in the middle of speech."""
         ...
 
     def write(self, samples: np.ndarray) -> None:
-        """Queue float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]; never waits.
+        """Queues float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]; never waits.
 
-        An empty array is welcome: it says that there is nothing to say at this step, and lets a sink that
-        resamples play the few milliseconds that it holds back. Raises `DeviceError` when the device is gone,
-        `AudioFileError` when the file can't grow.
+        An empty array means that there is nothing to say at this step: a sink that resamples then plays the few
+        milliseconds that it holds back. Raises `DeviceError` when the device is gone, `AudioFileError` when the file
+        can't grow.
         """
         ...
 
     def flush(self) -> int:
-        """Forget what is queued, for a barge-in; how many samples that was.
+        """Discards what is queued, for a barge-in, and returns how many samples that was.
 
-        Where the device takes a block at this very moment, the answer may be that block too high: `flushed`
-        and `played` have the exact figures.
+        If the device takes a block at this very moment, the result may be one block too high; `flushed` and `played`
+        are exact.
         """
         ...
 
@@ -153,54 +153,51 @@ class AudioSink(Protocol):
 
 @runtime_checkable
 class Hushes(Protocol):
-    """What an `AudioSink` may be besides: it can fall silent and keep what is queued. For the thread that writes."""
+    """An `AudioSink` that can also pause playback without losing its queue. Called by the thread that writes."""
 
     def hush(self) -> None:
-        """Plays silence from the next block on, behind a fade; what is queued waits, and what is written joins it.
+        """Fades out in the next block, then plays silence until `unhush` or `flush`; the queue stays and may grow.
 
-        Until `unhush` or `flush`. No underrun; without a device nothing happens.
+        Counts no underrun. Does nothing if there is no device.
         """
         ...
 
     def unhush(self) -> None:
-        """Plays on from where it fell silent."""
+        """Resumes playback where it was paused."""
         ...
 
 
 class Tap(Protocol):
-    """What a loudspeaker really plays, silence included, sample by sample at its own pace: the echo's origin.
-
-    One thread takes from it.
-    """
+    """The far end: every sample handed to the loudspeaker, silence included. One thread takes from it."""
 
     @property
     def rate(self) -> int:
-        """Hertz, by the loudspeaker's clock."""
+        """Sample rate in hertz, by the loudspeaker's clock."""
         ...
 
     @property
     def generation(self) -> int:
-        """Rises when the device was opened anew: what comes is in no fixed relation to what came before."""
+        """Rises when the device was opened again: earlier and later samples are no longer aligned."""
         ...
 
     def take(self) -> np.ndarray:
-        """All that was handed to the device since the last call: float32 mono of shape (n,), the caller's to keep.
+        """Returns all samples played since the last call: float32 mono (n,), which then belong to the caller.
 
-        Never waits. What nobody takes for some seconds is lost, oldest first, and `generation` rises.
+        Never waits. Samples not taken within some seconds are lost, oldest first, and `generation` rises.
         """
         ...
 
 
 class SoundEdge(Protocol):
-    """Microphone and loudspeaker as one thing. Its source and sink outlive the devices behind them.
+    """Full-duplex audio: a source and a sink that outlive the devices behind them.
 
-    While there is no microphone the source gives silence at the pace of time; while there is no loudspeaker the sink
-    is not `ready` and nobody should write to it. Whatever happens is told in `notices`.
+    Without a microphone the source delivers silence in real time; without a loudspeaker `ready` is False and nothing
+    should be written. Changes are reported by `notices`.
     """
 
     @property
     def source(self) -> AudioSource:
-        """The user's sound, as it is after processing."""
+        """The user's sound after processing."""
         ...
 
     @property
@@ -209,7 +206,7 @@ class SoundEdge(Protocol):
         ...
 
     muted: bool
-    """While True the source gives zeros: no sample of the microphone leaves the edge. Any thread may set it."""
+    """While True the source delivers zeros and no microphone sample leaves it. Any thread may set it."""
 
     @property
     def ready(self) -> bool:
@@ -217,17 +214,17 @@ class SoundEdge(Protocol):
         ...
 
     def notices(self) -> Sequence[DeviceNotice]:
-        """What happened since the last call, oldest first. Called by the frame thread."""
+        """Returns what happened since the last call, oldest first. Called by the frame thread."""
         ...
 
     def health(self) -> SoundHealth:
-        """How it does. Called by the frame thread."""
+        """Returns the current measurements. Called by the frame thread."""
         ...
 
     def set_processing(self, processing: Processing) -> None:
-        """Processes in this way from the next frame on. Any thread may call."""
+        """Applies this processing from the next frame on. Any thread may call it."""
         ...
 
     def choose(self, microphone: str, loudspeaker: str) -> None:
-        """Goes on with these devices (names; empty: the system's defaults). Any thread may call; never waits."""
+        """Switches to these devices (names; empty: the system's defaults). Any thread may call it; never waits."""
         ...

@@ -1,17 +1,14 @@
-"""What can go wrong with sound, as sentences for the user.
-
-Knows nothing of devices or files: those who meet a problem write the sentence.
-"""
+"""The errors of the audio package; their text is a sentence for the user."""
 
 from __future__ import annotations
 
 
 class AudioError(Exception):
-    """`str(error)` is for the user: what happened, what it means, what to do."""
+    """`str(error)` tells the user what happened, what it means and what to do."""
 
 
 class AudioFileError(AudioError):
-    """A sound file can't be read, holds nothing to hear, or can't be written."""
+    """A sound file can't be read or written, or contains nothing audible."""
 
 
 class DeviceError(AudioError):

@@ -1,6 +1,6 @@
-"""Is this a sound file with something to hear in it? If not, one sentence says why.
+"""Checks that a sound file can be read and contains something audible; if not, one sentence says why.
 
-Looks through the file in blocks, and only as far as it must. Knows nothing of resampling or frames.
+Reads the file in blocks, and only as far as necessary.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 import soundfile
 
 from app.audio.io.errors import AudioFileError
-from app.audio.io.file_decoder import ForwardFile
 from app.audio.io.levels import FLOOR_DBFS, peak_dbfs
 from app.audio.io.resample import to_mono
 
@@ -31,8 +30,20 @@ _BLOCK_FRAMES = 65_536
 _FLOAT_SUBTYPES = ("FLOAT", "DOUBLE")
 
 
+class ForwardFile(soundfile.SoundFile):
+    """A `soundfile.SoundFile` that never seeks.
+
+    soundfile seeks to its own position after every read. In an MP3 a frame borrows bits from earlier ones, and a
+    decoder that has just seeked lacks them: read in blocks, it drops sound after every block.
+    """
+
+    def seekable(self) -> bool:
+        """False: soundfile then leaves the position alone."""
+        return False
+
+
 def check_sound_file(path: Path) -> None:
-    """Raise `AudioFileError` unless `path` is a readable sound file of 0.2 s or more that isn't silent."""
+    """Raises `AudioFileError` unless `path` is a readable sound file of 0.2 s or more that isn't silent."""
     _check_is_file(path)
     try:
         file = ForwardFile(str(path))
@@ -87,15 +98,15 @@ def _check_is_file(path: Path) -> None:
 
 
 def _check_samples(file: soundfile.SoundFile, name: str) -> None:
-    """Raise for silence, and for samples that are no numbers or absurdly large.
+    """Raises for silence, and for samples that are no numbers or absurdly large.
 
-    Only float formats can hold the latter: any other file is left as soon as something is heard, so that a
-    long recording opens at once.
+    Only float formats can contain the latter: reading any other file stops at the first audible block, so that a long
+    recording opens at once.
     """
-    may_be_odd = file.subtype in _FLOAT_SUBTYPES
+    is_float = file.subtype in _FLOAT_SUBTYPES
     block = np.empty((_BLOCK_FRAMES, file.channels), np.float32)
     loudest = FLOOR_DBFS
-    barely = 10.0 ** (SILENCE_DBFS / 20.0)
+    silence = 10.0 ** (SILENCE_DBFS / 20.0)
     try:
         while len(part := file.read(dtype="float32", always_2d=True, out=block)):
             peak = max(float(part.max()), -float(part.min()))
@@ -109,11 +120,11 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
                     f"“{name}” is {peak_dbfs(part):.0f} dB louder than full scale: integers were probably "
                     f"stored as floating point. Export it again, best as 16-bit WAV."
                 )
-            # The mixture is what will be heard: two channels in opposite phase cancel to silence. It is never
-            # louder than its loudest channel, so a silent block needs no mixing.
+            # The mono mix counts: two channels in opposite phase cancel to silence. It is never louder than its loudest
+            # channel, so a silent block needs no mixing.
             if loudest < SILENCE_DBFS:
-                loudest = max(loudest, peak_dbfs(to_mono(part) if peak >= barely else part))
-            if loudest >= SILENCE_DBFS and not may_be_odd:
+                loudest = max(loudest, peak_dbfs(to_mono(part) if peak >= silence else part))
+            if loudest >= SILENCE_DBFS and not is_float:
                 return
     except soundfile.LibsndfileError as error:
         raise AudioFileError(

@@ -1,7 +1,6 @@
-"""The two endpoints over files: `FileSource` is a microphone, `FileSink` a loudspeaker.
+"""Sound files in place of devices: `FileSource` for a microphone, `FileSink` for a loudspeaker.
 
-Reads whatever libsndfile reads, at any rate and channel count, in blocks: a file of any length needs the same
-memory. Knows nothing of devices.
+Reads every format of libsndfile, at any rate and channel count, in blocks: a file of any length needs the same memory.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ import soxr
 
 from app.audio.io.base import EndOfAudio
 from app.audio.io.errors import AudioFileError
-from app.audio.io.file_check import check_sound_file
-from app.audio.io.file_decoder import ForwardFile
+from app.audio.io.file_check import ForwardFile, check_sound_file
 from app.audio.io.resample import Resampler, output_length, to_mono
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
@@ -28,49 +26,41 @@ BLOCK_FRAMES = 16_384
 """Read at a time: large enough that Python's share is small, and still 0.2 s of the highest usual rate."""
 
 HEADER_SECONDS = 1.0
-"""How often a growing file's header is put right: what a crash can cost."""
+"""How often the header of a growing file is corrected: what a crash can cost."""
 
 
 class FileSource:
-    """A sound file as an `AudioSource`: 24 kHz mono frames, the last one filled up with zeros.
+    """An `AudioSource` over a sound file: 24 kHz mono frames, the last one padded with zeros.
 
-    `realtime`: frame n isn't given out before (n + 1) * 0.08 s after opening, as a microphone would; else as
-    fast as it is read. `tail_seconds` of silence follow the file, so that an answer has time to come. Opening
-    it raises `AudioFileError` where the file can't be read or holds nothing to hear.
+    With `realtime`, frame n is available (n + 1) * 0.08 s after opening, as from a microphone; otherwise at once.
+    `tail_seconds` of silence follow the file, so that an answer has time to come. Opening raises `AudioFileError` if
+    the file can't be read or contains nothing audible.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        realtime: bool = False,
-        tail_seconds: float = 0.0,
-        block_frames: int = BLOCK_FRAMES,
-    ) -> None:
+    def __init__(self, path: str | Path, realtime: bool = False, tail_seconds: float = 0.0) -> None:
         self.path = Path(path)
         self.name = self.path.name
         self.overruns = 0  # a file waits for its reader
         self._realtime = realtime
         self._tail = round(tail_seconds * SAMPLE_RATE)
-        self._block_frames = block_frames
         self._file: ForwardFile | None = None
 
     def __enter__(self) -> Self:
         check_sound_file(self.path)
-        self._file = ForwardFile(str(self.path))
-        self._rate = self._file.samplerate
-        self._block = np.empty((self._block_frames, self._file.channels), np.float32)
+        file = self._file = ForwardFile(str(self.path))
+        self._rate = file.samplerate
+        self._length = output_length(file.frames, self._rate)  # by the header
+        self._block = np.empty((BLOCK_FRAMES, file.channels), np.float32)
         self._resampler = Resampler(self._rate, SAMPLE_RATE)
         self._frames_in = 0
         self._samples_out = 0
-        self._ready = np.zeros(0, np.float32)
-        self._whole = False  # all of the file is in `_ready`
+        self._ready: np.ndarray = np.zeros(0, np.float32)
+        self._complete = False  # the rest of the file is in `_ready`
         self._given = 0
         self._opened_at = time.perf_counter()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -78,7 +68,7 @@ class FileSource:
     @property
     def backlog(self) -> int:
         """In real time: frames that are due and not yet read. Else 1 until the end: a file is never late."""
-        if self._file is None or (self._whole and not self._ready.size):
+        if self._file is None or (self._complete and not self._ready.size):
             return 0
         if not self._realtime:
             return 1
@@ -86,22 +76,21 @@ class FileSource:
         return max(0, min(due, self._frames_left()))
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """The next frame, float32 of shape (1920,); None if it isn't due within `timeout` seconds."""
         self._fill()
         if not self._ready.size:
-            raise EndOfAudio(f"{self.name} has been heard to its end.")
+            raise EndOfAudio(f"{self.name} has been read to its end.")
         if self._realtime and not self._wait_for(self._given, timeout):
             return None
         return self._take()
 
     def drop_to_newest(self) -> int:
-        """In real time: read past the frames that are due, but the newest. Else nothing waits: 0."""
+        """In real time: skips all frames that are due but the newest. Else nothing waits: 0."""
         if not self._realtime:
             return 0
         dropped = 0
         for _ in range(self.backlog - 1):
             self._fill()
-            if self._ready.size <= FRAME_SAMPLES and self._whole:
+            if self._ready.size <= FRAME_SAMPLES and self._complete:
                 break  # the file ended sooner than its header says: this is its newest frame
             self._take()
             dropped += 1
@@ -109,11 +98,11 @@ class FileSource:
 
     def _wait_for(self, index: int, timeout: float) -> bool:
         due = self._opened_at + (index + 1) * FRAME_SECONDS
-        give_up = time.perf_counter() + timeout
+        deadline = time.perf_counter() + timeout
         while (now := time.perf_counter()) < due:
-            if now >= give_up:
+            if now >= deadline:
                 return False
-            time.sleep(min(due, give_up) - now)
+            time.sleep(min(due, deadline) - now)
         return True
 
     def _take(self) -> np.ndarray:
@@ -123,14 +112,13 @@ class FileSource:
         return frame
 
     def _frames_left(self) -> int:
-        if self._whole:
+        if self._complete:
             return self._ready.size // FRAME_SAMPLES
-        total = output_length(self._file.frames, self._rate) + self._tail
-        return -(-total // FRAME_SAMPLES) - self._given
+        return -(-(self._length + self._tail) // FRAME_SAMPLES) - self._given
 
     def _fill(self) -> None:
-        """Read on until a frame is ready or the file has ended."""
-        while self._ready.size < FRAME_SAMPLES and not self._whole:
+        """Reads on until a frame is ready or the file has ended."""
+        while self._ready.size < FRAME_SAMPLES and not self._complete:
             if self._file is None:
                 raise ValueError("a FileSource is read inside its `with`")
             try:
@@ -144,16 +132,14 @@ class FileSource:
                 self._frames_in += len(block)
                 self._append(self._resampler.push(to_mono(block)))
             else:
-                self._end()
+                self._finish()
 
-    def _end(self) -> None:
-        rest = self._resampler.finish()
-        wanted = output_length(self._frames_in, self._rate) - self._samples_out
-        self._append(rest[: max(0, wanted)])
-        total = output_length(self._frames_in, self._rate) + self._tail
-        total = -(-total // FRAME_SAMPLES) * FRAME_SAMPLES
+    def _finish(self) -> None:
+        length = output_length(self._frames_in, self._rate)
+        self._append(self._resampler.finish()[: max(0, length - self._samples_out)])
+        total = -(-(length + self._tail) // FRAME_SAMPLES) * FRAME_SAMPLES
         self._append(np.zeros(total - self._samples_out, np.float32))
-        self._whole = True
+        self._complete = True
 
     def _append(self, samples: np.ndarray) -> None:
         self._samples_out += samples.size
@@ -163,11 +149,11 @@ class FileSource:
 
 
 class FileSink:
-    """An `AudioSink` that writes a 24 kHz mono 16-bit WAV as the samples come.
+    """An `AudioSink` that writes a 24 kHz mono 16-bit WAV file as the samples come.
 
-    The same samples give the same bytes. The header is put right every second, so that a crash costs the last
-    second at most. All that is written counts as played at once. Raises `AudioFileError` on opening where the
-    folder is missing or closed to us, and on `write` when the disk is full.
+    The same samples give the same bytes. The header is corrected every second, so that a crash costs the last second at
+    most. What is written counts as played at once. Raises `AudioFileError` on opening if the folder is missing or not
+    writable, and on `write` when the disk is full.
     """
 
     keeps_time = True
@@ -175,19 +161,12 @@ class FileSink:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.name = self.path.name
-        self.overruns = self.underruns = self.queued = self.flushed = 0
-        self._written = 0
+        self.written = self.overruns = self.underruns = self.queued = self.flushed = 0
         self._wave: wave.Wave_write | None = None
 
     @property
-    def written(self) -> int:
-        """Samples that `write` was given."""
-        return self._written
-
-    @property
     def played(self) -> int:
-        """The same: what is in the file has been played."""
-        return self._written
+        return self.written
 
     def __enter__(self) -> Self:
         if not self.path.parent.is_dir():
@@ -199,8 +178,7 @@ class FileSink:
             self._raw = self.path.open("wb")
         except OSError as error:
             raise self._cannot_write(error) from error
-        # The standard library's writer and not libsndfile's: it can put the header right while the file
-        # grows.
+        # The standard library's writer and not libsndfile's: it can correct the header while the file grows.
         self._wave = wave.open(self._raw, "wb")
         self._wave.setnchannels(1)
         self._wave.setsampwidth(2)
@@ -218,15 +196,14 @@ class FileSink:
             writer.close()
             self._raw.close()
         except OSError as full:
-            # What is on the disk stays; the buffer that has no room is given up, so that the file does get
-            # closed.
+            # What is on the disk stays; the buffer that has no room is dropped, so that the file does get closed.
             with contextlib.suppress(OSError):
                 self._raw.close()
             if error is None:
                 raise self._cannot_write(full) from full
 
     def write(self, samples: np.ndarray) -> None:
-        """Append float32 samples of shape (n,); beyond [-1, 1] they are clipped."""
+        """Appends float32 samples of shape (n,); beyond [-1, 1] they are clipped."""
         if self._wave is None:
             raise ValueError("a FileSink is written inside its `with`")
         # 32768, libsndfile's scale: so a 16-bit file read by FileSource is written again bit for bit.
@@ -240,23 +217,22 @@ class FileSink:
                 self._unsaved = 0
         except OSError as error:
             raise self._cannot_write(error) from error
-        self._written += samples.size
+        self.written += samples.size
 
     def flush(self) -> int:
         """Nothing is ever queued: 0."""
         return 0
 
     def _cannot_write(self, error: OSError) -> AudioFileError:
-        reason = error.strerror or str(error)
         return AudioFileError(
-            f"“{self.path}” can't be written ({reason}): the recording ends after "
-            f"{self._written / SAMPLE_RATE:.1f} s. Make room or choose a folder that you may write to, then "
+            f"“{self.path}” can't be written ({error.strerror or error}): the recording ends after "
+            f"{self.written / SAMPLE_RATE:.1f} s. Make room or choose a folder that you may write to, then "
             f"record again."
         )
 
 
 def read_part(path: Path, begin: float, end: float) -> np.ndarray:
-    """The sound of one of our own files between two times in seconds: float32 mono 24 kHz. Raises AudioFileError."""
+    """Reads one of the app's own files between two times in seconds: float32 mono 24 kHz. Raises `AudioFileError`."""
     try:
         with soundfile.SoundFile(str(path)) as file:
             rate = file.samplerate

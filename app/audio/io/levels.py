@@ -1,29 +1,26 @@
-"""How loud samples are, in decibels below full scale. Knows nothing of where they come from."""
+"""Signal levels in decibels relative to full scale (dBFS)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLOOR_DBFS = -120.0
-"""What silence measures here: a number that a meter can draw, below the 16-bit noise floor (-98 dBFS)."""
+"""The level reported for silence: a number that a meter can draw, below the 16-bit noise floor (-98 dBFS)."""
 
 CLIPPED = 0.999
-"""A sample this large has met the end of its scale: 32,735 of 32,767 in 16 bits, which nothing but cutting gives."""
+"""A sample this large was clipped: 32,735 of 32,767 in 16 bits."""
 
 
 def peak_dbfs(samples: np.ndarray) -> float:
     """Level of the largest sample: 0.0 at full scale (1.0), `FLOOR_DBFS` for silence or no samples."""
-    if samples.size == 0:
-        return FLOOR_DBFS
-    return _dbfs(float(max(samples.max(), -samples.min())))
+    return _dbfs(float(np.abs(samples).max(initial=0.0)))
 
 
 def rms_dbfs(samples: np.ndarray) -> float:
     """Root-mean-square level: 0.0 for a full-scale square wave, -3.01 for a full-scale sine."""
     if samples.size == 0:
         return FLOOR_DBFS
-    wide = samples.astype(np.float64, copy=False)
-    return _dbfs(float(np.sqrt(np.mean(np.square(wide)))))
+    return _dbfs(float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))))
 
 
 def _dbfs(amplitude: float) -> float:

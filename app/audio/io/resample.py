@@ -1,7 +1,6 @@
-"""Any rate and channel count to 24 kHz mono, and back to a device's rate: streaming, in bounded memory.
+"""Streaming conversion of any rate and channel count to 24 kHz mono, and back to a device's rate.
 
-Block sizes don't matter: the same samples give the same bits however they are cut. Knows nothing of files,
-devices or threads.
+Block sizes don't matter: the same samples give the same bits however they are divided.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ QUALITY = "HQ"
 
 
 def to_mono(block: np.ndarray) -> np.ndarray:
-    """The mean over channels of a float32 block of shape (n, channels): float32 of shape (n,), a copy."""
+    """Averages the channels of a float32 block of shape (n, channels): float32 (n,), a copy."""
     # Channel by channel, in order: numpy's mean over a short axis is slower and may sum in another order.
     mono = block[:, 0].copy()
     for channel in range(1, block.shape[1]):
@@ -27,7 +26,7 @@ def to_mono(block: np.ndarray) -> np.ndarray:
 
 
 class Resampler:
-    """Mono float32 from `source_rate` to `target_rate` hertz, a block at a time."""
+    """Converts mono float32 from `source_rate` to `target_rate` hertz, a block at a time."""
 
     def __init__(self, source_rate: int, target_rate: int) -> None:
         self._stream = None
@@ -35,11 +34,11 @@ class Resampler:
             self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="float32", quality=QUALITY)
 
     def push(self, mono: np.ndarray) -> np.ndarray:
-        """What can be said after these samples, shape (m,); soxr holds the newest few milliseconds back."""
+        """Returns the output available after these samples, shape (m,); soxr holds back the newest milliseconds."""
         return mono if self._stream is None else self._stream.resample_chunk(mono)
 
     def finish(self) -> np.ndarray:
-        """What was held back, as if silence followed; the next `push` begins anew."""
+        """Returns what was held back, as if silence followed, and starts over."""
         if self._stream is None:
             return np.zeros(0, np.float32)
         rest = self._stream.resample_chunk(np.zeros(0, np.float32), last=True)
@@ -47,7 +46,7 @@ class Resampler:
         return rest
 
     def clear(self) -> None:
-        """Forget what was held back."""
+        """Drops what was held back."""
         if self._stream is not None:
             self._stream.clear()
 

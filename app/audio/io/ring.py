@@ -1,9 +1,8 @@
-"""A ring of float32 samples between two threads: one writes, one reads, nobody waits.
+"""A lock-free ring buffer of float32 samples between two threads: one writes, one reads, neither waits.
 
-Positions count samples since the ring was made and never wrap. Every attribute has one writing side, and each
-is swapped in a single assignment, so a look from the other side is at worst a moment old (CPython's
-interpreter lock orders these assignments). A full ring never blocks its writer: the oldest samples are
-overwritten, and the reader notices by position. Knows nothing of audio devices, rates or frames.
+Positions count samples since the ring was made and never wrap. Every attribute is written by one side only, in a single
+assignment, so the other side's view is at worst a moment old (CPython's interpreter lock orders these assignments). A
+full ring never blocks its writer: the oldest samples are overwritten, and the reader notices by position.
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ class RingCounts(NamedTuple):
 
     written: int
     taken: int
-    """Read by the reader."""
     queued: int
-    """Waiting."""
     flushed: int
-    """Taken back by `discard` or passed over by `skip`."""
+    """Removed by `discard` or `skip`."""
     lost: int
     """Overwritten before they were read."""
 
@@ -38,23 +35,23 @@ class Ring:
         # The writer's: [0, written) can be read; below `claimed - capacity` the buffer is being overwritten.
         self._written = 0
         self._claimed = 0
-        # The writer's: ranges [from, to) to forget, oldest first; the reader acts on them when it comes by.
+        # The writer's: ranges [from, to) to discard, oldest first; the reader skips them when it gets there.
         self._discards: tuple[tuple[int, int], ...] = ()
-        # The reader's: (position, taken, flushed), one tuple so that the three always belong together.
+        # The reader's: (position, taken, flushed), one tuple so that the three are always consistent.
         self._reader = (0, 0, 0)
 
     # Writer's side
 
     def write(self, samples: np.ndarray) -> None:
-        """Append float32 samples of shape (n,). What has no room pushes out the oldest."""
+        """Appends float32 samples of shape (n,); if there is no room, the oldest are overwritten."""
         for start in range(0, samples.shape[0], self.capacity):
             self._write_piece(samples[start : start + self.capacity])
 
     def discard(self) -> int:
-        """Ask the reader to forget all that is queued now; how many samples that is.
+        """Makes the reader skip all that is queued now; returns how many samples that is.
 
-        The reader obeys at its next call, before it takes anything. Should it be taking samples just now,
-        these are in the returned number all the same; `counts` is exact once the reader is done.
+        The reader skips them at its next call. Samples that it is taking at this moment are included in the returned
+        number; `counts` is exact once the reader is done.
         """
         position = self._reader[0]
         pending = tuple(r for r in self._discards if r[1] > position)
@@ -66,7 +63,7 @@ class Ring:
 
     def _write_piece(self, samples: np.ndarray) -> None:
         count = samples.shape[0]
-        self._claimed = self._written + count  # said before the buffer changes: the reader checks it
+        self._claimed = self._written + count  # announced before the buffer changes: the reader checks it
         at = self._written % self.capacity
         first = min(count, self.capacity - at)
         self._buffer[at : at + first] = samples[:first]
@@ -77,36 +74,35 @@ class Ring:
     # Reader's side
 
     def read_into(self, out: np.ndarray) -> int:
-        """Move the oldest samples to `out` (float32, shape (n,), any stride); how many there were, 0 to n.
+        """Moves the oldest samples to `out` (float32, shape (n,), any stride); returns how many, 0 to n.
 
         The rest of `out` is undefined.
         """
         while True:
-            position, taken, flushed = self._settle()
+            position, taken, flushed = self._skip_discarded()
             count = min(out.shape[0], self._written - position)
             at = position % self.capacity
             first = min(count, self.capacity - at)
             out[:first] = self._buffer[at : at + first]
             if first < count:
                 out[first:count] = self._buffer[: count - first]
-            # A writer that came round while these were copied has torn them: they are lost, read the next
-            # ones.
+            # If the writer overwrote these samples while they were copied, they are lost: read the next ones.
             if self._claimed - self.capacity <= position:
                 self._reader = (position + count, taken + count, flushed)
                 return count
 
     def skip(self, count: int) -> int:
-        """Pass over the oldest `count` samples, or all if fewer; how many. They count as flushed."""
-        position, taken, flushed = self._settle()
+        """Skips the oldest `count` samples, or all if fewer; returns how many. They count as flushed."""
+        position, taken, flushed = self._skip_discarded()
         count = min(count, self._written - position)
         self._reader = (position + count, taken, flushed + count)
         return count
 
-    def _settle(self) -> tuple[int, int, int]:
-        """Step over what is flushed or overwritten, and make that known."""
+    def _skip_discarded(self) -> tuple[int, int, int]:
+        """Moves the reader past what was discarded or overwritten."""
         position, taken, flushed = self._reader
         discards = self._discards
-        target = _floor(position, discards, self._claimed - self.capacity)
+        target = _first_readable(position, discards, self._claimed - self.capacity)
         if target > position:
             flushed += _overlap(discards, position, target)
             self._reader = (target, taken, flushed)
@@ -116,26 +112,24 @@ class Ring:
 
     @property
     def queued(self) -> int:
-        """Samples that wait."""
+        """Samples waiting to be read."""
         return self.counts().queued
 
     def counts(self) -> RingCounts:
-        """A snapshot; what the reader hasn't noticed yet is in it already."""
+        """Returns a snapshot; it includes what the reader hasn't noticed yet."""
         # The reader's tuple first, `written` last: so the queue can't come out negative.
         position, taken, flushed = self._reader
         discards = self._discards
-        target = _floor(position, discards, self._claimed - self.capacity)
+        target = _first_readable(position, discards, self._claimed - self.capacity)
         written = self._written
-        forgotten = _overlap(discards, position, target)
-        flushed += forgotten
+        flushed += _overlap(discards, position, target)
         return RingCounts(written, taken, written - target, flushed, target - taken - flushed)
 
 
-def _floor(position: int, discards: tuple[tuple[int, int], ...], oldest: int) -> int:
-    """The first position that is still worth reading."""
+def _first_readable(position: int, discards: tuple[tuple[int, int], ...], oldest: int) -> int:
     return max(position, oldest, discards[-1][1] if discards else 0)
 
 
 def _overlap(ranges: tuple[tuple[int, int], ...], start: int, end: int) -> int:
     """How many positions of [start, end) lie in `ranges`."""
-    return sum(max(0, min(end, to) - max(start, frm)) for frm, to in ranges)
+    return sum(max(0, min(end, high) - max(start, low)) for low, high in ranges)

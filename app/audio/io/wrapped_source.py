@@ -1,4 +1,4 @@
-"""A source over another one: what most that change its sound have in common."""
+"""A base class for sources that change the sound of another source."""
 
 from __future__ import annotations
 
@@ -11,32 +11,27 @@ from app.audio.io.base import AudioSource
 
 
 class WrappedSource:
-    """`source` itself, as an `AudioSource`: for those to build on that change only some of it."""
+    """An `AudioSource` that passes everything on to `source`; subclasses override what they change."""
 
     def __init__(self, source: AudioSource) -> None:
         self._source = source
 
     @property
     def name(self) -> str:
-        """The source's name."""
         return self._source.name
 
     @property
     def overruns(self) -> int:
-        """See `AudioSource`."""
         return self._source.overruns
 
     @property
     def backlog(self) -> int:
-        """See `AudioSource`."""
         return self._source.backlog
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """See `AudioSource`."""
         return self._source.read_frame(timeout)
 
     def drop_to_newest(self) -> int:
-        """See `AudioSource`."""
         return self._source.drop_to_newest()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,8 @@
-"""What the app says and reads in each language: one module a language, all of the same form."""
+"""The languages of talks: phrases, word lists and readings, one module a language.
+
+`form.py` defines the fields; `english.py`, `german.py`, `spanish.py`, `french.py` and `italian.py` fill them in. A new
+language is a new module and an entry in `_MODULES`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,12 @@ from app.conversation.languages.form import Language
 
 ENGLISH = "en"
 AUTOMATIC = "auto"
-"""In place of a language: the one that is heard. Until it is known, English."""
+"""Instead of a language: the one that the user speaks, English until it is known."""
 _MODULES: Mapping[str, str] = {"en": "english", "de": "german", "es": "spanish", "fr": "french", "it": "italian"}
 CODES = tuple(_MODULES)
 
 
 @cache
 def language(code: str) -> Language:
-    """Return the language of a two-letter code; English for one that there is no module for."""
+    """The language with a two-letter code; English if there is no module for it."""
     return import_module(f"app.conversation.languages.{_MODULES.get(code, 'english')}").LANGUAGE

@@ -26,28 +26,10 @@ LANGUAGE = Language(
     openings=("Laisse-moi réfléchir.", "Un instant.", "Voyons.", "Hmm, voyons voir.", "Une seconde.", "Un moment."),
     bridges=("Ou plutôt,", "Non, attends :", "Je rectifie :"),
     backchannels=frozenset(
-        {
-            "mhm",
-            "hm",
-            "hmm",
-            "ah",
-            "oh",
-            "oui",
-            "ouais",
-            "ok",
-            "okay",
-            "d'accord",
-            "bien",
-            "bon",
-            "voilà",
-            "exact",
-            "je vois",
-            "bien sûr",
-            "euh",
-            "super",
-            "vraiment",
-            "c'est vrai",
-        }
+        (
+            "mhm, hm, hmm, ah, oh, oui, ouais, ok, okay, d'accord, bien, bon, voilà, exact, je vois, bien sûr, "
+            "euh, super, vraiment, c'est vrai"
+        ).split(", ")
     ),
     commands=frozenset("stop attends arrête non silence annule pardon".split()),
     abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. apr. st. ste.".split()),

@@ -35,35 +35,10 @@ LANGUAGE = Language(
     ),
     bridges=("Oder besser gesagt:", "Nein, warte:", "Lass mich das richtigstellen:"),
     backchannels=frozenset(
-        {
-            "mhm",
-            "hm",
-            "hmm",
-            "aha",
-            "ah",
-            "oh",
-            "ja",
-            "jaja",
-            "genau",
-            "ok",
-            "okay",
-            "gut",
-            "stimmt",
-            "klar",
-            "richtig",
-            "verstehe",
-            "ach so",
-            "alles klar",
-            "na gut",
-            "super",
-            "toll",
-            "echt",
-            "wirklich",
-            "äh",
-            "ähm",
-            "naja",
-            "na ja",
-        }
+        (
+            "mhm, hm, hmm, aha, ah, oh, ja, jaja, genau, ok, okay, gut, stimmt, klar, richtig, verstehe, ach so, "
+            "alles klar, na gut, super, toll, echt, wirklich, äh, ähm, naja, na ja"
+        ).split(", ")
     ),
     commands=frozenset("stopp stop warte nein ruhe genug abbrechen".split()),
     abbreviations=frozenset(

@@ -25,27 +25,10 @@ LANGUAGE = Language(
     openings=("Fammi pensare.", "Un momento.", "Vediamo.", "Mmm, vediamo.", "Un attimo.", "Un secondo."),
     bridges=("O meglio,", "No, aspetta:", "Mi correggo:"),
     backchannels=frozenset(
-        {
-            "mhm",
-            "hm",
-            "hmm",
-            "ah",
-            "oh",
-            "sì",
-            "si",
-            "ok",
-            "okay",
-            "va bene",
-            "bene",
-            "certo",
-            "esatto",
-            "giusto",
-            "capisco",
-            "eh",
-            "davvero",
-            "d'accordo",
-            "bello",
-        }
+        (
+            "mhm, hm, hmm, ah, oh, sì, si, ok, okay, va bene, bene, certo, esatto, giusto, capisco, eh, davvero, "
+            "d'accordo, bello"
+        ).split(", ")
     ),
     commands=frozenset("fermati aspetta no silenzio basta annulla scusa stop".split()),
     abbreviations=frozenset("sig. sig.ra dott. dr. prof. ecc. es. ca. pag. n. d.c. a.c. vs. ing.".split()),

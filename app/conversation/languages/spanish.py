@@ -33,33 +33,10 @@ LANGUAGE = Language(
     ),
     bridges=("O mejor dicho,", "No, espera:", "Déjame corregirlo:"),
     backchannels=frozenset(
-        {
-            "mhm",
-            "hm",
-            "hmm",
-            "ajá",
-            "ah",
-            "oh",
-            "sí",
-            "si",
-            "ya",
-            "ok",
-            "okay",
-            "vale",
-            "claro",
-            "bueno",
-            "bien",
-            "exacto",
-            "de acuerdo",
-            "ya veo",
-            "entiendo",
-            "por supuesto",
-            "eh",
-            "este",
-            "genial",
-            "vaya",
-            "en serio",
-        }
+        (
+            "mhm, hm, hmm, ajá, ah, oh, sí, si, ya, ok, okay, vale, claro, bueno, bien, exacto, de acuerdo, ya "
+            "veo, entiendo, por supuesto, eh, este, genial, vaya, en serio"
+        ).split(", ")
     ),
     commands=frozenset("espera no calla silencio basta cancela perdón".split()),
     abbreviations=frozenset(

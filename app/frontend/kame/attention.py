@@ -1,7 +1,4 @@
-"""Attention over what the cache holds, in place of all the places that it has.
-
-Knows nothing of models: a key-value cache like the package's, whose answer can be cut short.
-"""
+"""A key-value cache like the package's that hands out only the places that are filled."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ class FilledKVCache(RingKVCache):
 
     @classmethod
     def take_over(cls, ring: RingKVCache) -> FilledKVCache:
-        """`ring` as a cache of this kind, memory and places unchanged."""
+        """`ring` as a cache of this kind, with its memory and places unchanged."""
         cache = cls.__new__(cls)
         cache.__dict__.update(ring.__dict__)
         return cache

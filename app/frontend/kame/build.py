@@ -1,4 +1,4 @@
-"""Makes the front-ends `kame` and `moshi` for this machine: which device, which precision, how much memory."""
+"""Makes the front-ends `kame` and `moshi` for this machine: chooses device, precision and length of context."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.frontend import LABELS, KameFrontEnd
+from app.frontend.kame.frontend import LABELS, KameFrontEnd, KameSettings
 from app.frontend.kame.quantise import kernels
 from app.models.errors import ModelError
 from app.models.fit import PRECISIONS, Precision, judge, shape_of
@@ -19,8 +19,9 @@ from app.platform import single_instance
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What will be loaded, and how. `context`: frames, None for the model's own. `needs`: what that takes of the card,
-    in a sentence.
+    """What will be loaded, and how.
+
+    `context`: frames, None for the model's own. `needs`: what that takes of the card, in a sentence.
     """
 
     files: CheckpointFiles
@@ -34,14 +35,12 @@ def free_bytes() -> int | None:
     """Free bytes on the CUDA card; None without one."""
     if not torch.cuda.is_available():
         return None
-    # What torch keeps for itself without using it is free, too.
+    # What torch has reserved without using it is free, too.
     return torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
 
 
 def prepare(name: str, options: FrontEndOptions) -> Prepared:
     """Decides how to run before anything is loaded.
-
-    `precision` auto: the best that fits. `device` auto: the CUDA card, or a refusal. `context` 0: the model's.
 
     Raises:
         FrontEndError: no weights, no card, or nothing that fits; the sentence offers what does.
@@ -79,7 +78,7 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
 
 
 def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
-    """The front-end, ready to be entered. Raises FrontEndError; see `prepare`."""
+    """Makes the front-end, not entered yet. Raises FrontEndError as `prepare` does."""
     plan = prepare(name, options)
 
     def models() -> Loaded:
@@ -103,11 +102,4 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
             )
         return loaded
 
-    return KameFrontEnd(
-        models,
-        name=name,
-        hears_oracle=name == "kame",
-        dials=options.dials,
-        alone=plan.device == "cuda",
-        needs=plan.needs,
-    )
+    return KameFrontEnd(models, KameSettings(name, plan.needs, alone=plan.device == "cuda"), options.dials)

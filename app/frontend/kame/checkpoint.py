@@ -1,7 +1,7 @@
-"""From a checkpoint's files to models that are ready to step: checked first, loaded whole or not at all.
+"""Loads a checkpoint's files into models that are ready to step: checked first, loaded whole or not at all.
 
-Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the
-model is unchanged to the bit. Knows nothing of downloads, sound or sessions.
+Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the model is
+unchanged to the bit.
 """
 
 from __future__ import annotations
@@ -25,24 +25,6 @@ from app.frontend.kame.quantise import Precision, quantise
 from app.models.errors import ModelError
 from app.models.layout import CheckpointFiles, Tensor, read_header
 
-DTYPES = {
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "I64": torch.int64,
-    "I32": torch.int32,
-    "I16": torch.int16,
-    "I8": torch.int8,
-    "U8": torch.uint8,
-    "BOOL": torch.bool,
-    "F8_E4M3": torch.float8_e4m3fn,
-    "F8_E5M2": torch.float8_e5m2,
-    "U16": torch.uint16,
-    "U32": torch.uint32,
-    "U64": torch.uint64,
-}
-
 
 @dataclass(slots=True)
 class Loaded:
@@ -62,13 +44,11 @@ def load(
     dtype: torch.dtype = torch.bfloat16,
     precision: Precision = "bf16",
     context: int | None = None,
-    fuse_lora: bool = True,
 ) -> Loaded:
     """Loads a checkpoint.
 
     Args:
-        dtype: of the language model; Mimi stays float32. `precision` int8 and int4 shrink its matrices, and
-            need a LoRA to be fused.
+        dtype: of the language model; Mimi stays float32. `precision` int8 and int4 shrink its matrices.
         context: frames that attention reaches back, if fewer than the model was made for.
 
     Raises:
@@ -76,7 +56,7 @@ def load(
     """
     device = torch.device(device)
     pieces = _load_pieces(files.tokenizer)
-    lm, learnt = _load_lm(files, device, dtype, precision, context, fuse_lora or precision != "bf16")
+    lm, learnt = _load_lm(files, device, dtype, precision, context)
     if pieces.vocab_size() > lm.text_card:
         raise ModelError(
             f"{files.tokenizer.name} has {pieces.vocab_size():,} pieces, but the model knows {lm.text_card:,}: they "
@@ -133,7 +113,6 @@ def _load_lm(
     dtype: torch.dtype,
     precision: Precision,
     context: int | None,
-    fuse_lora: bool,
 ) -> tuple[KameLM, bool]:
     config = files.lm_config or {}
     if config.get("quantize"):
@@ -165,14 +144,14 @@ def _load_lm(
     lm.load_state_dict(state, assign=True)
     del state
     if files.lora is not None:
-        lm = loaders.get_lora_moshi(
+        loaders.get_lora_moshi(  # in place
             lm,
             lora_rank=config.get("lora_rank", 128),
             lora_scaling=config.get("lora_scaling", 2.0),
             lora_weights=files.lora,
             device=staging,
             dtype=dtype,
-            fuse_lora=fuse_lora,
+            fuse_lora=True,
         )
     lm.requires_grad_(False)
     quantise(lm, precision, device)
@@ -239,7 +218,7 @@ def _check_fit(
     allow_missing_oracle: bool = False,
 ) -> None:
     """Compares a file's tensors with a model's, by name and shape, without a byte of either."""
-    outline = {name: torch.empty(t.shape, dtype=DTYPES[t.dtype], device="meta") for name, t in header.items()}
+    outline = {name: torch.empty(tensor.shape, device="meta") for name, tensor in header.items()}
     try:
         keys = model.load_state_dict(outline, strict=False, assign=False)
     except RuntimeError as error:

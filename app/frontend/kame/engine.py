@@ -1,15 +1,14 @@
-"""From one frame of the user's sound to one frame of the model's: Mimi in, the language model, Mimi out.
+"""Steps both models by one frame: Mimi encodes the user's sound, the language model steps, Mimi decodes its own.
 
-On CUDA a frame is one replay of a captured graph, and one wait for its result; on the CPU the same calls run as
-they are. Knows tokens and samples; turns, words and oracle revisions are the front-end's business.
+On CUDA a frame is one replay of a captured graph, and one wait for its result; on the CPU the same calls run as they
+are.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +16,12 @@ from typing import Any
 import numpy as np
 import torch
 from moshi.models.compression import MimiModel
-from moshi.modules.streaming import State, StreamingModule
-from moshi.utils.compile import CUDAGraphed, no_compile, no_cuda_graph
+from moshi.modules.streaming import StreamingModule
+from moshi.utils.compile import no_compile, no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.kame.generator import KameGen
+from app.frontend.kame.graphs import FrameGraphs
 from app.frontend.kame.model import KameLM
 
 FREE = -1
@@ -36,7 +36,7 @@ BUCKETS = (256, 512, 1024, 2048)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One step's tokens, as they were chosen: the text, the own codes, the user's codes, the oracle's token."""
+    """One step's tokens, as they were chosen: the text, the model's own codes, the user's codes, the oracle's token."""
 
     text: int
     own: tuple[int, ...]
@@ -53,20 +53,21 @@ class EngineStep:
 
 
 class Engine:
-    """Both models in one stream. A context manager; all calls on one thread.
+    """Runs both models in one stream. A context manager; all calls on one thread.
 
     Args:
         sampling: arguments for `KameGen` (temperatures, `use_sampling`).
-        lazily: attend to what the cache holds, in steps of `BUCKETS`, in place of all its slots.
+
+    Raises:
+        ValueError: the codec's frames have another length.
     """
 
-    def __init__(
-        self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None, lazily: bool = True
-    ) -> None:
+    def __init__(self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None) -> None:
         if mimi.frame_size != FRAME_SAMPLES:
             raise ValueError(f"The codec's frames have {mimi.frame_size} samples, not {FRAME_SAMPLES}.")
         self.lm, self.mimi = lm, mimi
         self.device = lm.device
+        assert lm.context is not None
         self.context: int = lm.context
         self._on_gpu = self.device.type == "cuda"
         self._own, self._heard = lm.dep_q, lm.n_q - lm.dep_q
@@ -80,13 +81,11 @@ class Engine:
             on_text_hook=self._on_text,
             on_audio_hook=self._on_own,
         )
-        self._lazily = lazily
-        self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context}) if lazily else [self.context]
+        self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context})
         self._stack = ExitStack()
-        self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
+        self.graphs = FrameGraphs((self.gen, lm, mimi), enabled=self._on_gpu)
         self._forcing = False
         self._slots = 0
-        self._plain = False
         self.step_seconds = 0.0
         """What a step of the language model takes on this card, measured when it was entered; 0 on a processor."""
         self.steps = 0
@@ -111,30 +110,29 @@ class Engine:
             # runs. (A capture that fails leaves torch on the capture's stream.)
             log.warning("Frames can't be captured here (%s); each call goes to the card by itself.", why)
             torch.cuda.set_stream(torch.cuda.default_stream())
-            self._plain, self._slots = True, 0
+            self.graphs.enabled, self._slots = False, 0
             self._open()
         return self
 
     def _open(self) -> None:
         try:
-            if self._plain:
+            if self._on_gpu and not self.graphs.enabled:
                 self._stack.enter_context(no_cuda_graph())
                 self._stack.enter_context(no_compile())
             with torch.no_grad():
                 self.silence = self._learn_silence()
                 self._stack.enter_context(self.mimi.streaming(1))
                 self._stack.enter_context(self.gen.streaming(1))
-                if self._lazily:
-                    self.gen.fill_lazily()
+                self.gen.fill_lazily()
                 self._make_buffers()
                 self._warm_up()
         except BaseException:
-            self._graphs.clear()
+            self.graphs.close()
             self._stack.close()
             raise
 
     def _make_buffers(self) -> None:
-        """What the two sides hand over in; on the host where the card reaches it by itself."""
+        """The memory that samples and tokens pass through; on the host where the card reaches it by itself."""
         self._sink = torch.tensor([self.silence], dtype=torch.long, device=self.device)[..., None]
         self._samples = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
         self._staging = _host(torch.zeros(1, 1, FRAME_SAMPLES), self._on_gpu)
@@ -143,7 +141,7 @@ class Engine:
         self._out_tokens = _host(torch.zeros(width, dtype=torch.long), self._on_gpu)
 
     def __exit__(self, *exc: object) -> None:
-        self._graphs.clear()
+        self.graphs.close()
         self._stack.close()
         # Out of all cycles (the generator's hooks, the package's lists of a module and its parts), so that 16 GB go
         # when they are let go, and don't wait for a collector from which a session hides what it has loaded.
@@ -154,7 +152,7 @@ class Engine:
         del self.gen, self.lm, self.mimi
 
     def _learn_silence(self) -> tuple[int, ...]:
-        """What the codec makes of silence once it has settled."""
+        """The codec's codes for silence once it has settled."""
         with self.mimi.streaming(1):
             quiet = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
             for _ in range(SETTLING_FRAMES):
@@ -162,36 +160,36 @@ class Engine:
         return tuple(int(code) for code in codes[0, : self._own, 0])
 
     def _warm_up(self) -> None:
-        """Runs, and on CUDA captures, every path once, so that no frame of the talk pays for it."""
+        """Runs, and on CUDA captures, every path once, so that no frame of a session pays for it."""
         token = self.gen.take_oracle()
         for bucket in reversed(self._buckets):
             self._attend(bucket)
             for _ in range(3 if self._on_gpu else 1):
-                self._run("frame", bucket, self._frame, self._samples, token)
+                self.graphs.run("frame", bucket, self._frame, self._samples, token)
         for _ in range(3 if self._on_gpu else 1):
-            codes = self._run("encode", 0, self._encode, self._samples)
+            codes = self.graphs.run("encode", 0, self._encode, self._samples)
             self._attend(self._buckets[0])
-            self._run("lm", self._buckets[0], self._lm_only, codes, token)
+            self.graphs.run("lm", self._buckets[0], self._lm_only, codes, token)
         if self._on_gpu:
             torch.cuda.synchronize()
-            begun = time.perf_counter()
+            started = time.perf_counter()
             for _ in range(5):
-                self._run("lm", self._buckets[0], self._lm_only, codes, token)
+                self.graphs.run("lm", self._buckets[0], self._lm_only, codes, token)
             torch.cuda.synchronize()
-            self.step_seconds = (time.perf_counter() - begun) / 5
-        self.begin()
+            self.step_seconds = (time.perf_counter() - started) / 5
+        self.restart()
 
     # -- a frame -----------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Begins a fresh stream: empty cache, no oracle. Mimi begins anew, too."""
+    def restart(self) -> None:
+        """Starts a fresh stream: empty cache, no oracle, and Mimi's state is reset."""
         self.gen.reset_streaming()
         self.mimi.reset_streaming()
         self.steps = 0
         self.release()
 
-    def begin_again(self) -> None:
-        """Begins a fresh stream of the language model, while Mimi hears and speaks on."""
+    def restart_language_model(self) -> None:
+        """Starts a fresh stream of the language model, while Mimi's streams go on."""
         self.gen.reset_streaming()
         self.steps = 0
 
@@ -201,18 +199,18 @@ class Engine:
         return self.steps >= self.context
 
     def force(self, text: int, own: Sequence[int]) -> None:
-        """From now on the model says these tokens, whatever it would have said."""
+        """Makes the model say these tokens from now on, in place of its own choice."""
         self._force_text.fill_(text)
         self._force_own.copy_(torch.tensor([list(own)], dtype=torch.long), non_blocking=False)
         self._forcing = True
 
     def force_silence(self) -> None:
-        """From now on the model is silent: padding, and the codec's codes for silence."""
+        """Makes the model silent from now on: padding, and the codec's codes for silence."""
         if not self._forcing:
             self.force(self.lm.text_padding_token_id, self.silence)
 
     def release(self) -> None:
-        """The model chooses its own tokens again."""
+        """Lets the model choose its own tokens again."""
         if self._forcing:
             self._force_text.fill_(FREE)
             self._force_own.fill_(FREE)
@@ -220,13 +218,13 @@ class Engine:
 
     @torch.no_grad()
     def step(self, samples: np.ndarray) -> EngineStep:
-        """One frame in, one frame out. `samples`: float32 `[1920]`, 24 kHz."""
+        """Takes one frame and gives one. `samples`: float32 `[1920]`, 24 kHz."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
         token = self.gen.take_oracle()
         bucket = self._bucket()
         self._attend(bucket)
-        sound, tokens = self._run("frame", bucket, self._frame, self._samples, token)
+        sound, tokens = self.graphs.run("frame", bucket, self._frame, self._samples, token)
         self._out.copy_(sound, non_blocking=True)
         self._out_tokens.copy_(tokens, non_blocking=True)
         if self._on_gpu:
@@ -240,16 +238,16 @@ class Engine:
         return EngineStep(out, Column(values[0], tuple(own), tuple(user), self.gen.last_oracle))
 
     @torch.no_grad()
-    def hear(self, samples: np.ndarray) -> tuple[int, ...]:
-        """Lets Mimi hear a frame and gives the user's codes; the language model is not stepped."""
+    def encode(self, samples: np.ndarray) -> tuple[int, ...]:
+        """Encodes a frame and returns the user's codes; the language model is not stepped."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
-        codes = self._run("encode", 0, self._encode, self._samples)
+        codes = self.graphs.run("encode", 0, self._encode, self._samples)
         return tuple(codes[0, :, 0].tolist())
 
     @torch.no_grad()
-    def follow(self, column: Column) -> None:
-        """Steps the language model along tokens that are known: it will remember them as said and heard.
+    def replay(self, column: Column) -> None:
+        """Steps the language model along known tokens, which enter its cache as if said and heard.
 
         The queue's oracle waits meanwhile.
         """
@@ -258,7 +256,7 @@ class Engine:
         self.force(column.text, column.own)
         bucket = self._bucket()
         self._attend(bucket)
-        self._run("lm", bucket, self._lm_only, user, oracle)
+        self.graphs.run("lm", bucket, self._lm_only, user, oracle)
         self.steps += 1
         self.release()
 
@@ -292,49 +290,9 @@ class Engine:
         return next((b for b in self._buckets if b > self.steps), self._buckets[-1])
 
     def _attend(self, slots: int) -> None:
-        if self._lazily and slots != self._slots:
+        if slots != self._slots:
             self.gen.attend_to(slots)
             self._slots = slots
-
-    def _run(self, name: str, bucket: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
-        """`function` as it is on the CPU; on CUDA the replay of its graph for this length of attention."""
-        if not self._on_gpu or self._plain:
-            return function(*args)
-        graph = self._graphs.get((name, bucket))
-        if graph is None:
-            graph = self._graphs[name, bucket] = CUDAGraphed(self._in_place(function))
-        return graph(*args)
-
-    def _in_place(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` with its streaming states kept at their addresses, as a captured graph needs them.
-
-        The package replaces some small tensors of its states at each step (offsets, the convolutions' `first`):
-        a replay would read the old ones for ever. Here the new values are copied into the old tensors.
-        """
-
-        def run(*args: torch.Tensor) -> Any:
-            before = [
-                (state, name, value)
-                for state in self._states()
-                for name, value in vars(state).items()
-                if isinstance(value, torch.Tensor)
-            ]
-            out = function(*args)
-            for state, name, old in before:
-                new = getattr(state, name)
-                if new is not old and isinstance(new, torch.Tensor) and new.shape == old.shape:
-                    old.copy_(new)
-                    setattr(state, name, old)
-            return out
-
-        return run
-
-    def _states(self) -> list[State]:
-        found: list[State] = []
-        for module in (self.gen, self.lm, self.mimi):
-            with contextlib.suppress(AssertionError):
-                found += [state for state in module.get_streaming_state().values() if state is not None]
-        return found
 
 
 def _host(tensor: torch.Tensor, pinned: bool) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""How long a frame takes on this machine, whole and in parts, against what the memory's bandwidth allows.
+"""Measures how long a frame takes on this machine, whole and in parts, against the memory's bandwidth.
 
-With random weights of the true shapes, since speed does not depend on their values. Prints nothing.
+With random weights of the true shapes, since speed does not depend on their values.
 """
 
 from __future__ import annotations
@@ -9,32 +9,30 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from moshi.models import loaders
-from moshi.models.compression import MimiModel
 from moshi.modules.transformer import StreamingTransformer
 from moshi.utils.compile import CUDAGraphed
 from torch import nn
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
-from app.frontend.kame.checkpoint import Loaded, build_lm
+from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.model import KameLM
-from app.frontend.kame.quantise import Precision, kernels, quantise
-from app.frontend.kame.shapes import TINY_LM, TINY_MIMI
+from app.frontend.kame.quantise import Precision, kernels
+from app.frontend.kame.random_weights import Size, random_models
+from app.frontend.kame.shapes import TINY_LM
 from app.models.fit import judge, shape_of
 
-Size = Literal["7b", "tiny"]
 WARM_FRAMES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of many runs, in milliseconds."""
+    """Percentiles of many runs, in milliseconds."""
 
     p50: float
     p95: float
@@ -43,7 +41,7 @@ class Times:
 
     @classmethod
     def of(cls, seconds: list[float]) -> Times:
-        """Sums runs up."""
+        """The percentiles of these runs."""
         ms = np.array(seconds) * 1000
         return cls(*(round(float(value), 3) for value in (*np.percentile(ms, (50, 95, 99)), ms.max())))
 
@@ -70,38 +68,6 @@ class FrameFigures:
     def over_floor(self) -> float:
         """The language model's p99 as a multiple of its floor."""
         return self.parts["language model"].p99 / self.floor_ms
-
-
-def random_models(size: Size, precision: Precision, device: torch.device, context: int | None = None) -> Loaded:
-    """Models of the true shape with random weights, each matrix made where it will lie."""
-    config = dict(TINY_LM) if size == "tiny" else None
-    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    lm = build_lm(config, torch.device("meta"), dtype, context)
-    random = torch.Generator(device=device).manual_seed(0)
-
-    def weights(like: torch.Tensor) -> torch.Tensor:
-        deviation = like.shape[-1] ** -0.5 if like.dim() > 1 else 1.0
-        made = torch.empty(like.shape, dtype=like.dtype, device=device)
-        return made.normal_(0, deviation, generator=random) if like.dim() > 1 else made.fill_(1.0)
-
-    quantise(lm, precision, device, weight_of=lambda linear: weights(linear.weight))
-    for module in lm.modules():
-        for name, value in list(module.named_parameters(recurse=False)):
-            if value.is_meta:
-                setattr(module, name, nn.Parameter(weights(value), requires_grad=False))
-    mimi = random_mimi(size, device, max(lm.dep_q, lm.n_q - lm.dep_q))
-    return Loaded(lm.eval(), mimi, pieces=None, learnt_oracle=True)  # type: ignore[arg-type]
-
-
-def random_mimi(size: Size, device: torch.device, codebooks: int) -> MimiModel:
-    """The codec's shape with random weights."""
-    torch.manual_seed(0)
-    mimi = loaders.get_mimi(None, TINY_MIMI if size == "tiny" else None, device=device, num_codebooks=codebooks)
-    with torch.no_grad():
-        for name, value in mimi.named_buffers():
-            if name.endswith("embedding_sum"):
-                value.normal_(0, 0.3)
-    return mimi.requires_grad_(False)
 
 
 def measure_frame(
@@ -153,13 +119,13 @@ def measure_frame(
     gc.collect()
     if where.type == "cuda":
         torch.cuda.empty_cache()
-    figures.bandwidth = copy_bandwidth(where)  # when the models have gone, since it wants memory too
+    figures.bandwidth = copy_bandwidth(where)  # after the models are freed, since it needs memory too
     figures.floor_ms = figures.frame_bytes / figures.bandwidth * 1000
     return figures
 
 
 def pretend_filled(engine: Engine, frames: int) -> None:
-    """Sets the stream to where it is after `frames` steps, without having made them."""
+    """Sets the stream to where it is after `frames` steps, without making them."""
     for state in engine.lm.get_streaming_state().values():
         for name in ("offset", "offsets"):
             value = getattr(state, name, None)
@@ -181,10 +147,10 @@ def _time_whole(engine: Engine, frames: int) -> Times:
     for index in range(WARM_FRAMES + frames):
         if index % 4 == 0:
             engine.gen.push_oracle([5, 6], reset=index % 40 == 0)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         engine.step(samples[index % 16])
         if index >= WARM_FRAMES:
-            taken.append(time.perf_counter() - begun)
+            taken.append(time.perf_counter() - started)
         if engine.steps >= engine.context > filled:
             pretend_filled(engine, filled)
     return Times.of(taken)
@@ -219,25 +185,25 @@ def _time_here(function: Callable[[], Any], frames: int) -> Times:
     taken = []
     with torch.no_grad():
         for index in range(3 + frames):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             function()
             if index >= 3:
-                taken.append(time.perf_counter() - begun)
+                taken.append(time.perf_counter() - started)
     return Times.of(taken)
 
 
 def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> Times:
-    graph = CUDAGraphed(engine._in_place(function))
+    graph = CUDAGraphed(engine.graphs.in_place(function))
     taken = []
     with torch.no_grad():
         for index in range(5 + frames):
-            begun, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begun.record()
+            started, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            started.record()
             graph()
             over.record()
             over.synchronize()
             if index >= 5:
-                taken.append(begun.elapsed_time(over) / 1000)
+                taken.append(started.elapsed_time(over) / 1000)
     return Times.of(taken)
 
 
@@ -261,10 +227,10 @@ def copy_bandwidth(device: torch.device) -> float:
     best = float("inf")
     for _ in range(6):
         _wait(device)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         target.copy_(source)
         _wait(device)
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.perf_counter() - started)
     return 2 * size / best
 
 

@@ -1,8 +1,7 @@
-"""KAME's language model: Moshi's, and one more embedding that hears what the back-end thinks.
+"""KAME's language model: Moshi's with one more embedding, for the oracle's tokens.
 
-A subclass of the package's model that leaves its step alone: the oracle's embedding is added to the text's
-where the text embedding hands its result over, which is where KAME adds it (arXiv 2510.02327, public
-code). Knows nothing of queues, sound or sessions.
+A subclass of the package's model that does not change its step: the oracle's embedding is added to the result of the
+text embedding, which is where KAME adds it (arXiv 2510.02327, public code).
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ class KameLM(LMModel):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._ear = _OracleEar(self.oracle_emb)
-        self.text_emb.register_forward_hook(self._ear)
+        self._oracle = _OracleHook(self.oracle_emb)
+        self.text_emb.register_forward_hook(self._oracle)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name == "text_emb" and "oracle_emb" not in self._modules:
-            # Made in the reference's place, between the text embedding and the rest: so the order of the
+            # Made where the reference makes it, between the text embedding and the rest: so the order of the
             # parameters and of the random draws is the reference's, and the package casts it with the others.
             super().__setattr__("oracle_emb", _twin(value))
 
     def _init_weights(self) -> None:
-        """The package's initialisation, with the oracle's embedding behind the text's."""
+        """The package's initialisation, with the oracle's embedding after the text's."""
         if self.text_emb.weight.is_meta:
-            return  # nothing is there to be filled, and torch would import seconds' worth of code to do it
+            return  # there is nothing to fill, and torch would import seconds' worth of code for it
         parts: list[nn.Module | None] = [*self.emb, *(self.depformer_emb or ())]
         parts += [self.text_emb, self.oracle_emb, self.depformer_text_emb, self.text_linear]
         for part in parts:
@@ -79,7 +78,7 @@ class KameLM(LMModel):
             raise ValueError(f"oracle_tokens must be integers, not {oracle_tokens.dtype}.")
         # As with the codes: the first input is the initial token, and the last token is never an input.
         initial = torch.full_like(oracle_tokens[:, :, :1], self.text_initial_token_id)
-        with self._hearing(torch.cat([initial, oracle_tokens[:, :, :-1]], dim=2)):
+        with self._with_oracle(torch.cat([initial, oracle_tokens[:, :, :-1]], dim=2)):
             return super().forward(codes, condition_tensors)
 
     def forward_text(
@@ -92,23 +91,23 @@ class KameLM(LMModel):
         """The temporal transformer, as in the package. `oracle_tokens`: `[B, 1, S]`, beside `sequence`."""
         if oracle_tokens is None:
             return super().forward_text(sequence, sum_condition, cross_attention_src)
-        with self._hearing(oracle_tokens):
+        with self._with_oracle(oracle_tokens):
             return super().forward_text(sequence, sum_condition, cross_attention_src)
 
     @contextlib.contextmanager
-    def _hearing(self, oracle_tokens: torch.Tensor) -> Iterator[None]:
-        self._ear.tokens = oracle_tokens[:, 0]
+    def _with_oracle(self, oracle_tokens: torch.Tensor) -> Iterator[None]:
+        self._oracle.tokens = oracle_tokens[:, 0]
         try:
             yield
         finally:
-            self._ear.tokens = None
+            self._oracle.tokens = None
 
 
-class _OracleEar:
-    """Adds the oracle's embedding to the text embedding's result, while there are tokens.
+class _OracleHook:
+    """A forward hook that adds the oracle's embedding to the text embedding's result, while there are tokens.
 
-    Knows the embedding and not the model: a model that is in no cycle is freed when it is let go, which with
-    16 GB of weights can't wait for the collector.
+    It refers to the embedding and not to the model: a model that is in no cycle is freed when its last reference goes,
+    which with 16 GB of weights can't wait for the collector.
     """
 
     def __init__(self, embedding: ScaledEmbedding) -> None:
@@ -133,7 +132,7 @@ def _twin(text_emb: ScaledEmbedding) -> ScaledEmbedding:
 
 
 def neutral_oracle(text_emb: torch.Tensor, padding: int) -> torch.Tensor:
-    """Weights for `oracle_emb` with which a model that never learnt an oracle stays what it was.
+    """Weights for `oracle_emb` with which a model that was trained without an oracle is unchanged.
 
     `text_emb - text_emb[padding]`, so that the padding, which every step without a token gets, adds exactly
     zero. A plain copy of `text_emb` would add the padding's vector to every frame.

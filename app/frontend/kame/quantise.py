@@ -1,12 +1,12 @@
-"""Weight-only int8 and int4 for one talk at a time: the matrices shrink, the activations stay bf16.
+"""Weight-only int8 and int4 quantisation for batch 1: the matrices shrink, the activations stay bf16.
 
 At batch 1 a step's time is the time to read the weights, so that a half or a quarter of the bytes is about a
 half or a quarter of the time. int8: a scale for each row. int4: a scale and a minimum for each group of 128
-columns (the form that kame.md's floor table counts). Embeddings and norms stay as they are.
+columns. Embeddings and norms stay as they are.
 
-The products run in kernels of ours that NVRTC, which comes with torch on Linux and Windows, compiles at load:
-no Triton, no compiler on the user's machine. Each is checked against plain torch on the device before it is
-used; where a kernel can't be had or is wrong, plain torch does the work, slowly.
+The products run in kernels of the app's own that NVRTC, which comes with torch on Linux and Windows, compiles at load:
+no Triton, no compiler on the user's machine. Each is checked against plain torch on the device before it is used; where
+a kernel doesn't compile or is wrong, plain torch does the work, slowly.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ GROUP = 128
 ROWS_A_BLOCK = 8
 THREADS_A_BLOCK = 128
 """As `kernels.cu` has them: 4 warps of 2 rows."""
+
+Kernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
+"""Called with the packed matrix, its parameters, the vector, and the tensor for the result."""
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +113,7 @@ class QuantisedMatrix(nn.Module):
 
 
 class QuantisedProjection(nn.Linear):
-    """A quantised matrix where the package's attention wants a Linear.
+    """A quantised matrix in the form of a Linear, which the package's attention needs.
 
     The package reads the type and the device of the key-value cache off `weight`, which is empty here.
     """
@@ -123,7 +126,6 @@ class QuantisedProjection(nn.Linear):
         self.matrix = matrix
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """See `QuantisedMatrix.forward`."""
         return self.matrix(input)
 
 
@@ -135,7 +137,7 @@ def quantise(
     keep_int8: tuple[str, ...] = ("text_linear", "linears"),
     weight_of: Callable[[nn.Linear], torch.Tensor] = lambda linear: linear.weight,
 ) -> int:
-    """Puts quantised matrices in the place of all Linears of `model`; returns how many.
+    """Replaces all Linears of `model` by quantised matrices; returns how many.
 
     `device`: where the quantised ones go, each as it is made, so that the whole model never lies there in bf16.
     `keep_int8`: children whose matrices stay int8 under int4, the output heads, where an error is an error in the
@@ -179,11 +181,11 @@ def _fits(matrix: nn.Module, form: Precision) -> bool:
 
 
 @functools.cache
-def kernels() -> dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]]:
-    """The kernels that can be had on this machine's GPU, by precision, each checked on it."""
+def kernels() -> dict[str, Kernel]:
+    """The kernels that work on this machine's GPU, by precision, each checked on it."""
     if not torch.cuda.is_available():
         return {}
-    found = {}
+    found: dict[str, Kernel] = {}
     for precision in ("int8", "int4"):
         try:
             kernel = functools.partial(_launch, _load_kernel(f"gemv_{precision}"))
@@ -191,7 +193,7 @@ def kernels() -> dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor, t
                 raise RuntimeError(f"its result is off by {error:.3g}")
             found[precision] = kernel
         except Exception as error:
-            # Whatever a driver, a card or a later torch makes of it: the talk goes on, only slower.
+            # A driver, a card or a later torch may fail in any way: the session goes on, only slower.
             log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
     return found
 
@@ -202,7 +204,8 @@ def compile_kernel(name: str, capability: str = "") -> bytes:
     Machine code, since a driver reads no PTX that is newer than itself. Needs no card and no CUDA toolkit, for whose
     headers torch's own helper looks. Raises RuntimeError with the log.
     """
-    library = getattr(cuda_utils, "_get_nvrtc_library", None) or cuda_utils._get_gpu_rtc_library
+    names = ("_get_nvrtc_library", "_get_gpu_rtc_library")  # of torch 2.9, and of later ones
+    library = next(getattr(cuda_utils, name) for name in names if hasattr(cuda_utils, name))
     nvrtc, program = library(), ctypes.c_void_p()
     source = (Path(__file__).parent / "kernels.cu").read_bytes()
 
@@ -234,7 +237,9 @@ def _load_kernel(name: str) -> Callable[..., None]:
         code = compile_kernel(name, f"{major}{minor}")
     except RuntimeError:
         code = compile_kernel(name)  # a card that is newer than this torch
-    return cuda_utils._cuda_load_module(code, [name])[name]
+    loaded = cuda_utils._cuda_load_module(code, [name])
+    assert isinstance(loaded, dict)  # since it was asked for by name
+    return loaded[name]
 
 
 def _launch(

@@ -1,6 +1,6 @@
-"""Whether this machine's own paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
+"""Checks that this machine's fast paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
 
-Small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
+With small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from moshi.utils.compile import no_cuda_graph
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.generator import KameGen
-from app.frontend.kame.measure import random_mimi, random_models
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import QuantisedMatrix, kernels
+from app.frontend.kame.random_weights import random_mimi, random_models
 from app.frontend.kame.shapes import TINY_LM
 
 STEPS = 60
@@ -26,7 +26,7 @@ STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison. `detail` says how it came out; one that is not `needed` is told, and fails nothing."""
+    """One comparison. `detail` says how it came out; one that is not `needed` is reported, and fails nothing."""
 
     name: str
     ok: bool
@@ -35,7 +35,7 @@ class Check:
 
 
 def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
-    """All comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
+    """Makes all comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
     checks = []
@@ -67,16 +67,16 @@ def _moshi(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> C
 def _oracle(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
     model = _model(device, dtype)
 
-    def told(step: int, gen: KameGen) -> None:
+    def push(step: int, gen: KameGen) -> None:
         if step in (5, steps // 2):
             gen.push_oracle(list(range(4, 24)), reset=True)
 
-    graphed = _tokens(KameGen(model, use_sampling=False), steps, told)
+    graphed = _tokens(KameGen(model, use_sampling=False), steps, push)
     with no_cuda_graph():
-        plain = _tokens(KameGen(model, use_sampling=False), steps, told)
-    untold = _tokens(KameGen(model, use_sampling=False), steps)
+        plain = _tokens(KameGen(model, use_sampling=False), steps, push)
+    without = _tokens(KameGen(model, use_sampling=False), steps)
     detail = f"{steps} steps" if device.type == "cuda" else f"{steps} steps; a processor has no graphs"
-    return Check(f"an oracle with graphs and without, {name}", graphed == plain != untold, detail)
+    return Check(f"an oracle with graphs and without, {name}", graphed == plain != without, detail)
 
 
 def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
@@ -125,7 +125,7 @@ def _engine(device: torch.device, steps: int) -> Check:
 
 def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
     samples = np.random.default_rng(0).normal(0, 0.1, (steps, FRAME_SAMPLES)).astype(np.float32)
-    out = []
+    out: list[tuple[np.ndarray, Column]] = []
     with engine:
         for index in range(steps):
             if index == steps // 6:
@@ -135,9 +135,9 @@ def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
             if index == steps // 2:
                 engine.release()
             if index == 2 * steps // 3:
-                engine.begin_again()
+                engine.restart_language_model()
                 for _, column in out[-5:]:
-                    engine.follow(column)
+                    engine.replay(column)
             result = engine.step(samples[index])
             out.append((result.samples, result.column))
     return out

@@ -1,6 +1,6 @@
 """Small shapes of the models: the same streams, delays, rates and parts as the published ones.
 
-For benches and tests on machines that can't hold the published ones; with random weights they say nothing.
+For benches and tests on machines that can't hold the published ones; with random weights they produce no speech.
 """
 
 from __future__ import annotations

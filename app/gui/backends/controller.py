@@ -100,7 +100,7 @@ class BackendsController(QObject):
             self._dialogs.open_routes()
         else:
             self._refused = None
-            self._manager.set_backend(choice)
+            self._manager.want(backend=choice)
 
     def _use(self, choice: BackendChoice) -> None:
         if choice != self._setup.choice:
@@ -108,7 +108,7 @@ class BackendsController(QObject):
             self._pick(choice)
         elif self._manager.gave_up or choice == self._failing or is_router(choice):
             self._failing = None  # with what was put right in the dialog, it may work now
-            self._manager.set_backend(choice)
+            self._manager.want(backend=choice, reopen=["backend"])
 
     def blame(self, failure: Failure) -> BackendChoice | None:
         """The brain whose key or connection a failure is about; None for none."""
@@ -178,7 +178,7 @@ class BackendsController(QObject):
         keep_routes(self._settings, table)
         self.save.emit()  # whoever builds the router reads the table from there
         if self._router_waits or is_router(self._setup.choice):
-            self._manager.set_backend(BackendChoice(ROUTER))
+            self._manager.want(backend=BackendChoice(ROUTER), reopen=["backend"])
 
     def _leave_routes(self) -> None:
         self._router_waits = False
@@ -190,11 +190,12 @@ class BackendsController(QObject):
             proposed = self._asked_secondary or secondary_choice(self._settings)
             self._dialogs.open_secondary(proposed, self._manager.wanted.backend)
         else:
-            self._manager.set_secondary(None)
+            self._manager.want(secondary=None)
 
     def _ask_secondary(self, choice: BackendChoice) -> None:
         self._asked_secondary = choice
-        self._manager.set_secondary(choice)
+        again = choice == self._manager.secondary  # with what was put right in the dialog, it may work now
+        self._manager.want(secondary=choice, reopen=["secondary"] if again else ())
 
     def _secondary_taken(self, choice: BackendChoice | None) -> None:
         if choice is not None:
@@ -223,7 +224,7 @@ class BackendsController(QObject):
             self.changed.emit()
 
     def _set_conversation(self, style: Style, tools: ToolChoice, cap: float, always: bool) -> None:
-        self._manager.set_conversation(style, tools, cap)
+        self._manager.want(style=style, tools=tools, cap=cap, reopen=["tools"])
         self._transcript.show_choice(style, tools, cap)
         if always:
             keep_answer_mode_of_talk(self._settings, style, tools, cap)

@@ -1,6 +1,6 @@
-"""A talk as dense as talks get, for the window's bench: made up, the same each time, of any length.
+"""Makes up the events of a conversation as dense as real ones get: the same for a seed, of any length.
 
-Knows nothing of the window. All times are seconds of the session.
+All times are seconds of the session.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from app.conversation.frame import end_of_frame
 
 BACKENDS = (("Embedded", "SmolLM2-135M"), ("OpenAI", "gpt-4.1-mini"))
 ROUND_SECONDS = 12.0
-"""The user asks for five of them, and is answered for six."""
+"""The user speaks for five of them, the answer takes six."""
 SWAP_EVERY = 8
-"""Rounds: in each such one the brain is changed in mid-answer."""
+"""In every so many rounds, the model is changed in mid-answer."""
 WORDS = (
     "the river runs past an old mill where people used to bring their corn and today there is a small museum about "
     "bread mountains weather children school bridge carries its load window light summer train ticket garden water"
@@ -23,7 +23,7 @@ WORDS = (
 
 
 def dense_talk(seconds: float, seed: int = 7) -> list[e.Event]:
-    """The events of a talk of so many seconds, in order."""
+    """The events of a conversation of this many seconds, in order."""
     chance = random.Random(seed)
     events: list[e.Event] = [e.SessionStarted(0.0, "cascade", "whisper tiny.en", *BACKENDS[0], "thinking")]
     revision, backend = 0, 0
@@ -43,7 +43,7 @@ def dense_talk(seconds: float, seed: int = 7) -> list[e.Event]:
 
 
 def many_turns(turns: int, seed: int = 11) -> list[e.Event]:
-    """A talk of so many turns, of both sides together, and nothing else."""
+    """The events of this many turns, counting both sides, and nothing else."""
     chance = random.Random(seed)
     events: list[e.Event] = [e.SessionStarted(0.0, "cascade", "whisper tiny.en", *BACKENDS[0], "thinking")]
     for number in range(1, turns // 2 + 1):
@@ -64,7 +64,7 @@ def many_turns(turns: int, seed: int = 11) -> list[e.Event]:
 
 
 class _Round:
-    """A question with its revisions, and the answer."""
+    """A question with its oracle revisions, and the answer."""
 
     def __init__(self, at: float, turn: int, revision: int, backend: int, chance: random.Random) -> None:
         self.at, self.turn, self.revision, self.backend = at, turn, revision, backend
@@ -72,25 +72,22 @@ class _Round:
         self._out: list[e.Event] = []
 
     def make(self, swapped: bool) -> list[e.Event]:
-        """Its events, not in order."""
+        """The events, not in order."""
         at, turn, out = self.at, self.turn, self._out
         out.append(e.UserStarted(at + 0.3, turn))
         words = _words(self._chance, 16).split()
-        asked_at = 0.0
-        for look in range(13):  # three a second
-            heard = at + 0.6 + look / 3
-            stable, unstable = " ".join(words[: look + 1]), " ".join(words[look + 1 : look + 3])
+        for number in range(13):  # three partial transcripts a second
+            heard = at + 0.6 + number / 3
+            stable, unstable = " ".join(words[: number + 1]), " ".join(words[number + 1 : number + 3])
             out.append(e.TranscriptPartial(heard, turn, stable, unstable, heard - 0.1))
-            if look % 3 == 2:
-                asked_at = heard
-                self._ask(heard, stable, final=False, seconds=0.9)
+            if number % 3 == 2:
+                self._request(heard, stable, final=False, seconds=0.9)
         out += [
             e.UserPaused(at + 4.6, turn, at + 4.5),
             e.TranscriptFinal(at + 4.9, turn, f"{' '.join(words)}?", at + 4.6),
             e.UserEnded(at + 4.9, turn, at + 4.6, "words"),
         ]
-        assert asked_at
-        self._ask(at + 4.95, " ".join(words), final=True, seconds=1.6)
+        self._request(at + 4.95, " ".join(words), final=True, seconds=1.6)
         speaking = self.revision
         out.append(e.AssistantStarted(at + 5.4, turn, speaking))
         for word in range(18):
@@ -98,15 +95,15 @@ class _Round:
             if swapped and word == 8:
                 self.backend = 1 - self.backend
                 out.append(e.BackendChanged(said, *BACKENDS[self.backend]))
-                self._ask(said, " ".join(words), final=True, seconds=1.0)
+                self._request(said, " ".join(words), final=True, seconds=1.0)
                 speaking = self.revision
                 out.append(e.AssistantCorrected(said + 0.1, turn, speaking, "corrected"))
             out.append(e.AssistantSaid(said + 0.2, turn, self._chance.choice(WORDS), speaking))
         out.append(e.AssistantEnded(at + 11.4, turn, False))
         return out
 
-    def _ask(self, at: float, words: str, *, final: bool, seconds: float) -> None:
-        """A revision that comes at 20 to 60 words a second and is fed frame by frame; the one before is over."""
+    def _request(self, at: float, words: str, *, final: bool, seconds: float) -> None:
+        """Adds a revision of 20 to 60 words a second that is fed frame by frame; it supersedes the one before."""
         self.revision += 1
         number, out, backend = self.revision, self._out, BACKENDS[self.backend]
         pace = self._chance.uniform(20, 60)

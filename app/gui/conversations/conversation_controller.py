@@ -77,6 +77,8 @@ class ConversationController(QObject):
         self._errands = background
         self._locale = locale
         self._log: TalkLog | None = None
+        self.shown_choice: Callable[[], SessionChoice] = lambda: manager.wanted
+        """Returns what the session that is shown should be: the user's, or the demo's."""
         self._anew = True  # the talk that begins next is a conversation's first
         self._written: Setup | None = None  # as the desk knows it
         self._trouble_told = ""
@@ -193,7 +195,7 @@ class ConversationController(QObject):
     @property
     def setup(self) -> Setup:
         """How the conversation that is shown is held."""
-        return _setup(self._manager.made_of)
+        return _setup(self.shown_choice())
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:

@@ -1,4 +1,4 @@
-"""The demo's chart: response times as bars, brain by brain, front-end by front-end. Knows nothing of talks."""
+"""The demo's chart: response times as bars, by front-end and model."""
 
 from __future__ import annotations
 
@@ -19,51 +19,53 @@ LEAST_SCALE_SECONDS = 0.5
 
 
 def backend_colour(place: int, dark: bool) -> QColor:
-    """The colour of the brain at `place`."""
+    """The colour of the model at `place` in the order of names."""
     hues = _HUES_DARK if dark else _HUES
     return QColor(hues[place % len(hues)])
 
 
 class DemoChart(QWidget):
-    """`show_groups` gives it what to show; `names` tells whose colour is which."""
+    """Paints groups of bars below each other, over a grid of seconds."""
 
     def __init__(self, words: DemoWords, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.groups: tuple[DemoGroup, ...] = ()
         self._names: tuple[str, ...] = ()
         self._words = words
-        self.setAccessibleName(self.tr("Response times, brain by brain"))
+        self.setAccessibleName(self.tr("Response times by model"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_groups(self, groups: Sequence[DemoGroup], names: Sequence[str]) -> None:
-        """Shows these bars."""
+        """Shows these bars; the order of `names` gives the colours."""
         self.groups, self._names = tuple(groups), tuple(names)
-        told = (
+        descriptions = (
             f"{group.title}: " + ", ".join(f"{bar.backend} {self._words.time(bar.seconds)}" for bar in group.bars)
             for group in self.groups
         )
-        self.setAccessibleDescription("; ".join(told))
+        self.setAccessibleDescription("; ".join(descriptions))
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as its bars are."""
+        """Is as high as its bars."""
         return QSize(640, round(self._height))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower, but no lower."""
+        """Narrower, at the same height."""
         return QSize(380, round(self._height))
 
     @property
     def scale(self) -> float:
         """Seconds at the right edge: a round number."""
-        most = max([b.seconds or 0.0 for g in self.groups for b in g.bars] + [LEAST_SCALE_SECONDS])
-        return math.ceil(most / self._step - 1e-9) * self._step
+        return math.ceil(self._longest / self._step - 1e-9) * self._step
+
+    @property
+    def _longest(self) -> float:
+        return max([bar.seconds or 0.0 for group in self.groups for bar in group.bars] + [LEAST_SCALE_SECONDS])
 
     @property
     def _step(self) -> float:
-        most = max([b.seconds or 0.0 for g in self.groups for b in g.bars] + [LEAST_SCALE_SECONDS])
-        return next((step for step in STEPS if most / step <= 5), STEPS[-1])
+        return next((step for step in STEPS if self._longest / step <= 5), STEPS[-1])
 
     @property
     def _line(self) -> float:
@@ -79,7 +81,7 @@ class DemoChart(QWidget):
         return bars * self._row + len(self.groups) * self._line * 2.1 + self._line * 1.9
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the grid, and then group by group."""
+        """Paints each group with its grid."""
         palette = self.palette()
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
         look = Look.of(palette)

@@ -1,6 +1,4 @@
-"""Runs the swap demo in the window: opens its panel, has its sessions shown in the window's own panes, and puts the
-user's talk back behind it. Knows no pane but its own panel.
-"""
+"""Runs the demo in the window: opens its panel, and starts the user's own session again when the demo is over."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.conversation.events import Event
 from app.demo.base import (
     DemoBackend,
     DemoFrontEnd,
@@ -55,7 +54,12 @@ class DemoController(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, service: DemoService, manager: SessionManager, background: BackgroundTasks, window: QWidget
+        self,
+        service: DemoService,
+        manager: SessionManager,
+        on_event: Callable[[Event], None],
+        background: BackgroundTasks,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
         self.panel: DemoPanel | None = None
@@ -67,8 +71,11 @@ class DemoController(QObject):
         self._manager = manager
         self._errands = background
         self._window = window
-        self._stage = WindowStage(service, manager, self)
-        self._stage.interrupted.connect(self._give_way)
+        self._stage = WindowStage(service, on_event, self)
+        self.manager = self._stage.manager
+        """Of the demo's sessions."""
+        manager.before_start = self.manager.idle  # two sessions at once would want the same devices
+        self.manager.before_start = manager.idle
         self._talked = False  # a talk of the user's made room
         self._closing = False
         self._task: asyncio.Task[None] | None = None
@@ -106,15 +113,10 @@ class DemoController(QObject):
     def make_way(self) -> None:
         """The user begins a talk of their own, or goes elsewhere: ends now, and shows their brain again."""
         if self.running:
-            self._stage.leave()
-            self._give_way()
-            if self._manager.has_guest:
-                self._manager.stop()
+            self._talked = False
+            self.stop()
+            self.manager.stop()
             self.backend_shown.emit(self._manager.wanted.backend)
-
-    def _give_way(self) -> None:
-        self._talked = False
-        self.stop()
 
     async def close(self, seconds: float = 1.0) -> None:
         """The window goes; before its keeper is closed."""
@@ -123,6 +125,7 @@ class DemoController(QObject):
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=seconds)
+        await self.manager.close(seconds)
         if self.panel is not None:
             self.panel.close()
 
@@ -176,6 +179,7 @@ class DemoController(QObject):
         questions = await asyncio.to_thread(lambda: self._service.questions)
         runner = self._runner = DemoRunner(self._stage, questions, plan, self._show)
         self.began.emit()
+        self._manager.stop()
         cancelled, fault = False, ""
         try:
             await runner.run()
@@ -186,7 +190,10 @@ class DemoController(QObject):
             fault = self.tr("The demo ended early, because of a fault in the program ({0}). The log has the details.")
             fault = fault.format(type(error).__name__)
         finally:
-            self._put_back()
+            self.manager.stop()
+            if not self._closing:
+                self.backend_shown.emit(self._manager.wanted.backend)
+                self.ended.emit(self._talked)
         result = runner.result
         panel.show_result(result)
         if fault:
@@ -198,16 +205,6 @@ class DemoController(QObject):
             # The panel is laid out before its picture is taken.
             await asyncio.sleep(0)
             self._leave_alone(self._write(result))
-
-    def _put_back(self) -> None:
-        manager = self._manager
-        self._stage.leave()
-        if self._closing:
-            return
-        if manager.has_guest:
-            manager.stop()
-        self.backend_shown.emit(manager.wanted.backend)
-        self.ended.emit(self._talked)
 
     def _show(self, progress: DemoProgress) -> None:
         self._panel().show_progress(progress)

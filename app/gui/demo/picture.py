@@ -1,4 +1,4 @@
-"""Draws what the demo has brought as an image, where there is no window."""
+"""Draws the demo's result as an image without a window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.gui.demo.result_page import PICTURE_PX, DemoPage
 
 
 def draw(result: DemoResult, path: Path) -> None:
-    """Writes the last page as an image; needs no screen. Raises OSError with a reason."""
+    """Writes the result page as an image; needs no screen. Raises OSError with a reason."""
     if QApplication.instance() is None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(["kame-desktop"])

@@ -1,4 +1,4 @@
-"""The demo's last page: what it comes to, the chart, and the answers as they were heard. Knows nothing of talks."""
+"""The demo's last page: a summary, the chart, and the answers as they were spoken."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.gui.widgets.palette import Look
 from app.gui.widgets.panel import Quiet
 
 PICTURE_PX = 900
-FINER = 2
+PICTURE_SCALE = 2
 MARGIN_PX = 24
 
 
 class DemoPage(QScrollArea):
-    """`show_result` fills it; `save` writes all of it as an image, also what is scrolled out of view."""
+    """Shows a `DemoResult`."""
 
     def __init__(self, words: DemoWords, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,26 +30,28 @@ class DemoPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(self.tr("What the demo has brought"))
+        self.setAccessibleName(self.tr("Result of the demo"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.body = QWidget(self)
         self.setWidget(self.body)
-        column = QVBoxLayout(self.body)
+        column = self._column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 10, 0)
         column.setSpacing(8)
         self.summary = QLabel(self.body)
         self.summary.setWordWrap(True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary.setAccessibleName(self.tr("What it comes to"))
+        self.summary.setAccessibleName(self.tr("Summary"))
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self.summary)
-        self.chart_head = self._bold(self.tr("From the end of the question to the first sound of its answer"))
+        self.chart_head = bold_label(
+            self.tr("From the end of the question to the first sound of its answer"), self.body
+        )
         column.addSpacing(4)
         column.addWidget(self.chart_head)
         self.chart = DemoChart(words, self.body)
         column.addWidget(self.chart)
         column.addSpacing(4)
-        column.addWidget(self._bold(self.tr("The answers, as they were heard")))
+        column.addWidget(bold_label(self.tr("The answers as they were spoken"), self.body))
         self.answers = QWidget(self.body)
         self._answers = QVBoxLayout(self.answers)
         self._answers.setContentsMargins(0, 0, 0, 0)
@@ -58,7 +60,7 @@ class DemoPage(QScrollArea):
         column.addStretch(1)
 
     def show_result(self, result: DemoResult) -> None:
-        """Shows what a tour has brought."""
+        """Fills the page."""
         self.result = result
         self.summary.setText("\n".join(self.words.summary(result)))
         groups = self.words.groups(result)
@@ -83,21 +85,21 @@ class DemoPage(QScrollArea):
 
     @property
     def lines(self) -> list[str]:
-        """The answers' lines as they are shown."""
+        """The lines below the chart."""
         labels = self.answers.findChildren(QLabel)
         return [label.text() for label in labels if not label.isHidden()]
 
     def save(self, path: Path) -> None:
-        """Writes it as an image, in the colours of the window. Raises OSError with a reason."""
+        """Writes the whole page as an image, in the window's colours. Raises OSError with a reason."""
         body = self.body
         before = body.size()
         width = max(PICTURE_PX, self.viewport().width())
-        self.setWidgetResizable(False)  # or it is made as wide as the view again
-        body.layout().activate()
-        body.resize(width, body.layout().heightForWidth(width))
+        self.setWidgetResizable(False)  # otherwise it would be made as wide as the view again
+        self._column.activate()
+        body.resize(width, self._column.heightForWidth(width))
         size = body.size() + QSize(2 * MARGIN_PX, 2 * MARGIN_PX)
-        image = QImage(size * FINER, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(FINER)
+        image = QImage(size * PICTURE_SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(PICTURE_SCALE)
         image.fill(self.palette().color(QPalette.ColorRole.Window))
         body.render(image, QPoint(MARGIN_PX, MARGIN_PX), QRegion(), QWidget.RenderFlag.DrawChildren)
         body.resize(before)
@@ -107,12 +109,10 @@ class DemoPage(QScrollArea):
             raise OSError(writer.errorString())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
+        """Follows the system's palette."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._colour()
-
-    # -- building
 
     def _add_answer(self, answer: DemoAnswer) -> None:
         names = self.words.names(self.result)
@@ -134,7 +134,7 @@ class DemoPage(QScrollArea):
         self._add(head, places, text)
 
     def _add(self, head: str, places: tuple[int, ...], text: str) -> None:
-        title = self._bold(head, self.answers)
+        title = bold_label(head, self.answers)
         self._heads.append((title, places))
         self._answers.addWidget(title)
         label = QLabel(text, self.answers)
@@ -143,14 +143,6 @@ class DemoPage(QScrollArea):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.setContentsMargins(12, 0, 0, 2)
         self._answers.addWidget(label)
-
-    def _bold(self, text: str, parent: QWidget | None = None) -> QLabel:
-        label = QLabel(text, parent or self.body)
-        font = label.font()
-        font.setBold(True)
-        label.setFont(font)
-        label.setWordWrap(True)
-        return label
 
     def _colour(self) -> None:
         palette = QPalette(self.palette())
@@ -162,3 +154,13 @@ class DemoPage(QScrollArea):
             mine = QPalette(palette)
             mine.setColor(QPalette.ColorRole.WindowText, readable if readable.isValid() else text)
             label.setPalette(mine)
+
+
+def bold_label(text: str, parent: QWidget) -> QLabel:
+    """A bold label that wraps."""
+    label = QLabel(text, parent)
+    font = label.font()
+    font.setBold(True)
+    label.setFont(font)
+    label.setWordWrap(True)
+    return label

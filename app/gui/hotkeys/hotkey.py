@@ -1,15 +1,10 @@
-"""What a hotkey is, which keys can be one, and what takes one from the system.
-
-Reads Qt's portable text ("Ctrl+Alt+Space") into a `Hotkey`, which each platform turns into its own terms. Knows
-nothing of what hotkeys do, nor of a platform.
-"""
+"""Reads a hotkey from Qt's portable text ("Ctrl+Alt+Space") and refuses keys that can't be one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 
 _MODIFIERS = {
@@ -44,9 +39,9 @@ _NAMED = {
     _K.Key_MicMute: (0x1008FFB2, "XF86AudioMicMute", 0),
     **{_K(_K.Key_F1.value + n): (0xFFBE + n, f"F{n + 1}", 0x70 + n) for n in range(24)},
 }
-"""Keys that aren't a character: X's keysym and its name, and Windows' virtual key (0: it has none)."""
+"""Keys without a character: X's keysym and its name, and Windows' virtual key (0: none)."""
 
-_ALONE = {
+_STANDALONE = {
     _K.Key_Pause,
     _K.Key_ScrollLock,
     _K.Key_MediaPlay,
@@ -54,41 +49,29 @@ _ALONE = {
     _K.Key_MicMute,
     *(_K(_K.Key_F1.value + n) for n in range(24)),
 }
-"""Keys that nobody writes with: they may be a hotkey without Ctrl, Alt or the system's key."""
+"""Keys that type nothing: they may be a hotkey without Ctrl, Alt or the system's key."""
 
-_NEEDED = {
-    *(
-        (frozenset({"ctrl"}), key)
-        for key in (
-            _K.Key_C,
-            _K.Key_X,
-            _K.Key_V,
-            _K.Key_Z,
-            _K.Key_A,
-            _K.Key_S,
-            _K.Key_Q,
-            _K.Key_W,
-            _K.Key_Tab,
-        )
-    ),
+_RESERVED = {
+    *((frozenset({"ctrl"}), _K(ord(letter))) for letter in "CXVZASQW"),
+    (frozenset({"ctrl"}), _K.Key_Tab),
     (frozenset({"alt"}), _K.Key_F4),
     (frozenset({"alt"}), _K.Key_Tab),
     (frozenset({"ctrl", "alt"}), _K.Key_Delete),
 }
-"""Combinations that copy, save, close and the like wherever one works."""
+"""Combinations that copy, save, close and the like in every program."""
 
 
 class HotkeyRefused(ValueError):
-    """No hotkey can be made of this; `str(error)` is a sentence for the user."""
+    """This can't be a hotkey; `str(error)` is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hotkey:
     """One key with its modifiers.
 
-    `modifiers`: of "ctrl", "alt", "shift", "meta"; `keysym`: X's number for the key; `name`: X's name for it, empty
-    for a character; `virtual_key`: Windows' number, 0 for a character (which depends on the layout); `text`: as the
-    user knows it.
+    `modifiers`: some of "ctrl", "alt", "shift", "meta"; `keysym`: X's number for the key; `name`: X's name for it,
+    empty for a character; `virtual_key`: Windows' number, 0 for a character (it depends on the layout); `text`: as
+    shown to the user.
     """
 
     modifiers: frozenset[str]
@@ -104,7 +87,7 @@ class Hotkey:
 
 
 def read_hotkey(text: str) -> Hotkey | None:
-    """The hotkey that Qt's portable text names; None when `text` is empty. Raises HotkeyRefused."""
+    """Reads Qt's portable text; returns None when it is empty. Raises HotkeyRefused."""
     text = text.strip()
     if not text:
         return None
@@ -112,7 +95,8 @@ def read_hotkey(text: str) -> Hotkey | None:
     shown = keys.toString(QKeySequence.SequenceFormat.NativeText) or text
     if keys.count() != 1:
         raise HotkeyRefused(_tr("“{0}” is not one key, so it can't be a hotkey. Choose a single combination.", shown))
-    key, flags = keys[0].key(), keys[0].keyboardModifiers()
+    combination = keys[0]  # type: ignore[index]  # the stubs lack __getitem__
+    key, flags = combination.key(), combination.keyboardModifiers()
     modifiers = frozenset(name for flag, name in _MODIFIERS.items() if flags & flag)
     if flags & Qt.KeyboardModifier.KeypadModifier:
         raise HotkeyRefused(_tr("“{0}” is on the number pad, whose keys can't be hotkeys. Choose another key.", shown))
@@ -124,49 +108,14 @@ def read_hotkey(text: str) -> Hotkey | None:
         raise HotkeyRefused(
             _tr("“{0}” can't be a hotkey. Choose a letter, a digit or a function key, with Ctrl or Alt.", shown)
         )
-    if key not in _ALONE and not modifiers - {"shift"}:
+    if key not in _STANDALONE and not modifiers - {"shift"}:
         raise HotkeyRefused(
             _tr("“{0}” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both.", shown)
         )
-    if (modifiers, key) in _NEEDED:
+    if (modifiers, key) in _RESERVED:
         raise HotkeyRefused(_tr("“{0}” is needed in every program, so it can't be a hotkey. Choose other keys.", shown))
     return Hotkey(modifiers, keysym, name, virtual_key, shown)
 
 
 def _tr(sentence: str, *words: str) -> str:
     return QCoreApplication.translate("", sentence).format(*words)
-
-
-class Grabber(QObject):
-    """Takes keys from the system. `pressed` and `released` name the key that went down or up, repeats left out.
-
-    `failed` names a key and tells in a sentence why it can't be had, while the others work on; without a name, all of
-    them. `granted` names a key and tells in words which one the desktop uses for it, where its user may choose others.
-    `anew`: all keys are about to be taken once more, by the grabber itself; what has failed may work now.
-    """
-
-    pressed = Signal(str)
-    released = Signal(str)
-    failed = Signal(str, str)
-    granted = Signal(str, str)
-    anew = Signal()
-
-    takes_from_fields = True
-    """Whether a key that is taken never reaches the app's own fields, and keys can be given back for a moment."""
-
-    def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Takes these keys, by name, in place of those before. Never raises; what fails is told by `failed`."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Gives all keys back, for good; waits for two seconds at most."""
-        raise NotImplementedError
-
-    @staticmethod
-    def same_keys(key: Hotkey, other: Hotkey) -> str:
-        """Why `key` can't be had beside `other`, which this keyboard gives in the same way."""
-        return _tr(
-            "“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.",
-            key.text,
-            other.text,
-        )

@@ -1,7 +1,4 @@
-"""Holding the talk button: with the mouse, with the space bar anywhere in the window, or from outside of it.
-
-Turns all of them into one press and one release. Knows nothing of what they do.
-"""
+"""Turns mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 REPEAT_MS = 40
-"""A keyboard repeats at most some 30 ms apart; a finger is never that quick."""
+"""Keyboards repeat at most some 30 ms apart; no finger is that quick."""
 
 COMMAND_REPEAT_MS = 1_000
-"""A desktop that repeats a held key's command does so within this, also for the first time."""
+"""A desktop that repeats a held key's command does so within this time, the first time too."""
 
 Mode = Literal["hold", "toggle"]
 
@@ -33,14 +30,14 @@ _OF_THE_WINDOW = ("mouse", "space")
 
 
 class PushToTalk(QObject):
-    """`pressed` and `released`, in turns.
+    """Emits `pressed` and `released` alternately.
 
-    In the mode "hold", `pressed` when the first holder holds, `released` when the last lets go. In the mode "toggle"
-    whoever begins to hold changes from one to the other, and letting go means nothing. Holders are "mouse" and
-    "space", which are the window's own, "hotkey" and "ptt".
+    In the mode "hold", `pressed` comes when the first holder holds and `released` when the last one lets go. In the
+    mode "toggle" each holder that begins to hold switches between the two, and letting go means nothing. Holders are
+    "mouse" and "space", which are the window's own, "hotkey" and "ptt".
 
-    Installed as a filter on the window's `QWindow`, which sees its keys before any widget: the space bar
-    talks wherever the focus is, unless that is a text field. Enter clicks a focused button in its place.
+    Installed as an event filter on the window's `QWindow`, which sees keys before any widget: the space bar talks
+    wherever the focus is, except in a text field. Enter clicks a focused button instead.
     """
 
     pressed = Signal()
@@ -52,8 +49,8 @@ class PushToTalk(QObject):
         self._mode: Mode = "hold"
         self._on = False
         self._enabled = False
-        # Some X servers repeat a held key as releases and presses that nothing marks as repeats: a release
-        # only counts when no press follows at once.
+        # Some X servers repeat a held key as releases and presses without marking them as repeats: a release counts
+        # only when no press follows at once.
         self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
         self._space_up.timeout.connect(lambda: self.let_go("space"))
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
@@ -72,38 +69,38 @@ class PushToTalk(QObject):
         return self._mode
 
     def set_mode(self, mode: Mode) -> None:
-        """How pressing works from now on; when that is something else, all is let go."""
+        """Changes how pressing works; a change releases the button."""
         if mode != self._mode:
             self.let_go_all()
             self._mode = mode
 
     def set_enabled(self, enabled: bool) -> None:
-        """Whether holding has an effect; what is held is let go when it no longer has."""
+        """Sets whether holding has an effect; when it has none, the button is released."""
         self._enabled = enabled
         if not enabled:
             self.let_go_all()
 
     def hold(self, holder: str) -> None:
-        """`holder` holds. Until it lets go, saying so again has no effect."""
+        """`holder` holds the button; repeats have no effect until it lets go."""
         if not self._enabled or holder in self._holders:
             return
         self._holders.add(holder)
         self._set_on(not self._on if self._mode == "toggle" else True)
 
     def let_go(self, holder: str) -> None:
-        """`holder` lets go."""
+        """`holder` lets the button go."""
         if holder in self._holders:
             self._holders.remove(holder)
             if self._mode == "hold":
                 self._set_on(bool(self._holders))
 
     def command(self, word: str, at: float = math.inf) -> bool:
-        """Does what another process wants: "press", "release" or "toggle". False when nothing can be held now.
+        """Carries out another process's "press", "release" or "toggle". False when the button can't be held now.
 
         In the mode "toggle" a "press" that follows another within `COMMAND_REPEAT_MS`, without a "release", is the
-        same press repeated: a desktop may run a key's command again while it is held. `at`: when the word was given,
-        by a clock that all processes share. A "press" that was given before a "release" and comes after it holds
-        nothing: its key is up. In the mode “toggle” it still counts as one press.
+        same press repeated: a desktop may run a key's command again while it is held. `at`: when the command was
+        given, by a clock that all processes share. A "press" given before a "release" that arrives after it holds
+        nothing, since its key is up; in the mode "toggle" it still counts as one press.
         """
         overtaken = at < self._released_at
         if word == "release" and at < math.inf:
@@ -127,20 +124,20 @@ class PushToTalk(QObject):
         elif word == "toggle":
             (self.let_go if "ptt" in self._holders else self.hold)("ptt")
         else:
-            raise ValueError(f"not a word for the talk button: {word}")
+            raise ValueError(f"unknown command for the talk button: {word}")
         return True
 
     def let_go_all(self) -> None:
-        """Nothing holds any more, for example since the talk is over."""
+        """Releases the button for all holders."""
         self._space_up.stop()
         self._command_up.stop()
         self._holders.clear()
         self._set_on(False)
 
     def let_go_own(self) -> None:
-        """The window's own mouse and keys hold no more, since it has lost the focus; hotkeys and commands go on.
+        """Releases the window's own mouse and space bar, after it has lost the focus; hotkeys and commands still hold.
 
-        In the mode "toggle" a talk that was begun goes on too: nobody has to stay in the window for it.
+        In the mode "toggle" a turn that was begun goes on too: the user need not stay in the window for it.
         """
         self._space_up.stop()
         for holder in _OF_THE_WINDOW:
@@ -156,7 +153,7 @@ class PushToTalk(QObject):
             self.let_go("ptt")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Takes the space bar and, for buttons, Enter."""
+        """Handles the space bar and, on buttons, Enter."""
         if isinstance(event, QKeyEvent):
             if event.type() == QEvent.Type.KeyPress:
                 return self._key_down(event)
@@ -171,7 +168,7 @@ class PushToTalk(QObject):
         if event.key() == Qt.Key.Key_Space:
             if "space" in self._holders:
                 self._space_up.stop()
-                return True  # the keyboard repeats itself
+                return True  # the keyboard repeats it
             if takes_text(focus):
                 return False
             if not event.isAutoRepeat():
@@ -187,7 +184,7 @@ class PushToTalk(QObject):
         if event.key() != Qt.Key.Key_Space:
             return False
         if "space" not in self._holders:
-            # Its press was taken here, so a button must not see only the release.
+            # Its press was handled here, so a button must not see only the release.
             return QApplication.activePopupWidget() is None and not takes_text(QApplication.focusWidget())
         if not event.isAutoRepeat():
             self._space_up.start()

@@ -80,7 +80,7 @@ class TalkKeys(QObject):
 
     def hush(self) -> None:
         """Hears no hotkey any more, which takes no time; `close` gives them back."""
-        self._hotkeys.hush()
+        self._hotkeys.stop_reporting()
 
     def close(self) -> None:
         """Gives the keys back; a desktop that doesn't answer is waited for, for two seconds at most."""

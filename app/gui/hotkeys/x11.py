@@ -1,20 +1,18 @@
-"""Hotkeys on X11: keys grabbed on the root window, through a connection of its own.
-
-Knows nothing of what the keys do. Linux only.
-"""
+"""Hotkeys on X11: grabs keys on the root window, through its own connection to the X server. Linux only."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer
 
-from app.gui.hotkeys.hotkey import Grabber, Hotkey
+from app.gui.hotkeys.grabber import Grabber
+from app.gui.hotkeys.hotkey import Hotkey
 
 REPEAT_MS = 40
-"""A held key repeats as releases and presses in pairs: a release only counts when no press follows within this."""
+"""A held key repeats as pairs of a release and a press: a release counts when no press follows within this."""
 
 _ALT = (0xFFE9, 0xFFEA)
 _META = (0xFFEB, 0xFFEC, 0xFFE7, 0xFFE8)
@@ -36,22 +34,22 @@ class X11Hotkeys(Grabber):
         self._names: dict[tuple[int, int], str] = {}
         self._grabbed: list[tuple[int, int]] = []
         self._plan: object = None
-        self._relevant = 0
+        self._modifiers = 0
         self._down: dict[int, str] = {}
-        self._up: set[int] = set()
+        self._released: set[int] = set()
         self._remapped = False
-        self._up_timer = QTimer(self, singleShot=True, interval=REPEAT_MS)
-        self._up_timer.timeout.connect(self._settle_releases)
+        self._release_timer = QTimer(self, singleShot=True, interval=REPEAT_MS)
+        self._release_timer.timeout.connect(self._flush_releases)
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """See Grabber. Asks the X server, and waits for its answers."""
+        """Grabs the keys, waiting for the X server's replies."""
         self._keys = dict(keys)
         if self._display is None and not (keys and self._open()):
             return
         self._guarded(self._grab)
 
     def close(self) -> None:
-        """See Grabber. The X server gives the keys free with the connection."""
+        """Gives the keys back and disconnects."""
         self._keys = {}
         if self._display is not None:
             self._guarded(self._ungrab)
@@ -63,12 +61,12 @@ class X11Hotkeys(Grabber):
         try:
             from Xlib import display, error
         except ImportError as problem:
-            self._tell_unavailable(problem)
+            self._fail_all(problem)
             return False
         try:
             self._display = display.Display(self._name)
         except (error.DisplayError, error.ConnectionClosedError, error.XauthError, OSError) as problem:
-            self._tell_unavailable(problem)
+            self._fail_all(problem)
             return False
         self._display.set_error_handler(lambda problem, _request: _log.warning("X: %s", problem))
         self._notifier = QSocketNotifier(self._display.fileno(), QSocketNotifier.Type.Read, self)
@@ -78,20 +76,20 @@ class X11Hotkeys(Grabber):
     def _readable(self) -> None:
         self._guarded(self._drain)
 
-    def _guarded(self, work: Any) -> None:
-        """Does `work`; a connection that is lost meanwhile is told, and given up."""
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Calls `work`; if the connection is lost meanwhile, drops it and reports that."""
         from Xlib import error
 
         try:
             work()
             if self._display is not None:
-                self._drain()  # answers are read with events, which the socket then no longer announces
+                self._drain()  # replies are read together with events, which the socket then no longer announces
         except (error.ConnectionClosedError, error.XError, OSError) as problem:
             self._drop()
-            self._tell_unavailable(problem)
+            self._fail_all(problem)
 
     def _drop(self) -> None:
-        self._up_timer.stop()
+        self._release_timer.stop()
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier.deleteLater()
@@ -100,12 +98,12 @@ class X11Hotkeys(Grabber):
             display, self._display = self._display, None
             try:
                 display.close()
-            except Exception as problem:  # the connection may be gone already, and says so in many ways
+            except Exception as problem:  # the connection may be gone already; the library raises many kinds
                 _log.info("X: %r", problem)
         self._names, self._grabbed, self._plan = {}, [], None
-        self._release_all()
+        self._forget_pressed()
 
-    def _tell_unavailable(self, problem: Exception) -> None:
+    def _fail_all(self, problem: Exception) -> None:
         _log.warning("X: %s", repr(problem))  # not itself: its traceback holds a socket
         sentence = self.tr("The X server can't be asked for hotkeys ({0}), so they don't work.")
         self.failed.emit("", sentence.format(type(problem).__name__))
@@ -116,32 +114,25 @@ class X11Hotkeys(Grabber):
         self._ungrab()
         self._plan = self._make_plan()
         codes, masks, locks = self._plan
-        self._relevant = masks["shift"] | masks["ctrl"] | masks["alt"] | masks["meta"]
+        self._modifiers = masks["shift"] | masks["ctrl"] | masks["alt"] | masks["meta"]
         for name, key in self._keys.items():
-            if not codes[name]:
-                sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
-                self.failed.emit(name, sentence.format(key.text))
-                continue
             mine = codes[name]
-            if same := next((self._names[one] for one in mine if one in self._names), ""):
-                self.failed.emit(name, self.same_keys(key, self._keys[same]))
+            if not mine:
+                self.fail_missing(name, key)
                 continue
-            taken = [
-                combination
-                for code, mask in mine
-                for lock in locks
-                if not self._grab_one(*(combination := (code, mask | lock)))
-            ]
-            if taken:
-                for code, mask in mine:
-                    for lock in locks:
-                        self._ungrab_one(code, mask | lock)
+            if same := next((self._names[code] for code in mine if code in self._names), ""):
+                self.fail_duplicate(name, key, self._keys[same])
+                continue
+            combinations = [(code, mask | lock) for code, mask in mine for lock in locks]
+            granted = [self._grab_one(*combination) for combination in combinations]
+            if not all(granted):
+                for combination in combinations:
+                    self._ungrab_one(*combination)
                 self._display.sync()
-                sentence = self.tr("“{0}” is another program's hotkey already, so it can't be had. Choose another.")
-                self.failed.emit(name, sentence.format(key.text))
+                self.fail_taken(name, key)
                 continue
             self._names.update(dict.fromkeys(mine, name))
-            self._grabbed += [(code, mask | lock) for code, mask in mine for lock in locks]
+            self._grabbed += combinations
 
     def _grab_one(self, code: int, mask: int) -> bool:
         from Xlib import X, error
@@ -160,13 +151,13 @@ class X11Hotkeys(Grabber):
             self._display.ungrab_keyboard(X.CurrentTime)  # a key that is down holds the whole keyboard
         self._names, self._grabbed = {}, []
         self._display.sync()
-        self._release_all()
+        self._forget_pressed()
 
     def _ungrab_one(self, code: int, mask: int) -> None:
         self._display.screen().root.ungrab_key(code, mask)
 
     def _make_plan(self) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int], list[int]]:
-        """By name the keycodes and modifiers to grab; the modifiers' masks; the locks' masks, in all combinations."""
+        """The keycodes and modifiers to grab, by name; the modifiers' masks; all combinations of the locks' masks."""
         from Xlib import X
 
         of_code: dict[int, int] = {}
@@ -195,7 +186,7 @@ class X11Hotkeys(Grabber):
         return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
 
     def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """The keycodes that give this key in the first layout that has it, and the modifiers it then takes."""
+        """The keycodes that give this key in the first layout that has it, with the modifiers needed."""
         base = 0
         for modifier in key.modifiers:
             base |= masks[modifier]
@@ -220,37 +211,35 @@ class X11Hotkeys(Grabber):
             elif event.type == X.MappingNotify:
                 self._display.refresh_keyboard_mapping(event)
                 self._remapped = True
-        # Another keyboard of the same layout says so too: nothing is let go for that.
+        # Another keyboard of the same layout sends this event too: then nothing changes.
         if self._remapped and self._display is not None:
             self._remapped = False
             if self._make_plan() != self._plan:
-                self.anew.emit()
+                self.rebinding.emit()
                 self._grab()
 
     def _key_down(self, code: int, state: int) -> None:
         if code in self._down:
-            self._up.discard(code)  # it repeats
+            self._released.discard(code)  # it repeats
             return
-        if name := self._names.get((code, state & self._relevant)):
+        if name := self._names.get((code, state & self._modifiers)):
             self._down[code] = name
             self.pressed.emit(name)
 
     def _key_up(self, code: int) -> None:
         if code in self._down:
-            self._up.add(code)
-            self._up_timer.start()
+            self._released.add(code)
+            self._release_timer.start()
 
-    def _settle_releases(self) -> None:
+    def _flush_releases(self) -> None:
         if self._display is not None:
             self._guarded(self._drain)  # a press that follows may have come while this program was busy
-        if self._up_timer.isActive():
-            return  # another release came with it
-        for code in tuple(self._up):
-            self._up.discard(code)
+        if self._release_timer.isActive():
+            return  # another release came in
+        for code in tuple(self._released):
+            self._released.discard(code)
             self.released.emit(self._down.pop(code))
 
-    def _release_all(self) -> None:
-        self._up.clear()
-        down, self._down = self._down, {}
-        for name in down.values():
-            self.released.emit(name)
+    def _forget_pressed(self) -> None:
+        self._released.clear()
+        self._down.clear()

@@ -1,4 +1,4 @@
-"""One answer as a bar: the time until it was heard, cut into what was waited for. Knows nothing of talks."""
+"""Shows one answer as a bar: the time until it was heard, divided into what was waited for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Piece
-from app.gui.latency.descriptions import LatencyWords, seconds_words
+from app.gui.latency.descriptions import LatencyWords
+from app.gui.widgets.formats import seconds_words
 from app.gui.widgets.palette import STATE_COLOURS, blend
 
 PIECE_COLOURS: dict[Piece, QColor] = {
@@ -22,7 +23,7 @@ PIECE_COLOURS: dict[Piece, QColor] = {
 """The colours that the talk's states have elsewhere: white is readable on each, in light and in dark."""
 
 SHOWN_SECONDS = 0.005
-"""What is shorter reads 0.00 s and is left out."""
+"""Shorter pieces would read 0.00 s and are left out."""
 
 BAR_PX = 26
 GAP_PX = 16
@@ -30,7 +31,7 @@ SWATCH_PX = 10
 
 
 def piece_colour(piece: Piece, dark: bool) -> QColor:
-    """A piece's colour on a light or a dark ground; only on a dark one it needs to be lighter to stand out."""
+    """A piece's colour, lighter on a dark background."""
     return PIECE_COLOURS[piece].lighter(135) if dark else PIECE_COLOURS[piece]
 
 
@@ -56,21 +57,18 @@ class LatencyBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """The bar, and a line below it."""
         return QSize(420, self.heightForWidth(420))
 
     def minimumSizeHint(self) -> QSize:
-        """The line below may break."""
         return QSize(240, BAR_PX)
 
     def heightForWidth(self, width: int) -> int:
-        """As many lines below the bar as it takes."""
+        """The height of the bar and the lines of its legend."""
         places = self._places(width)
         lines = 1 + max((line for line, *_ in places), default=0)
         return BAR_PX + 6 + lines * self._line_height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the bar and its legend."""
         palette = self.palette()
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
         dark = ground.lightnessF() < 0.5
@@ -115,7 +113,7 @@ class LatencyBar(QWidget):
         return self.fontMetrics().height() + 4
 
     def _pieces(self) -> list[tuple[Piece, str, str]]:
-        """Those that took time: name, and seconds in words."""
+        """The pieces that took time, with their names and times in words."""
         return [
             (piece, self._words.short(piece), seconds_words(self.wait[piece]))
             for piece in PIECES

@@ -1,4 +1,4 @@
-"""What is told of an answer's latency, in words: stages, times, and why it was slow. Knows no widget."""
+"""Describes an answer's latency in words: its stages, their times, and why it was slow."""
 
 from __future__ import annotations
 
@@ -6,33 +6,28 @@ from PySide6.QtCore import QObject
 
 from app.conversation.latency import Answer, Piece
 from app.conversation.latency_causes import Cause, Reason
-
-
-def seconds_words(seconds: float) -> str:
-    """To the hundredth, since answers are a matter of tenths: `0.45 s`; `12.3 s` from ten on."""
-    shown = f"{seconds:.2f}" if abs(seconds) < 9.995 else f"{seconds:.1f}"
-    return f"{shown} s".replace("-0.00", "0.00").replace("-", "\u2212")
+from app.gui.widgets.formats import seconds_words
 
 
 class LatencyWords(QObject):
-    """A translator: every string goes through Qt."""
+    """Makes the descriptions in the user's language."""
 
     def stage(self, piece: Piece) -> str:
-        """What a stage is called."""
+        """The name of a stage."""
         return {
             "noticing": self.tr("Noticing that you had finished"),
             "writing": self.tr("Writing down what you said"),
-            "backend": self.tr("The brain's first words"),
+            "backend": self.tr("The model's first words"),
             "voice": self.tr("The voice's first sound"),
             "between": self.tr("In between"),
         }[piece]
 
     def whole(self) -> str:
-        """What the response time is called beside the stages."""
+        """The name of the whole response time."""
         return self.tr("The whole wait")
 
     def short(self, piece: Piece) -> str:
-        """The same, where there is little room."""
+        """A short name of a stage."""
         return {
             "noticing": self.tr("noticing"),
             "writing": self.tr("writing down"),
@@ -42,19 +37,19 @@ class LatencyWords(QObject):
         }[piece]
 
     def help(self, piece: Piece) -> str:
-        """From when to when a stage lasts."""
+        """Explains from when to when a stage lasts."""
         return {
             "noticing": self.tr("From your last sound until KAME was sure that your turn was over."),
             "writing": self.tr("From your last sound until your words were settled."),
             "backend": self.tr("From the request that was answered until its first words. It may run while you talk."),
             "voice": self.tr(
-                "From the brain's first words, or the end of your turn if that came later, until the first sound."
+                "From the model's first words, or the end of your turn if that came later, until the first sound."
             ),
-            "between": self.tr("Until one stage had handed over to the next."),
+            "between": self.tr("Between the end of one stage and the start of the next."),
         }[piece]
 
     def response(self, answer: Answer) -> str:
-        """How fast an answer came, as a sentence or two."""
+        """Says how fast an answer came, in a sentence or two."""
         if answer.response < 0:
             return self.tr("It began {0} before you had ended.").format(seconds_words(-answer.response))
         sentence = (
@@ -63,11 +58,11 @@ class LatencyWords(QObject):
             else self.tr("It was heard {0} after your last sound.")
         ).format(seconds_words(answer.response))
         if "backend" in answer.took and answer.wait["backend"] < 0.005:
-            sentence += " " + self.tr("The brain had thought while you talked, and cost no time.")
+            sentence += " " + self.tr("The model had answered while you spoke, and cost no time.")
         return sentence
 
     def why(self, reason: Reason | None, answer: Answer, most: Piece) -> str:
-        """Why an answer was slow and what to do, in a sentence or two. `most`: what was waited for longest."""
+        """Says why an answer was slow and what to do, in a sentence or two. `most`: what took longest."""
         if reason is not None:
             return self._slow(reason)
         if answer.response <= 0:
@@ -90,7 +85,7 @@ class LatencyWords(QObject):
                     else self.tr("because your sentence did not tell")
                 )
                 return self.tr(
-                    "KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting "
+                    "KAME waited {0} to be sure that you had finished, {1}. Without hands-free, letting "
                     "the talk button go ends a turn at once."
                 ).format(time, because)
             case Cause.BUTTON:
@@ -101,24 +96,26 @@ class LatencyWords(QObject):
                 return self.tr("KAME noticed only after {0} that you had finished{1}.").format(
                     time, self._usually(reason)
                 )
-            case Cause.EARS_BEHIND:
+            case Cause.RECOGNITION_BEHIND:
                 return self.tr(
                     "This machine was too busy to write down what you said, which took {0}{1}. Close other programs."
                 ).format(time, self._usually(reason))
             case Cause.WRITING:
                 return self.tr("Writing down what you said took {0}{1}.").format(time, self._usually(reason))
-            case Cause.HANDED_LATE:
-                return self.tr(
-                    "For {0}, one stage waited for another to hand over. If this stays so, close other programs."
-                ).format(time)
+            case Cause.STARTED_LATE:
+                return self.tr("For {0}, one stage waited for another. If this stays so, close other programs.").format(
+                    time
+                )
             case Cause.DELAY:
                 return self.tr(
                     "You have asked for a pause of {0} before each answer. Turn “Answer delay” down to hear it sooner."
                 ).format(time)
             case Cause.BY_ITSELF:
-                return self.tr("The voice's own model began after {0}; no brain was waited for.").format(time)
+                return self.tr("The voice's own model started after {0}, without waiting for another model.").format(
+                    time
+                )
             case Cause.VOICE:
-                return self.tr("The voice took {0} from the brain's first words to its first sound{1}.").format(
+                return self.tr("The voice took {0} from the model's first words to its first sound{1}.").format(
                     time, self._usually(reason)
                 )
             case _:
@@ -126,19 +123,21 @@ class LatencyWords(QObject):
 
     def _slow_backend(self, reason: Reason, time: str, who: str) -> str:
         match reason.cause:
-            case Cause.ASKED_ANEW:
+            case Cause.ASKED_AGAIN:
                 return self.tr(
-                    "{0} was asked anew, because your last words changed the question, and took {1} to its "
+                    "{0} was asked again, because your last words changed the question, and took {1} to its "
                     "first words{2}."
                 ).format(who, time, self._usually(reason))
             case Cause.FELL_BACK:
                 return self.tr(
-                    "Another brain had failed, so {0} was asked instead, and took {1} to its first words{2}."
+                    "Another model had failed, so {0} was asked instead, and took {1} to its first words{2}."
                 ).format(who, time, self._usually(reason))
             case Cause.SWAPPED:
-                return self.tr("You had changed the brain, so {0} was asked anew, and that took {1}.").format(who, time)
+                return self.tr("You had switched the model, so {0} was asked again, and that took {1}.").format(
+                    who, time
+                )
             case Cause.TOOL:
-                return self.tr("The tool “{0}” was at work for {1} before the brain could answer.").format(who, time)
+                return self.tr("The tool “{0}” was at work for {1} before the model could answer.").format(who, time)
             case Cause.FIRST:
                 return self.tr(
                     "{0} took {1} to its first words. It was its first answer in this talk: a model that "
@@ -146,11 +145,11 @@ class LatencyWords(QObject):
                 ).format(who, time)
         sentence = self.tr("{0} took {1} to its first words{2}.").format(who, time, self._usually(reason))
         if reason.usual is None or reason.usual > reason.seconds / 2:
-            sentence += " " + self.tr("If this stays so, choose a quicker brain.")
+            sentence += " " + self.tr("If this stays so, choose a quicker model.")
         return sentence
 
     def _usually(self, reason: Reason) -> str:
-        """In brackets, where it is known."""
+        """The usual time in brackets, if it is known."""
         if reason.usual is None:
             return ""
         return self.tr(" (usually {0})").format(seconds_words(reason.usual))

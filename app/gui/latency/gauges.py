@@ -1,4 +1,4 @@
-"""What else an answer's speed hangs on: the front-end's memory, the frames' budget, and what it all costs."""
+"""Shows the front-end's context, the time budget of the frames, and the costs of a talk."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from app.conversation.events import ContextMeasured
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
 from app.conversation.usage import ConversationUsage
-from app.gui.widgets.amounts import dollars
+from app.gui.widgets.formats import dollars
 from app.gui.widgets.panel import Quiet
 
 BAR_WIDTH_PX = 130
 
 
 class LatencyGauges(QWidget):
-    """Three lines; the memory's is hidden while a front-end has none."""
+    """Three lines; the one for the memory is hidden for a front-end without any."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class LatencyGauges(QWidget):
         self.show_all(None, FrameBudget(), ConversationUsage())
 
     def show_all(self, context: ContextMeasured | None, frames: FrameBudget, usage: ConversationUsage) -> None:
-        """Shows how a talk does."""
+        """Shows the present state of a talk."""
         for widget in (self.memory_title, self.memory, self.memory_words):
             widget.setVisible(context is not None)
         if context is not None:
@@ -82,7 +82,7 @@ class LatencyGauges(QWidget):
         )
 
     def frame_line(self, frames: FrameBudget) -> str:
-        """How late the steps ended."""
+        """How long the steps took."""
         half, most = frames.quantile_ms(0.5), frames.quantile_ms(0.99)
         if half is None or most is None:
             return self.tr("KAME hears and speaks in steps of {0} ms; none was taken yet.").format(FRAME_MS)
@@ -91,9 +91,9 @@ class LatencyGauges(QWidget):
         ).format(f"{half:.1f}", f"{most:.1f}", frames.late, frames.dropped, frames.gaps)
 
     def cost_line(self, usage: ConversationUsage) -> str:
-        """What the talk has taken."""
+        """The usage and costs of the talk."""
         if not usage.requests:
-            return self.tr("No brain was asked yet.")
+            return self.tr("No model was asked yet.")
         one = usage.requests == 1
         parts = [self.tr("1 request") if one else self.tr("{0} requests").format(usage.requests)]
         if usage.superseded:

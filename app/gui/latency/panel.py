@@ -1,6 +1,6 @@
-"""The panel “Latency”: an answer cut into its stages, how that compares with the talk's others, and why it was slow.
+"""The panel “Latency”: an answer divided into its stages, the talk's distribution, and why the answer was slow.
 
-Shows what it is given a few times a second while it is seen; knows nothing of the session.
+It refreshes a few times a second while it is visible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.gui.latency.descriptions import LatencyWords
 from app.gui.latency.gauges import LatencyGauges
 from app.gui.latency.strip import MOST_BARS, Bar, LatencyStrip
 from app.gui.latency.table import Row, StageTable, rows
-from app.gui.oracle.header import backend_words
+from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import Panel, Quiet
 
 WIDTH_PX = 560
@@ -26,7 +26,7 @@ COPIED_MS = 2_000
 
 
 class LatencyPanel(Panel):
-    """`stages` and `usage` are read whenever it is refreshed; `watch` exchanges the tally."""
+    """Reads `stages` and `usage` whenever it is refreshed; `watch` replaces the usage."""
 
     def __init__(self, stages: Stages, usage: ConversationUsage, parent: QWidget) -> None:
         super().__init__(parent)
@@ -78,22 +78,22 @@ class LatencyPanel(Panel):
         self.refresh()
 
     def watch(self, usage: ConversationUsage) -> None:
-        """Counts from this tally from now on."""
+        """Shows this usage from now on."""
         self._usage = usage
 
     def open_afresh(self) -> None:
-        """Appears, with what is known now and the keyboard on the answers."""
+        """Shows the panel, up to date and with the focus on the answers."""
         self.refresh()
         self.appear()
         (self.strip if self.strip.isVisible() else self.close_button).setFocus()
 
     def touch(self) -> None:
-        """Something may have changed: shows it soon, if it is seen at all."""
+        """Refreshes soon if it is visible: something may have changed."""
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
     def pick(self, turn: int) -> None:
-        """Shows the answer to this turn; the newest one's is followed by those that come."""
+        """Shows the answer to this turn. With the newest one picked, it follows the newest."""
         answers = self._stages.answers
         self._picked = 0 if answers and answers[-1].turn == turn else turn
         self._changes = -1
@@ -122,7 +122,7 @@ class LatencyPanel(Panel):
         else:
             lines += ["", f"{self.head.text()}: {self.sentence.text()}", self.why.text(), ""]
             newest = answer is self._stages.answers[-1]
-            cells = [tuple(self.table.header_words(newest)), *(row.cells for row in self._rows)]
+            cells = [self.table.header_words(newest), *(row.cells for row in self._rows)]
             widest = [max(len(line[column]) for line in cells) for column in range(5)]
             for name, *times in cells:
                 padded = (time.rjust(width + 2) for time, width in zip(times, widest[1:], strict=True))
@@ -169,12 +169,10 @@ class LatencyPanel(Panel):
     # -- Qt's own events
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Shows what has happened while it was away."""
         super().showEvent(event)
         self.refresh()
         self.fit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks: nothing is worked out."""
         super().hideEvent(event)
         self._timer.stop()

@@ -1,4 +1,4 @@
-"""The response times of the newest answers as a row of bars, one of which is picked. Knows nothing of talks."""
+"""Shows the response times of the newest answers as a row of bars, one of which is picked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.latency.descriptions import seconds_words
+from app.gui.widgets.formats import seconds_words
 from app.gui.widgets.palette import Look, blend
 
 MOST_BARS = 30
@@ -28,7 +28,7 @@ class Bar:
 
 
 class LatencyStrip(QWidget):
-    """`picked` tells the turn of the bar that the user has clicked, or gone to with the arrow keys."""
+    """Emits `picked` with the turn of the bar that the user has clicked or reached with the arrow keys."""
 
     picked = Signal(int)
 
@@ -59,11 +59,9 @@ class LatencyStrip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide, and not high."""
         return QSize(420, HEIGHT_PX)
 
     def minimumSizeHint(self) -> QSize:
-        """Thirty bars need some width."""
         return QSize(240, HEIGHT_PX)
 
     def bar_rect(self, place: int) -> QRectF:
@@ -95,17 +93,14 @@ class LatencyStrip(QWidget):
                 self.picked.emit(bar.turn)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Shows that the keys go here."""
         super().focusInEvent(event)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No longer."""
         super().focusOutEvent(event)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the scale, the bars and the median."""
         palette = self.palette()
         look = Look.of(palette)
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)

@@ -1,4 +1,4 @@
-"""Every stage's times: the picked answer's beside the talk's distribution. Knows nothing of talks."""
+"""Shows the times of every stage: the picked answer's next to the talk's distribution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTabl
 
 from app.conversation.latency import STAGES, Answer, Figures, Stage, figures
 from app.gui.latency.bar import SWATCH_PX, piece_colour
-from app.gui.latency.descriptions import LatencyWords, seconds_words
+from app.gui.latency.descriptions import LatencyWords
+from app.gui.widgets.formats import seconds_words
 
 NOTHING = "–"
 
@@ -25,15 +26,15 @@ class Row:
     figures: Figures | None
 
     @property
-    def cells(self) -> tuple[str, str, str, str, str]:
+    def cells(self) -> list[str]:
         """The line in words."""
         f = self.figures
         times = (self.time, None, None, None) if f is None else (self.time, f.median, f.p95, f.slowest)
-        return (self.name, *(NOTHING if t is None else seconds_words(t) for t in times))  # type: ignore[return-value]
+        return [self.name, *(NOTHING if t is None else seconds_words(t) for t in times)]
 
 
 def rows(answers: Sequence[Answer], picked: Answer | None, words: LatencyWords) -> list[Row]:
-    """The table of a talk: a line for each stage, and one for the whole."""
+    """Makes the lines of a talk: one for each stage, and one for the whole."""
 
     def of(stage: Stage) -> Row:
         times = (a.took[stage] for a in answers if stage in a.took)
@@ -44,7 +45,7 @@ def rows(answers: Sequence[Answer], picked: Answer | None, words: LatencyWords) 
 
 
 class StageTable(QTableWidget):
-    """Five lines, without scrolling; the keys go through its cells, and Tab leaves it."""
+    """A table of five lines without scrolling; Tab leaves it."""
 
     def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
         super().__init__(len(STAGES) + 1, 5, parent)
@@ -68,29 +69,30 @@ class StageTable(QTableWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
-        for line in range(self.rowCount()):
-            for column in range(self.columnCount()):
-                item = QTableWidgetItem()
+        self._cells = [[QTableWidgetItem() for _ in range(self.columnCount())] for _ in range(self.rowCount())]
+        for line, cells in enumerate(self._cells):
+            for column, item in enumerate(cells):
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
                 right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
                 item.setTextAlignment((right if column else left) | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(line, column, item)
         for line, stage in enumerate(STAGES):
-            self.item(line, 0).setToolTip(words.help(stage))
-        self.item(len(STAGES), 0).setToolTip(self.tr("Stages may overlap: together they may take longer than this."))
+            self._cells[line][0].setToolTip(words.help(stage))
+        self._cells[-1][0].setToolTip(self.tr("Stages may overlap: together they may take longer than this."))
         self._embolden()
         self._colour()
 
     def show_rows(self, lines: Sequence[Row], newest: bool) -> None:
         """Shows these lines; `newest`: the picked answer is the last one."""
         titles = self.header_words(newest)
-        self.setHorizontalHeaderLabels(titles)
-        for place in range(len(titles)):
+        for place, title in enumerate(titles):
+            item = QTableWidgetItem(title)
             side = Qt.AlignmentFlag.AlignRight if place else Qt.AlignmentFlag.AlignLeft
-            self.horizontalHeaderItem(place).setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            self.setHorizontalHeaderItem(place, item)
         for line, row in enumerate(lines):
             for column, text in enumerate(row.cells):
-                self.item(line, column).setText(text)
+                self._cells[line][column].setText(text)
 
     def header_words(self, newest: bool) -> list[str]:
         """The columns' titles."""
@@ -98,16 +100,13 @@ class StageTable(QTableWidget):
         return [self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]
 
     def sizeHint(self) -> QSize:
-        """All lines."""
         height = self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
         return QSize(super().sizeHint().width(), height)
 
     def minimumSizeHint(self) -> QSize:
-        """All lines, at any width."""
         return QSize(240, self.sizeHint().height())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._colour()
@@ -115,16 +114,14 @@ class StageTable(QTableWidget):
     def _embolden(self) -> None:
         font = self.font()
         font.setBold(True)
-        for column in range(self.columnCount()):
-            self.item(len(STAGES), column).setFont(font)
+        for item in self._cells[-1]:
+            item.setFont(font)
 
     def _colour(self) -> None:
         dark = self.palette().color(QPalette.ColorRole.Base).lightnessF() < 0.5
-        for line, stage in enumerate(STAGES):
-            if (item := self.item(line, 0)) is not None:
-                item.setIcon(_swatch(piece_colour(stage, dark)))
-        if (whole := self.item(len(STAGES), 0)) is not None:
-            whole.setIcon(_swatch(QColor(Qt.GlobalColor.transparent)))  # so that its words stand below the others
+        for cells, stage in zip(self._cells, STAGES, strict=False):
+            cells[0].setIcon(_swatch(piece_colour(stage, dark)))
+        self._cells[-1][0].setIcon(_swatch(QColor(Qt.GlobalColor.transparent)))  # aligns its words with the others
 
 
 def _swatch(colour: QColor) -> QIcon:

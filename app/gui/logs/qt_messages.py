@@ -1,4 +1,4 @@
-"""Has what Qt says of its own doings noted down with all else in the log."""
+"""Logs Qt's own messages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LEVELS = {
 
 @contextmanager
 def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Inside its `with` Qt's messages are lines of the loggers `qt` and `qt.CATEGORY`, from whichever thread.
+    """Inside its `with`, Qt's messages of all threads go to the loggers `qt` and `qt.CATEGORY`.
 
-    `flush` is called behind a fatal one, since Qt ends the process then.
+    `flush` is called after a fatal message, since Qt then ends the process.
     """
 
-    def note(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    def log(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
         category = (getattr(context, "category", None) or "default").removeprefix("qt.")
         name = "qt" if category in ("default", "qt") else f"qt.{category}"
         level = _LEVELS.get(kind, logging.WARNING)
@@ -32,7 +32,7 @@ def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
         if level == logging.CRITICAL:
             flush()
 
-    before = qInstallMessageHandler(note)
+    before = qInstallMessageHandler(log)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What the window alone knows of the machine, for diagnostics: screens, scale, style, Qt."""
+"""Collects what only the window knows about the machine, for diagnostics: screens, scale, style, Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.gui.widgets.palette import Look
 
 
 def window_facts(window: QWidget) -> list[tuple[str, str]]:
-    """Names and values, in order. Screens are told without their names, which may be people's."""
+    """Names and values, in order. The screens' names are left out, since they may contain people's names."""
     screens = (
         f"{screen.size().width()} × {screen.size().height()} at {screen.devicePixelRatio():.2g}, "
         f"{screen.refreshRate():.0f} Hz" + (" (this window's)" if screen is window.screen() else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -73,7 +74,7 @@ class FrontEndController(QObject):
 
     def _turn_dials(self, delay: int, lead: int) -> None:
         self._settings.answer_delay_ms, self._settings.oracle_lead_ms = delay * FRAME_MS, lead * FRAME_MS
-        self._manager.set_dials(delay, lead)
+        self._manager.want(model=replace(self._manager.wanted.model, delay=delay, lead=lead))
         self.changed.emit()
 
     def _weights_here(self, frontend: str) -> None:

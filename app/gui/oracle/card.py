@@ -1,4 +1,4 @@
-"""A revision as a card: who thought it, on what, how fast, with which tools and for how much."""
+"""Makes a card of a revision: its model, request, speed, text, tools and cost."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import json
 
 from PySide6.QtCore import QObject
 
-from app.gui.oracle.revisions import Revision, ToolUse
-from app.gui.widgets.amounts import dollars, wait
+from app.conversation.revisions import ToolUse
+from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.card import Card, Run
+from app.gui.widgets.formats import backend_words, dollars, wait
 
 LONGEST_TOOL_TEXT = 90
 
 
 class OracleCards(QObject):
-    """Makes the cards, in the user's language."""
+    """Makes cards in the user's language."""
 
-    def card(self, revision: Revision, waited: int = 0, *, column: bool = False) -> Card:
-        """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
-        struck through: it is no guess that was given up. `column`: it stands in its brain's column.
+    def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
+        """Makes the card of a revision whose first words have been `waited` for, in seconds. A comparison is never
+        struck through: it is no guess that was given up. `column`: it is in its model's column.
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
         head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
         for mark in self._marks(revision, column):
             head += [mark, ("   ", "gap")]
         backend, *facts = self._facts(revision)
-        backend = revision.model or revision.backend if column else backend  # the column tells who runs it
+        backend = revision.model or revision.backend if column else backend  # the column's heading names the back-end
         head += [(backend, "who" if bright else "dim"), ("\n" + " · ".join(facts), "fact")]
         body: list[Run] = []
         for use in revision.tools:
@@ -42,8 +43,8 @@ class OracleCards(QObject):
         style = "live" if revision.speaking else calm if revision.secondary else "plain"
         return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
 
-    def quiet_card(self, revision: Revision, waited: int = 0) -> Card:
-        """The card of the revision that counts, for who wants to see nothing else."""
+    def quiet_card(self, revision: ShownRevision, waited: int = 0) -> Card:
+        """Makes the card of the quiet mode, with the revision that counts."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
@@ -55,37 +56,35 @@ class OracleCards(QObject):
             caret = -1
         return Card(tuple(head), tuple(body), "quiet", revision.asked, caret, self._tip(revision))
 
-    def _silence(self, revision: Revision, waited: int) -> Run:
+    def _silence(self, revision: ShownRevision, waited: int) -> Run:
         if revision.status != "waiting":
             return (self.tr("(no words)"), "secondary")
-        who = revision.model or revision.backend or self.tr("the brain")
+        who = revision.model or revision.backend or self.tr("the model")
         return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "secondary")
 
-    def _tip(self, revision: Revision) -> str:
+    def _tip(self, revision: ShownRevision) -> str:
         lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []
         if revision.speaking:
             text, heard = revision.text, revision.heard
             said, sent = len(text[:heard].split()), len(text[heard : revision.sent].split())
-            form = self.tr("{0} words heard, {1} with the voice, {2} still waiting")
+            form = self.tr("{0} words heard, {1} sent to the voice, {2} still waiting")
             lines.append(form.format(said, sent, revision.words - said - sent))
         return "\n".join(lines)
 
-    def _marks(self, revision: Revision, column: bool) -> list[Run]:
+    def _marks(self, revision: ShownRevision, column: bool) -> list[Run]:
         marks: list[Run] = []
         if revision.secondary and not column:
-            marks.append((self.tr("at the side"), "chip_dim"))
-        if revision.handed_from:
-            marks.append((self.tr("handed over from {0}").format(revision.handed_from), "chip_mark"))
+            marks.append((self.tr("comparison"), "chip_dim"))
+        if revision.handed_over_at is not None:
+            marks.append((self.tr("switched to"), "chip_mark"))
         state = self._state(revision)
         if revision.speaking and revision.status == "superseded" and revision.by:
             marks.append((self.tr("superseded by {0}").format(revision.by), "chip_dim"))
         return [*marks, state] if state else marks
 
-    def _state(self, revision: Revision) -> Run | None:
+    def _state(self, revision: ShownRevision) -> Run | None:
         if revision.speaking:
             return (self.tr("speaking"), "chip")
-        if revision.handed_to:
-            return (self.tr("handed over as {0}").format(revision.handed_to), "chip_mark")
         match revision.status:
             case "superseded" if revision.secondary:
                 return (self.tr("older"), "chip_dim")
@@ -103,10 +102,8 @@ class OracleCards(QObject):
             return (self.tr("interrupted"), "chip_dim")
         return (self.tr("spoken"), "chip_dim") if revision.spoken else None
 
-    def _facts(self, revision: Revision) -> list[str]:
-        facts = [revision.model or revision.backend]
-        if revision.model and revision.backend:
-            facts[0] += f" ({revision.backend})"
+    def _facts(self, revision: ShownRevision) -> list[str]:
+        facts = [backend_words(revision.backend, revision.model)]
         if revision.kind:
             facts.append(self.tr("for {0}").format(self.kind_words(revision.kind)))
         if revision.final:
@@ -117,13 +114,13 @@ class OracleCards(QObject):
         first = revision.first_word_seconds
         if revision.counted is not None and revision.counted.first_ms is not None:
             first = revision.counted.first_ms / 1000
-        if first is not None and not revision.handed_from:
+        if first is not None:
             facts.append(self.tr("first words after {0}").format(wait(first)))
             one = revision.words == 1
             facts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         return facts
 
-    def _counts(self, revision: Revision) -> str:
+    def _counts(self, revision: ShownRevision) -> str:
         counted = revision.counted
         if counted is None:
             return ""
@@ -146,12 +143,12 @@ class OracleCards(QObject):
         return f"{words} → {result} ({wait(use.seconds)})"
 
     def _tool_name(self, name: str) -> str:
-        """A tool for people: one of a server's, which the brain knows as `SERVER__TOOL`, with its server behind it."""
+        """The display name of a tool: `SERVER__TOOL` becomes "TOOL (SERVER)"."""
         server, _, tool = name.partition("__")
         return self.tr("{0} ({1})").format(tool, server) if server and tool else name
 
     def kind_words(self, kind: str) -> str:
-        """A kind of question, in words."""
+        """A kind of question in words."""
         words = {
             "everyday": self.tr("everyday talk"),
             "reasoning": self.tr("reasoning"),
@@ -162,28 +159,28 @@ class OracleCards(QObject):
         return words.get(kind, kind)
 
 
-def _gone(revision: Revision) -> bool:
-    """Whether what it has not said yet will never be said, and was meant to be."""
+def _gone(revision: ShownRevision) -> bool:
+    """Whether its rest was to be spoken and never will be."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
-def _heard(revision: Revision) -> int:
-    """How many letters of its text, as the card has it, were heard."""
+def _heard(revision: ShownRevision) -> int:
+    """How many letters of its text were heard, without leading blanks."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
-def _text(revision: Revision, column: bool) -> list[Run]:
-    """Its text in up to three parts: heard, with the front-end, still waiting. What was heard is never struck."""
-    text = revision.text.strip().replace("\r\n", " \n")  # as long as it was, for the caret
+def _text(revision: ShownRevision, column: bool) -> list[Run]:
+    """Its text in up to three parts: heard, sent to the front-end, still waiting. What was heard is never struck."""
+    text = revision.text.strip().replace("\r\n", " \n")  # of the same length, for the caret
     if revision.secondary:
         return [(text, "text" if column and revision.status != "superseded" else "beside")]
     heard = _heard(revision)
     if _gone(revision):
-        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # no line through the gap
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # the gap is not struck
         sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
     elif revision.spoken and heard and not revision.speaking:
-        sent, kinds = heard, ("text", "", "still")  # what is left won't be said any more
+        sent, kinds = heard, ("text", "", "still")  # the rest won't be spoken any more
     else:
         sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
         kinds = ("heard" if revision.speaking else "text", "text", "still")
@@ -192,7 +189,7 @@ def _text(revision: Revision, column: bool) -> list[Run]:
 
 
 def _arguments(text: str) -> str:
-    """A tool's arguments for people: the bare values, if that is what they are."""
+    """A tool's arguments for people: the values of a JSON object, or the text as it is."""
     try:
         values = json.loads(text or "{}")
     except ValueError:

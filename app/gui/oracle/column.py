@@ -1,6 +1,6 @@
-"""A column of revisions: newest on top, each a card, under a heading that says whose they are.
+"""A column of revisions as cards, newest on top, under a heading with the model's name.
 
-Shows what it is given, and writes only what has changed. Knows no event.
+Writes only the cards that have changed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.oracle.revisions import Revision
+from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.card import SIDE, Card
 from app.gui.widgets.card_runs import laid_out_once
 from app.gui.widgets.card_view import CardView
@@ -22,7 +22,7 @@ from app.gui.widgets.palette import Look
 NARROW_PX, NARROW_SIDE = 360, 5.0
 """In a column narrower than this the cards leave so many pixels free at their sides."""
 MANY = 20
-"""From so many changes on they are faster together, though all that stands between them is laid out anew."""
+"""From so many changes on it is faster to lay out everything between them once."""
 
 
 class Mark(QLabel):
@@ -36,15 +36,12 @@ class Mark(QLabel):
         self.setFont(font)
 
     def sizeHint(self) -> QSize:
-        """Room for the patch's round ends."""
         return super().sizeHint() + QSize(16, 4)
 
     def minimumSizeHint(self) -> QSize:
-        """It is shown whole."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the patch and the word, in the colours of now."""
         look = Look.of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -60,7 +57,7 @@ class Mark(QLabel):
 
 
 class OracleColumn(QWidget):
-    """A view of cards; with `set_backend`, under the name of a brain that drives or may be made to."""
+    """A view of cards; with `set_backend`, under the name of a model that drives or can be switched to."""
 
     hand_over = Signal()
 
@@ -68,8 +65,8 @@ class OracleColumn(QWidget):
         super().__init__(parent)
         self.heading = QWidget(self)
         self.backend = Elided("", self.heading)
-        self.mark = Mark(self.tr("drives"), self.heading)
-        self.hand_button = QPushButton(self.tr("&Hand over"), self.heading)
+        self.mark = Mark(self.tr("answers"), self.heading)
+        self.hand_button = QPushButton(self.tr("Switc&h"), self.heading)
         self.view = CardView(newest_first=True, parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
         row = QHBoxLayout(self.heading)
@@ -77,7 +74,7 @@ class OracleColumn(QWidget):
         row.addWidget(self.backend, 1)
         row.addWidget(self.mark)
         row.addWidget(self.hand_button)
-        # The headings of both columns are as high, whichever has the button.
+        # Both columns' headings have the same height, with the button or without.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -86,11 +83,11 @@ class OracleColumn(QWidget):
         column.addWidget(self.view, 1)
         self.heading.hide()
         self.hand_button.clicked.connect(self.hand_over)
-        self._shown: list[Revision] = []
+        self._shown: list[ShownRevision] = []
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
-        """Whose column this is, and whether that one drives; an empty name for a column of everybody's."""
+        """Shows the name of the column's model and whether it drives; an empty name for a column of all models."""
         if self._head == (backend, drives):
             return
         self._head = (backend, drives)
@@ -101,13 +98,13 @@ class OracleColumn(QWidget):
         self.backend.setToolTip(backend)
         self.mark.setVisible(drives)
         self.hand_button.setVisible(not drives)
-        self.hand_button.setAccessibleName(self.tr("Hand over to {0}").format(backend))
+        self.hand_button.setAccessibleName(self.tr("Switch to {0}").format(backend))
 
     def show_revisions(
-        self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]
+        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
-        """Shows the revisions `wanted`, newest first, as `card` makes them; of those that stay, it makes the ones that
-        have `changed` anew.
+        """Shows the revisions `wanted`, newest first, with the cards that `card` makes; of those that are shown
+        already, only the `changed` ones are written.
         """
         view, shown = self.view, self._shown
         if wanted == shown and not any(revision in changed for revision in shown):
@@ -120,7 +117,9 @@ class OracleColumn(QWidget):
             self._write(wanted, changed, card)
         view.keep_view(stay, height)
 
-    def _write(self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]) -> None:
+    def _write(
+        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
+    ) -> None:
         view, shown, keep = self.view, self._shown, set(wanted)
         for place in range(len(shown) - 1, -1, -1):
             if shown[place] not in keep:
@@ -131,16 +130,18 @@ class OracleColumn(QWidget):
                 if revision in changed:
                     view.set_card(place, card(revision))
             else:
+                if revision in shown:  # it has moved up
+                    before = shown.index(revision)
+                    del shown[before]
+                    view.remove_card(before)
                 shown.insert(place, revision)
                 view.insert_card(place, card(revision))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leaves more room to the words where there is little."""
         super().resizeEvent(event)
         self.view.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "hand_button"):
             self.heading.setMinimumHeight(self.hand_button.sizeHint().height())

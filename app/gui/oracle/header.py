@@ -1,6 +1,6 @@
-"""The oracle's heading: the quiet mode, who drives and who answers at the side, and the buttons that change that.
+"""The heading of the oracle pane: the quiet mode, the two models, and the buttons that change them.
 
-Says what the user wants; does nothing. Where the pane has room for two columns, those tell who drives.
+It emits what the user has chosen. In a pane with two columns, the columns' headings name the models instead.
 """
 
 from __future__ import annotations
@@ -10,22 +10,20 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.gui.oracle.sides import Sides, backend_words
+from app.gui.oracle.sides import Sides
 from app.gui.widgets.elided import Elided
-
-__all__ = ["HAND_OVER_KEYS", "OracleHeader", "backend_words"]
 
 HAND_OVER_KEYS = "Ctrl+H"
 
 
 class OracleHeader(QWidget):
-    """A heading with two switches; a second line while two brains answer in one column."""
+    """A heading with two buttons; a second line while two models answer in one column."""
 
     secondary_wanted = Signal(bool)
-    """The user wants a second brain at the side, or no longer."""
+    """The user has asked for a comparison model, or to end it."""
     hand_over = Signal()
     quiet_toggled = Signal(bool)
-    """Whether only the revision that counts now is to be seen."""
+    """Whether only the revision that counts now is shown."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -36,21 +34,23 @@ class OracleHeader(QWidget):
         font = heading.font()
         font.setBold(True)
         heading.setFont(font)
-        heading.setToolTip(self.tr("What the brain thinks."))
+        heading.setToolTip(self.tr("The model's answers, revision by revision."))
         self.quiet = QPushButton(self.tr("&Quiet"), self)
         self.quiet.setAccessibleName(self.tr("Quiet"))
         self.quiet.setCheckable(True)
         self.quiet.setToolTip(self.tr("Shows only the answer that counts now."))
         self.switch = QPushButton(self)
         self.who = QLabel(self)
-        self.who.setAccessibleName(self.tr("Who drives"))
+        self.who.setAccessibleName(self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.who.setWordWrap(True)
-        self.hand_button = QPushButton(self.tr("&Hand over"), self)
-        self.hand_button.setAccessibleName(self.tr("Hand over"))
+        self.hand_button = QPushButton(self.tr("Switc&h"), self)
+        self.hand_button.setAccessibleName(self.tr("Switch to the comparison model"))
         keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         self.hand_button.setToolTip(
-            self.tr("The brain at the side drives from now on, in mid-talk; the other is shown ({0}).").format(keys)
+            self.tr(
+                "The comparison model answers from now on, and the present one becomes the comparison ({0})."
+            ).format(keys)
         )
         upper, lower = QHBoxLayout(), QHBoxLayout()
         upper.addWidget(heading, 1)
@@ -64,17 +64,17 @@ class OracleHeader(QWidget):
         rows.addLayout(upper)
         rows.addLayout(lower)
         self.quiet.toggled.connect(self.quiet_toggled)
-        self.switch.clicked.connect(lambda: self.secondary_wanted.emit(not self.beside))
+        self.switch.clicked.connect(lambda: self.secondary_wanted.emit(not self.comparison))
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
 
     @property
-    def beside(self) -> str:
-        """The brain at the side; empty for none."""
-        return self.sides.beside
+    def comparison(self) -> str:
+        """The name of the comparison model; empty for none."""
+        return self.sides.comparison
 
     def begin(self) -> None:
-        """A new talk begins: nobody is known to answer yet."""
+        """Forgets both models: a new talk starts."""
         self.sides.begin()
         self._show()
 
@@ -84,29 +84,29 @@ class OracleHeader(QWidget):
             self._show()
 
     def set_running(self, running: bool) -> None:
-        """Whether there is a talk to answer in."""
+        """Enables the buttons while a talk runs."""
         self.switch.setEnabled(running)
         self.hand_button.setEnabled(running)
         self.running_changed.emit(running)
 
     def set_columns(self, columns: bool) -> None:
-        """Whether two columns tell who drives, so that the heading needn't."""
+        """Hides the names while two columns show them."""
         if self._columns != columns:
             self._columns = columns
             self._show()
 
     def _show(self) -> None:
-        on = bool(self.beside)
-        name = self.tr("One brain alone") if on else self.tr("Side by side…")
+        on = bool(self.comparison)
+        name = self.tr("End comparison") if on else self.tr("Compare…")
         self.switch.setText(name)
         self.switch.setAccessibleName(name.removesuffix("…"))
         self.switch.setToolTip(
-            self.tr("Ends the one at the side.")
+            self.tr("The comparison model answers no more.")
             if on
-            else self.tr("A second brain answers, too, and is shown beside the one that drives.")
+            else self.tr("A second model answers, too: its answers are shown and not spoken.")
         )
-        told = on and not self._columns
-        self.who.setVisible(told)
-        self.hand_button.setVisible(told)
-        driver = self.sides.driver or self.tr("the other")
-        self.who.setText(self.tr("{0} drives; {1} is at the side.").format(driver, self.beside) if on else "")
+        named = on and not self._columns
+        self.who.setVisible(named)
+        self.hand_button.setVisible(named)
+        driver = self.sides.driver or self.tr("the other model")
+        self.who.setText(self.tr("{0} answers; {1} is the comparison.").format(driver, self.comparison) if on else "")

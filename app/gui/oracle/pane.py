@@ -1,8 +1,8 @@
-"""The back-end's thoughts: one card a revision, the newest on top, the superseded ones struck through.
+"""The oracle pane: one card a revision, the newest on top, the superseded ones struck through.
 
-Two brains have a column each where there is room; else what the one at the side thinks stands between the others,
-calmer. The quiet mode shows nothing but the revision that counts. A brain that has not said anything yet is told by
-how long it has been waited for.
+Two models have a column each where there is room; else the comparison's cards stand between the others, in a calmer
+style. The quiet mode shows only the revision that counts. A card without words shows for how long it has been waited
+for.
 """
 
 from __future__ import annotations
@@ -18,40 +18,52 @@ from app.conversation.events import BackendChanged, Event, OracleRequested, Seco
 from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
-from app.gui.oracle.revisions import OracleLog, Revision
-from app.gui.oracle.sides import backend_words
+from app.gui.oracle.revisions import OracleLog, ShownRevision
 from app.gui.widgets.card import Card
 from app.gui.widgets.card_view import CardView
+from app.gui.widgets.formats import backend_words
 from app.gui.widgets.session_time import SessionTime
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
-"""From this width on two brains have a column each."""
+"""From this width on two models have a column each."""
 QUIET_SCALE = 1.35
 _EARLY = 0.05
-"""Seconds by which a timer may be too early without a second being lost."""
+"""Seconds by which a timer may be early."""
 
 
 class OraclePane(QWidget):
     """Takes events with `apply`; shows what they changed on `settle`, each revision once. `clock`: any steady one, in
-    seconds, to tell how long a brain is silent when no event does.
+    seconds, to count the waiting between events.
     """
 
     quiet_toggled = Signal(bool)
-    """Whether only the revision that counts is shown, from now on."""
+    """Whether only the revision that counts is shown from now on."""
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(parent)
         self.time = SessionTime(clock)
+        self.log = OracleLog()
         self.header = OracleHeader(self)
         self.columns = (OracleColumn(self), OracleColumn(self))
         self.view = self.columns[0].view
-        self.view.empty_text = self.tr("What the brain thinks, while you still talk, appears here.")
-        self.columns[1].view.empty_text = self.tr("What the brain at the side thinks appears here.")
+        self.view.empty_text = self.tr("The model's answers appear here while you still speak.")
+        self.columns[1].view.empty_text = self.tr("The comparison model's answers appear here.")
         self.quiet_view = CardView(scale=QUIET_SCALE, parent=self)
         self.quiet_view.setAccessibleName(self.tr("The answer that counts now"))
         self.quiet_view.empty_text = self.tr("The answer that counts now appears here.")
         self._cards = OracleCards(self)
+        self._changed: set[ShownRevision] = set()
+        self._paired = False  # whether there is a comparison
+        self._two = False  # whether it has a column of its own
+        self._in_view = False
+        self._lay_out()
+        self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
+        """Runs only while a visible revision has no words yet."""
+        self.wait_timer.timeout.connect(self._show_waiting)
+        self.header.quiet_toggled.connect(self._show_quiet)
+
+    def _lay_out(self) -> None:
         self._split = QSplitter(Qt.Orientation.Horizontal, self)
         self._split.setChildrenCollapsible(False)
         self._split.setHandleWidth(8)
@@ -68,19 +80,10 @@ class OraclePane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.header)
         layout.addWidget(self._pages, 1)
-        self.log = OracleLog()
-        self._changed: set[Revision] = set()
-        self._paired = False
-        self._two = False
-        self._in_view = False
-        self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while a brain is waited for in view."""
-        self.wait_timer.timeout.connect(self._wait)
-        self.header.quiet_toggled.connect(self._show_quiet)
 
     @property
     def views(self) -> tuple[CardView, ...]:
-        """Everything in which text can be selected."""
+        """All views in which text can be selected."""
         return (*(column.view for column in self.columns), self.quiet_view)
 
     @property
@@ -93,7 +96,7 @@ class OraclePane(QWidget):
         self.header.quiet.setChecked(quiet)
 
     def begin(self) -> None:
-        """A new talk begins, and its revisions count from 1 again."""
+        """Starts a new talk, whose revisions count from 1 again."""
         self.end()
         self.time.begin()
         self.header.begin()
@@ -101,7 +104,7 @@ class OraclePane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Another conversation is to be shown: nothing of this one stays."""
+        """Removes everything: another conversation will be shown."""
         self.begin()
         self.log.revisions.clear()
         self._changed.clear()
@@ -109,23 +112,22 @@ class OraclePane(QWidget):
         self._settle_quiet()
 
     def end(self) -> None:
-        """The talk is over: nothing is under way any more."""
+        """Stops everything that was running: the talk is over."""
         self._changed.update(self.log.begin())
         self.settle()
 
     def apply(self, event: Event) -> None:
         """Takes one event in."""
-        self.time.hear(event.at)
-        known = self.log.revisions[0] if self.log.revisions else None
+        self.time.update(event.at)
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
         self._pair()
-        if self.log.revisions and self.log.revisions[0] is not known:
+        if isinstance(event, OracleRequested):
             newest = self.log.revisions[0]
             newest.column = self.header.sides.column(newest.secondary)
 
     def show_talk(self, events: Sequence[Event]) -> None:
-        """Shows the newest revisions of a talk of the past, above those that are shown: as many as are kept at all."""
+        """Shows the newest revisions of a past talk above those that are shown, as many as the log keeps."""
         asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
         first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
         for place, event in enumerate(events):
@@ -135,12 +137,12 @@ class OraclePane(QWidget):
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""
-        self._watch()
+        self._update_timer()
         self._arrange()
         if not self._changed:
             return
         if self.quiet:
-            self._settle_quiet()  # the columns are written when they are seen again
+            self._settle_quiet()  # the columns are written when they are visible again
             if len(self._changed) > self.log.limit:
                 self._changed.intersection_update(self.log.revisions)
             return
@@ -150,8 +152,8 @@ class OraclePane(QWidget):
     # -- columns
 
     def _pair(self) -> None:
-        """When a second brain comes to the side, what each of them has said goes to its own column."""
-        paired = bool(self.header.beside)
+        """Sorts the revisions into columns by their model when a comparison starts."""
+        paired = bool(self.header.comparison)
         if paired and not self._paired:
             right = self.header.sides.backends[1]
             for revision in self.log.revisions:
@@ -160,13 +162,13 @@ class OraclePane(QWidget):
         self._paired = paired
 
     def _arrange(self) -> None:
-        """Shows one column or two, each under its brain's name."""
+        """Shows one column or two, each under its model's name."""
         two = self._paired and self.width() >= COLUMNS_PX
         self.header.set_columns(two and not self.quiet)
         sides = self.header.sides
         had_focus = any(column.hand_button.hasFocus() for column in self.columns)
         for place, column in enumerate(self.columns):
-            name = sides.backends[place] or self.tr("The other")
+            name = sides.backends[place] or self.tr("The other model")
             column.set_backend(name if two else "", sides.driving == place)
         if had_focus and two:
             self.columns[1 - sides.driving].hand_button.setFocus()
@@ -186,7 +188,6 @@ class OraclePane(QWidget):
             column.show_revisions([r for r in self.log.revisions if r.column == place], self._changed, self._card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Two columns where there is room."""
         super().resizeEvent(event)
         self.settle()
 
@@ -213,31 +214,29 @@ class OraclePane(QWidget):
     # -- waiting
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Tells the waiting on."""
         super().showEvent(event)
         self._in_view = True
-        self._wait()
+        self._show_waiting()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks: nothing needs to move."""
         super().hideEvent(event)
         self._in_view = False
-        self._watch()
+        self._update_timer()
 
-    def _wait(self) -> None:
+    def _show_waiting(self) -> None:
         self._changed.update(self.log.waiting)
         self.settle()
 
-    def _watch(self) -> None:
+    def _update_timer(self) -> None:
         needed = self._in_view and bool(self.log.waiting)
         if needed and not self.wait_timer.isActive():
             self.wait_timer.start()
         elif not needed:
             self.wait_timer.stop()
 
-    def _waited(self, revision: Revision) -> int:
+    def _waited(self, revision: ShownRevision) -> int:
         now = self.time.now if revision.waiting else None
         return 0 if now is None else max(0, int(now - revision.waits_since + _EARLY))
 
-    def _card(self, revision: Revision) -> Card:
+    def _card(self, revision: ShownRevision) -> Card:
         return self._cards.card(revision, self._waited(revision), column=self._two)

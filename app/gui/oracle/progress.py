@@ -1,7 +1,7 @@
-"""How far a revision has come: which of its words the front-end has, and which have been heard.
+"""Follows the progress of a revision's text: which words the front-end has, and which have been heard.
 
-A voice respells what it reads, and an answer that is mended starts in the middle: so what was heard is looked for in
-the text, forgivingly, and only ever further on. Pure text; knows no event.
+A voice may respell words, and a corrected answer starts in the middle, so what was heard is matched loosely with the
+text, and only forward.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ from dataclasses import dataclass, field
 from app.conversation.words import fold
 
 NEAR = 4
-"""So many words of the text may be passed over for one that was heard."""
+"""So many words of the text may be skipped to match one that was heard."""
 FAR = 400
-"""Within so many words two in a row are looked for, when one was not near."""
+"""Within so many words a match of two in a row is searched for, if one was not near."""
 SAME = 0.5
-"""Share of what was said before that a text must hold, near by near, to count as going on with it."""
+"""Share of the earlier words that a text must contain to count as their continuation."""
 
 _WRITTEN = re.compile(r"\S+")
 
 
 @dataclass(slots=True)
 class Progress:
-    """Of one revision. `told`: whether it is told at all what reaches the front-end; if not, all is taken as sent."""
+    """The progress of one revision. `told`: events report what reaches the front-end; else all counts as sent."""
 
     told: bool = False
     fed: int = 0
     """Words that have reached the front-end."""
     taken: int = 0
     waiting: int = 0
-    """Of the tokens that those words are: those that had their frame, and those that wait for it."""
+    """Of the tokens of those words: how many the front-end has consumed, and how many wait for their frame."""
     _ends: list[int] = field(default_factory=list)
     """Where each written word ends, in letters."""
     _words: list[str] = field(default_factory=list)
     _at: list[int] = field(default_factory=list)
-    """Each word as it is compared, and where the written word that holds it ends."""
+    """Each word in its folded form, and where the written word that contains it ends."""
     _read: int = 0
     _place: int = 0
-    """How many of `_words` have been heard, or were passed over."""
+    """How many of `_words` have been heard or skipped."""
     _before: str = ""
 
     def feed(self, words: int) -> None:
-        """So many more words have reached the front-end."""
+        """Counts words that have reached the front-end."""
         self.told = True
         self.fed += max(0, words)
 
     def take(self, taken: int, waiting: int) -> None:
-        """Of the tokens at the front-end, so many are taken, and so many wait for their frame."""
+        """Sets how many tokens the front-end has consumed, and how many wait for their frame."""
         self.told, self.taken, self.waiting = True, max(0, taken), max(0, waiting)
 
     def sent(self, text: str) -> int:
-        """How many letters of `text`, the revision's so far, are with the front-end; at least what was heard."""
+        """How many letters of `text`, the revision's so far, the front-end has; at least what was heard."""
         if not self.told:
             return len(text)
         self._index(text)
@@ -70,7 +70,7 @@ class Progress:
         return self._at[self._place - 1] if self._place else 0
 
     def hear(self, text: str, said: str) -> bool:
-        """Words were heard; whether that brought it further."""
+        """Takes words that were heard; returns whether there was progress."""
         self._index(text)
         place = self._place
         for word in fold(said):
@@ -78,7 +78,7 @@ class Progress:
         return self._place > place
 
     def go_on(self, text: str, said: str) -> bool:
-        """It goes on where an older one was when `said` had been said; whether that brought it further."""
+        """Continues where an older revision was after `said`; returns whether there was progress."""
         self._index(text)
         words, place, found = fold(said), self._place, 0
         for word in words:
@@ -89,7 +89,7 @@ class Progress:
         return self._place > place
 
     def finish(self) -> bool:
-        """The answer was heard to its end: a rest that was only respelt was heard, too. Whether that changed it."""
+        """Marks a short rest as heard, as it was only respelt; returns whether there was any."""
         left = len(self._words) - self._place
         if self._place and 0 < left <= NEAR:
             self._place = len(self._words)

@@ -1,7 +1,6 @@
-"""Who drives, who answers at the side, and which column is whose.
+"""Keeps track of which model drives, which is the comparison, and which column belongs to which.
 
-A column belongs to a brain: when the voice is handed over, the brains stay where they are and the driver's mark moves.
-Pure: knows no widget.
+When the user switches between the two, the models keep their columns and only the driver's mark moves.
 """
 
 from __future__ import annotations
@@ -9,54 +8,50 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
+from app.gui.widgets.formats import backend_words
 
 
 @dataclass(slots=True)
 class Sides:
-    """The brains by column (0 at the left), as people call them; without a second one the right is empty."""
+    """The names of the models by column (0 is left); without a comparison the right one is empty."""
 
     backends: list[str] = field(default_factory=lambda: ["", ""])
     driving: int = 0
-    """The column of the one that drives."""
+    """The column of the model that drives."""
 
     @property
     def driver(self) -> str:
-        """The brain that drives; empty while nobody is known to."""
+        """The name of the model that drives; empty while it is unknown."""
         return self.backends[self.driving]
 
     @property
-    def beside(self) -> str:
-        """The brain at the side; empty for none."""
+    def comparison(self) -> str:
+        """The name of the comparison model; empty for none."""
         return self.backends[1 - self.driving]
 
     def begin(self) -> None:
-        """A new talk begins: nobody is known to answer yet."""
+        """Forgets both models: a new talk starts."""
         self.backends, self.driving = ["", ""], 0
 
     def column(self, secondary: bool) -> int:
-        """The column of what the one that drives says now, or the one at the side."""
+        """The column of the comparison (`secondary`), or of the model that drives."""
         return 1 - self.driving if secondary else self.driving
 
     def apply(self, event: e.Event) -> bool:
-        """Takes one event in; whether anything has changed."""
+        """Takes one event in; returns whether anything has changed."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self.backends[self.driving] = backend_words(backend, model)
             case e.BackendChanged(backend=backend, model=model, reason=reason):
-                if reason == "handed" and self.beside:
+                if reason == "handed" and self.comparison:
                     self.driving = 1 - self.driving
                 self.backends[self.driving] = backend_words(backend, model)
             case e.SecondaryChanged(backend=""):
                 self.backends, self.driving = [self.driver, ""], 0
             case e.SecondaryChanged(backend=backend, model=model):
                 self.backends[1 - self.driving] = backend_words(backend, model)
-            case e.OracleRequested(secondary=True, backend=backend, model=model) if not self.beside:
+            case e.OracleRequested(secondary=True, backend=backend, model=model) if not self.comparison:
                 self.backends[1 - self.driving] = backend_words(backend, model)
             case _:
                 return False
         return True
-
-
-def backend_words(backend: str, model: str) -> str:
-    """A brain for people: its model, and who runs it."""
-    return f"{model} ({backend})" if model and backend else model or backend

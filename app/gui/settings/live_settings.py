@@ -6,8 +6,6 @@ next: for a new talk, or a new start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
@@ -17,24 +15,21 @@ from app.gui.models.frontend_controller import FrontEndController
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.setup_bar import SetupBar
 from app.gui.sound.controller import SoundController
-from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, processing_choice, speech_choice
+from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, live_parts, processing_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.settings_controller import SettingsController
 from app.gui.widgets.theme import apply_theme, reduce_motion
 from app.session.control import BackendChoice
-from app.settings.declarations import Settings, patience_of
+from app.settings.declarations import Settings
 
 _OF_A_BACKEND = ("provider", "embedded_model", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
 _OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
-_OF_SPEECH = ("recogniser", "voice", "speech_rate", "speech_volume")
 _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 
 class LiveSettings(QObject):
     """`change` takes a setting by its key."""
 
-    restart_wanted = Signal()
-    """The talk has to begin anew for a change to take effect."""
     quiet_changed = Signal(bool)
     motion_changed = Signal(bool)
 
@@ -60,19 +55,12 @@ class LiveSettings(QObject):
         keep.follow("frontend", does=self._frontend)
         keep.follow(*_OF_THE_MODEL, does=self._model)
         keep.follow("answer_mode", does=self._answer_mode)
-        keep.follow("patience", does=lambda steps: self._manager.set_patience(patience_of(steps)))
-        keep.follow("openings", does=manager.set_openings)
-        keep.follow(*_OF_SPEECH, does=lambda _: manager.set_speech(speech_choice(settings)))
         keep.follow(*_OF_A_BACKEND, does=lambda _: self._backend())
         keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)
         keep.follow("theme", "font_scale", does=lambda _: self._look())
         keep.follow("reduced_motion", does=self._motion)
         keep.follow("oracle_quiet", does=self._quiet)
-        # These write the settings themselves, and show it everywhere.
-        self._own: dict[str, Callable[[], None]] = {
-            key: lambda: sound.set_processing(processing_choice(settings)) for key in _OF_PROCESSING
-        }
         setup.answer_mode_picked.connect(lambda answer_mode: self.change("answer_mode", answer_mode))
         setup.frontend_picked.connect(lambda key: self.change("frontend", key))
         models.precision_picked.connect(lambda choice: self.change("precision", choice))
@@ -94,7 +82,7 @@ class LiveSettings(QObject):
         self._quiet(self._settings.oracle_quiet)
 
     def change(self, key: str, value: object) -> None:
-        """Takes a setting over, and has what follows happen."""
+        """Change a setting, and bring about what follows from it."""
         settings, sound = self._settings, self._sound
         if getattr(settings, key) == value:
             return
@@ -113,8 +101,9 @@ class LiveSettings(QObject):
                 sound.set_talk_mode(str(value))
             case _:
                 self._keep.change(key, value)
-                if key in self._own:
-                    self._own[key]()
+                if key in _OF_PROCESSING:
+                    sound.set_processing(processing_choice(settings))
+        self._manager.want(**live_parts(settings))
 
     def pick_frontend(self, key: str, precision: str = "") -> None:
         """Has this front-end hear and speak, with its weights in this precision; empty: as it was."""
@@ -133,16 +122,12 @@ class LiveSettings(QObject):
     def _frontend(self, key: str) -> None:
         self._setup.show_frontend(key)
         self._models.show()
-        self.restart_wanted.emit()
 
     def _model(self, _: object) -> None:
         self._models.show()
-        if self._models.weighty:
-            self.restart_wanted.emit()
 
     def _answer_mode(self, answer_mode: str) -> None:
         self._setup.show_answer_mode(answer_mode)
-        self._manager.set_answer_mode("after" if answer_mode == "after" else "thinking")
 
     def _backend(self) -> None:
         choice = backend_choice(self._settings)
@@ -152,11 +137,7 @@ class LiveSettings(QObject):
             self._keep.later()
 
     def _dials(self) -> None:
-        delay, lead = as_frames(self._settings.answer_delay_ms), as_frames(self._settings.oracle_lead_ms)
-        model = self._manager.wanted.model
-        if (model.delay, model.lead) != (delay, lead):
-            self._manager.set_dials(delay, lead)
-        self._models.show_dials(delay, lead)
+        self._models.show_dials(as_frames(self._settings.answer_delay_ms), as_frames(self._settings.oracle_lead_ms))
 
     def _look(self) -> None:
         app = QApplication.instance()

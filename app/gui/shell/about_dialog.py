@@ -1,4 +1,4 @@
-"""Show what KAME is, which version this is, and the parts that it is made of with their licences."""
+"""The dialog “About KAME”: what it is, its version, and its parts with their licences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.services.bill_of_materials import read_bill
 
 
 class AboutDialog(Panel):
-    """The parts are those of the bill of materials; without one, the page `resources/licences.md` is shown."""
+    """Lists the parts of the bill of materials; without one, shows `resources/licences.md` alone."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -22,9 +22,9 @@ class AboutDialog(Panel):
         self.column.addWidget(
             Quiet(
                 self.tr(
-                    "Talks with you while it thinks: a voice that answers at once, and any language model behind it whose "
-                    "words, the oracle, reach the voice while it already speaks. After Sakana AI's tandem design KAME "
-                    "(arXiv 2510.02327) and Kyutai's Moshi. Uses Qt {0}."
+                    "Talks with you while it thinks: a voice that answers at once, and any language model behind it "
+                    "whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI's tandem "
+                    "design KAME (arXiv 2510.02327) and Kyutai's Moshi. Uses Qt {0}."
                 ).format(qVersion()),
                 self,
                 selectable=True,
@@ -51,9 +51,9 @@ class AboutDialog(Panel):
             return f"{error}\n\n{page}"
         if not parts:
             return page
-        wanted = self.tr("only when asked for")
+        optional = self.tr("optional")
         lines = [
-            f"{part.name} {part.version}".strip() + f": {part.licence}" + (f" ({wanted})" if part.optional else "")
+            f"{part.name} {part.version}".strip() + f": {part.licence}" + (f" ({optional})" if part.optional else "")
             for part in parts
         ]
         return "\n".join([*lines, "", page])

@@ -16,27 +16,20 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from app.conversation.events import Event
-from app.demo.base import DemoOrder, DemoService
+from app.demo.base import DemoOrder
 from app.diagnostics.logs import watch_exceptions
-from app.gui.logs.table_model import LogSource
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.instance import Instance
-from app.gui.shell.panels import DiagnoseAll
+from app.gui.shell.services import WindowServices
 from app.gui.shell.start_report import StartReport
 from app.gui.shell.translation import said, use_language
 from app.gui.shell.window import MainWindow
-from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.theme import apply_theme
 from app.history.base import HistoryService
 from app.platform import single_instance
 from app.platform.resources import resource
-from app.services.graphics_views import GraphicsService
-from app.services.machine_views import MachineService
-from app.services.model_views import ModelLibrary
-from app.services.protocols import BackendService, SoundService
-from app.session.control import SessionFactory, WeightsStore
+from app.session.control import SessionFactory
 from app.session.errors import UserError
 from app.settings.declarations import APP_ID, APP_NAME, Settings
 
@@ -48,26 +41,15 @@ SIGNAL_POLL_MS = 200
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["WindowChoices", "leave", "run_window"]
+__all__ = ["WindowChoices", "WindowServices", "leave", "run_window"]
 
 
 def run_window(
     factory: SessionFactory,
     settings: Settings,
+    services: WindowServices,
     *,
-    list_devices: DeviceLister,
-    choices: WindowChoices,
-    weights: WeightsStore | None = None,
-    models: ModelLibrary | None = None,
-    service: BackendService | None = None,
-    sound_service: SoundService | None = None,
     history: Callable[[], HistoryService] | None = None,
-    machine: MachineService | None = None,
-    graphics: GraphicsService | None = None,
-    log: LogSource | None = None,
-    diagnose: DiagnoseAll | None = None,
-    watch: Callable[[Event], None] = lambda event: None,
-    demo: DemoService | None = None,
     order: DemoOrder | None = None,
     watch_devices: DeviceWatcher = lambda _: nullcontext(),
     instance: Instance | None = None,
@@ -76,7 +58,7 @@ def run_window(
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
 
-    `list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
+    `services.list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
     the start to its closing; where this user's window is there already, that one is brought forward instead (UserError
     with a sentence if it doesn't answer). `history` opens the user's conversations, once it is known that this is the
     only window on them. `order`: the demo runs unattended, and the exit code tells whether what was ordered was
@@ -104,23 +86,9 @@ def run_window(
     unwatch = watch_exceptions(loop)
     try:
         apply_theme(app, settings.theme, settings.font_scale)
-        window = MainWindow(
-            factory,
-            settings,
-            list_devices=list_devices,
-            choices=choices,
-            weights=weights,
-            models=models,
-            service=service,
-            sound_service=sound_service,
-            history=history() if history is not None else None,
-            machine=machine,
-            graphics=graphics,
-            log=log,
-            diagnose=diagnose,
-            watch=watch,
-            demo=demo,
-        )
+        if history is not None:
+            services.history = history()
+        window = MainWindow(factory, settings, services)
         if report is not None:
             report.watch(window)
         if instance is not None:

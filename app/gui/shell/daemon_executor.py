@@ -1,7 +1,7 @@
-"""An executor of daemon threads, so that no work in hand can keep the app from closing.
+"""An executor of daemon threads, so that no running job keeps the app from closing.
 
-The event loop waits at its end for the threads of an ordinary executor; a model that takes half a
-minute to load would hold a closed window's process for as long. Knows nothing of what it runs.
+At its end, the event loop waits for the threads of an ordinary executor: a model that takes half a minute to load would
+keep the process of a closed window alive for as long.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
 class DaemonExecutor(Executor):
-    """Starts threads when they are needed, at most `limit`; keeps them for later jobs; waits for none.
+    """Starts threads when they are needed, at most `limit`, keeps them for later jobs, and waits for none.
 
-    Threads are kept, since native libraries set up worker pools of their own for each thread that calls.
+    Threads are kept because native libraries set up a worker pool for each thread that calls them.
     """
 
     _all: weakref.WeakSet[DaemonExecutor] = weakref.WeakSet()
@@ -36,11 +36,11 @@ class DaemonExecutor(Executor):
 
     @classmethod
     def any_busy(cls) -> bool:
-        """Whether a thread of any of them is at work right now, shut down or not."""
+        """Whether any executor is running a job now, even one that is shut down."""
         return any(executor._working for executor in cls._all)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Queues a job; see `concurrent.futures.Executor.submit`."""
+        """Queues a job."""
         future: Future[Any] = Future()
         with self._lock:
             if self._closed:
@@ -53,7 +53,7 @@ class DaemonExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
-        """Takes no more jobs and drops those not begun. Never waits, whatever `wait` says."""
+        """Refuses further jobs and cancels those that have not started. Never waits, even with `wait`."""
         with self._lock:
             self._closed = True
             while True:
@@ -81,7 +81,7 @@ class DaemonExecutor(Executor):
                     self._working += 1
                 try:
                     result = fn(*args, **kwargs)
-                except BaseException as error:  # handed on whole to whoever awaits it
+                except BaseException as error:  # passed on to the awaiting code
                     future.set_exception(error)
                 else:
                     future.set_result(result)

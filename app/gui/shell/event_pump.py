@@ -1,7 +1,7 @@
-"""Gathers a session's events and hands them on in one batch every 33 ms.
+"""Passes a session's events to the window in one batch every 33 ms.
 
-So the window repaints at most thirty times a second, however fast the events come. Knows nothing of
-what the events mean, but that of a batch's level measurements only the newest is worth showing.
+The window thus repaints at most thirty times a second, however fast events come. Of a batch's level measurements only
+the newest is passed on.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 class EventPump(QObject):
     """Passes each event to `handle`, then calls `settle` once per batch.
 
-    What either raises is logged and told to `fault`, and the pump goes on with the next event.
+    Exceptions of either are logged and passed to `fault`, and the next event follows.
     """
 
     def __init__(
@@ -46,22 +47,22 @@ class EventPump(QObject):
         self._timer.timeout.connect(self.flush)
 
     def put(self, event: Event) -> None:
-        """Takes an event; it is handled with the next batch."""
+        """Queues an event for the next batch."""
         if isinstance(event, LevelMeasured):
-            # The newest level is shown, but an older one's clipped sound, or late step, must not be lost with it.
+            # An older level's clipping and lateness must not be lost.
             if self._level is not None:
                 late = max(event.late_ms, self._level.late_ms)
                 event = replace(event, clipped=event.clipped or self._level.clipped, late_ms=late)
             self._level = event
         else:
             self._waiting.append(event)
-        # The timer runs only while something waits: an idle window does not wake up.
+        # The timer runs only while something waits, so an idle window does not wake up.
         if not self._timer.isActive():
             self._timer.start()
 
     @Slot()
     def flush(self) -> None:
-        """Handles at once what waits."""
+        """Handles the waiting events now."""
         self._timer.stop()
         batch, self._waiting = self._waiting, []
         if self._level is not None:
@@ -71,7 +72,7 @@ class EventPump(QObject):
             return
         self.batches += 1
         for event in batch:
-            self._guarded(lambda event=event: self._handle(event))
+            self._guarded(partial(self._handle, event))
         self._guarded(self._settle)
 
     def _guarded(self, action: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
-"""Lets one window of the app run per user, and hears what other processes have to tell it.
+"""Lets one window of the app run per user, and receives commands from other processes.
 
-A word a line comes in at a local socket, with the time when it was given; one line of JSON goes back. No other
-user can give orders through it. Knows nothing of what the words do.
+A local socket receives one line per connection, a command and the time when it was given, and replies with one line of
+JSON. Other users can't connect.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.platform import single_instance
 
-LONGEST_WORD = 256
-"""Bytes that a line may have."""
+MOST_BYTES = 256
+"""The maximum length of a line, in bytes."""
 
-SPEAK_MS = 3_000
-"""A process that has connected and says nothing is sent away after this, as is one that nobody answers."""
+TIMEOUT_MS = 3_000
+"""A connection that sends no command, or gets no reply, is closed after this time."""
 
-LISTENERS = 16
-"""Connections at a time; more are sent away."""
+MOST_CONNECTIONS = 16
+"""Connections at a time; more are refused."""
 
-_HANGS_UP = sys.platform != "win32"
-"""Whether this side ends a connection once it has answered. Windows would throw away what was not read yet."""
+_CLOSES_AFTER_REPLY = sys.platform != "win32"
+"""Whether this side closes the connection after the reply. Windows would drop an unread reply."""
 
-_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-"""Errors that say that another process has the lock."""
+_LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""Errors that mean that another process has the lock."""
 
 _log = logging.getLogger(__name__)
 
 
 class Order:
-    """Something that another process wants: one of `single_instance.WORDS`, but “raise”. To be answered once.
+    """A command of another process, one of `single_instance.WORDS` except “raise”; to be answered once.
 
-    `at`: when its user gave it, by `time.monotonic()`.
+    `at`: when the user gave it, by `time.monotonic()`.
     """
 
     def __init__(self, command: str, reply: Callable[[str], None], at: float) -> None:
@@ -52,14 +52,14 @@ class Order:
         self._reply: Callable[[str], None] | None = reply
 
     def answer(self, sentence: str = "") -> None:
-        """Done; or not, for the reason that `sentence` tells. Later answers count for nothing."""
+        """Reports success, or failure for the reason in `sentence`. Further calls have no effect."""
         reply, self._reply = self._reply, None
         if reply is not None:
             reply(sentence)
 
 
 class Instance(QObject):
-    """`listen` first; then `raised` asks for the window to be shown, `commanded` brings an `Order` to be answered."""
+    """Once it listens, emits `raised` to show the window, and `commanded` with an `Order` to answer."""
 
     raised = Signal()
     commanded = Signal(object)
@@ -68,15 +68,15 @@ class Instance(QObject):
         super().__init__(parent)
         self._lock = -1
         self._server: QLocalServer | None = None
-        self._lines: dict[QLocalSocket, bytearray | None] = {}  # None: it has said its line
+        self._lines: dict[QLocalSocket, bytearray | None] = {}  # None: its line is complete
 
     def listen(self) -> bool:
-        """Begins to listen; False when another window of this user's does already.
+        """Starts to listen; False if another window of this user already does.
 
-        Raises OSError when neither is so: then the app works, but nobody can reach it.
+        Raises OSError when listening is impossible: the app works, but other processes can't reach it.
         """
         folder = single_instance.make_folder()
-        # The lock goes with its process, however that ends; a socket stays, and would look alive.
+        # The lock ends with its process, however that ends; a socket file would remain and look alive.
         lock = os.open(os.path.join(folder, "window.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         if not _locked(lock):
             os.close(lock)
@@ -88,12 +88,12 @@ class Instance(QObject):
         if not server.listen(address):
             os.close(lock)
             raise OSError(server.errorString())
-        server.newConnection.connect(self._meet)
+        server.newConnection.connect(self._on_connection)
         self._lock, self._server = lock, server
         return True
 
     def close(self) -> None:
-        """Listens no more; the next window may."""
+        """Stops listening, so that the next window can."""
         for connection in tuple(self._lines):
             connection.abort()
         self._lines.clear()
@@ -104,56 +104,56 @@ class Instance(QObject):
             os.close(self._lock)
             self._lock = -1
 
-    def _meet(self) -> None:
+    def _on_connection(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
-            if len(self._lines) >= LISTENERS or not _is_ours(connection):
+            if len(self._lines) >= MOST_CONNECTIONS or not _is_ours(connection):
                 connection.abort()
                 connection.deleteLater()
                 continue
             self._lines[connection] = bytearray()
-            connection.setReadBufferSize(2 * LONGEST_WORD)
-            connection.readyRead.connect(self._hear)
-            connection.disconnected.connect(self._part)
-            patience = QTimer(connection, singleShot=True, interval=SPEAK_MS)
-            patience.timeout.connect(lambda one=connection: one.abort())
-            patience.start()
+            connection.setReadBufferSize(2 * MOST_BYTES)
+            connection.readyRead.connect(self._on_readable)
+            connection.disconnected.connect(self._on_disconnected)
+            timeout = QTimer(connection, singleShot=True, interval=TIMEOUT_MS)
+            timeout.timeout.connect(lambda one=connection: one.abort())
+            timeout.start()
             if connection.bytesAvailable():
-                self._listen_to(connection)
+                self._read_from(connection)
 
-    def _hear(self) -> None:
+    def _on_readable(self) -> None:
         for connection in tuple(self._lines):
             if connection.bytesAvailable():
-                self._listen_to(connection)
+                self._read_from(connection)
 
-    def _part(self) -> None:
+    def _on_disconnected(self) -> None:
         for connection in tuple(self._lines):
             if connection.state() == QLocalSocket.LocalSocketState.UnconnectedState:
                 del self._lines[connection]
                 connection.deleteLater()
 
-    def _listen_to(self, connection: QLocalSocket) -> None:
+    def _read_from(self, connection: QLocalSocket) -> None:
         line = self._lines[connection]
         if line is None:
             connection.readAll()  # one line a connection
             return
-        line += bytes(connection.read(LONGEST_WORD + 1 - len(line)).data())
-        if b"\n" not in line and len(line) <= LONGEST_WORD:
-            return  # the rest is to come
+        line += bytes(connection.read(MOST_BYTES + 1 - len(line)).data())
+        if b"\n" not in line and len(line) <= MOST_BYTES:
+            return  # incomplete
         self._lines[connection] = None
-        self._take(connection, bytes(line.partition(b"\n")[0]))
+        self._handle(connection, bytes(line.partition(b"\n")[0]))
 
-    def _take(self, connection: QLocalSocket, line: bytes) -> None:
-        word, at = _read(line) if len(line) <= LONGEST_WORD else ("", 0.0)
+    def _handle(self, connection: QLocalSocket, line: bytes) -> None:
+        word, at = _parse(line) if len(line) <= MOST_BYTES else ("", 0.0)
 
         def reply(sentence: str) -> None:
             if connection not in self._lines:
-                return  # gone meanwhile
+                return  # closed meanwhile
             document = {"ok": False, "error": sentence} if sentence else {"ok": True}
             connection.write(json.dumps(document).encode() + b"\n")
-            if _HANGS_UP:
+            if _CLOSES_AFTER_REPLY:
                 connection.disconnectFromServer()  # once it is written
 
-        if word == "raise":  # also late: whoever has started the app once more still wants to see it
+        if word == "raise":  # even when late: a user who has started the app again still wants to see it
             reply("")
             self.raised.emit()
         elif (
@@ -161,19 +161,19 @@ class Instance(QObject):
             and word != "release"
             and time.monotonic() - at > single_instance.TIMEOUT_SECONDS
         ):
-            # Whoever wanted it has been told that nobody answers, and may have tried again. But what was let go of is
-            # let go of: else the talk would hear on.
+            # The sender has reported that nobody answers, and its user may have tried again. A release still counts:
+            # otherwise the microphone would stay open.
             _log.warning("“%s” came too late", word)
             reply(self.tr("KAME was busy for too long, so this was not done. Try again."))
         elif word in single_instance.WORDS:
             self.commanded.emit(Order(word, reply, at))
         else:
             words = ", ".join(f"“{known}”" for known in single_instance.WORDS)
-            reply(self.tr("KAME does not know this word. It knows {0}.").format(words))
+            reply(self.tr("KAME does not know this command. It knows {0}.").format(words))
 
 
-def _read(line: bytes) -> tuple[str, float]:
-    """The word of a line, and when it was given: now, where it does not say. No word when it is not of this kind."""
+def _parse(line: bytes) -> tuple[str, float]:
+    """Parses a line into its command, empty if malformed, and when it was given (default: now)."""
     word, _, stamp = line.decode("ascii", "replace").strip().partition(" ")
     try:
         at = float(stamp) if stamp else math.inf
@@ -183,7 +183,7 @@ def _read(line: bytes) -> tuple[str, float]:
 
 
 def _locked(file: int) -> bool:
-    """Locks `file` until it is closed, or this process has ended; False when another process has.
+    """Locks `file` until it is closed or this process ends; False if another process has locked it.
 
     True also where files can't be locked at all.
     """
@@ -197,22 +197,22 @@ def _locked(file: int) -> bool:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno in _TAKEN:
+        if error.errno in _LOCKED_ERRORS:
             return False
-        _log.warning("the window's lock can't be had: %s", error)
+        _log.warning("the window's lock file can't be locked: %s", error)
     return True
 
 
 def _is_ours(connection: QLocalSocket) -> bool:
-    """Whether a process of this user's is at the other end. Linux can tell; elsewhere the access rights must do."""
+    """Whether the peer belongs to this user. Checked on Linux; elsewhere the socket's access rights suffice."""
     if not sys.platform.startswith("linux"):
         return True
     try:
         with socket.socket(fileno=os.dup(connection.socketDescriptor())) as same:
             _, user, _ = struct.unpack("3i", same.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     except OSError as error:
-        _log.info("a peer can't be told: %s", error)
+        _log.info("a peer's user is unknown: %s", error)
         return False
     if user != os.getuid():
-        _log.warning("user %s is not let in", user)
+        _log.warning("user %s may not connect", user)
     return user == os.getuid()

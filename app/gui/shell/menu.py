@@ -1,4 +1,4 @@
-"""The menus and their shortcuts. Says what was chosen; does nothing but copy."""
+"""The window's menus and their shortcuts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.gui.oracle.header import HAND_OVER_KEYS
 
 
 class TalkMenu(QObject):
-    """Fills `bar` with the window's menus. `panes`: the actions that show and hide them."""
+    """Fills `bar` with menus and emits what is chosen. `panes`: the actions that show and hide the panes."""
 
     new_talk = Signal()
     stop_talk = Signal()
@@ -41,7 +41,7 @@ class TalkMenu(QObject):
     def __init__(self, bar: QMenuBar, keep: bool, parent: QObject | None = None, panes: Iterable[QAction] = ()) -> None:
         super().__init__(parent)
         bar.setAccessibleName(self.tr("Menus"))
-        self._fill_talk(bar.addMenu(self.tr("&Talk")), keep)
+        self._fill_conversation(bar.addMenu(self.tr("&Conversation")), keep)
         edit = bar.addMenu(self.tr("&Edit"))
         self._add(edit, self.tr("&Copy"), self.copy, QKeySequence(QKeySequence.StandardKey.Copy))
         self._add(edit, self.tr("&Find in the conversation…"), self.find, QKeySequence(QKeySequence.StandardKey.Find))
@@ -58,42 +58,42 @@ class TalkMenu(QObject):
         self.quiet_action.toggled.connect(self.quiet)
         view.addSeparator()
         self.latency_action = self._add(view, self.tr("&Latency…"), self.latency, QKeySequence("Ctrl+L"))
-        backend = bar.addMenu(self.tr("B&rain"))
-        self.connection_action = self._add(backend, self.tr("&Key, connection, models…"), self.service)
-        self.routes_action = self._add(backend, self.tr("By kind of &question…"), self.routes)
-        self.models_action = self._add(backend, self.tr("&Models…"), self.models)
+        backend = bar.addMenu(self.tr("Mo&del"))
+        self.connection_action = self._add(backend, self.tr("&Connection…"), self.service)
+        self.routes_action = self._add(backend, self.tr("&Router's table…"), self.routes)
+        self.models_action = self._add(backend, self.tr("Mod&els…"), self.models)
         backend.addSeparator()
-        self.secondary_action = self._add(backend, self.tr("&Side by side…"), self.secondary)
+        self.secondary_action = self._add(backend, self.tr("Co&mpare…"), self.secondary)
         self.hand_action = self._add(backend, self.tr("&Hand over"), self.hand_over, QKeySequence(HAND_OVER_KEYS))
-        help = bar.addMenu(self.tr("&Help"))
-        self.demo_action = self._add(help, self.tr("&Demo"), self.demo)
-        self.set_up_action = self._add(help, self.tr("&Set up again…"), self.set_up)
-        help.addSeparator()
-        self.log_action = self._add(help, self.tr("&Log and diagnostics…"), self.log)
-        self.about_action = self._add(help, self.tr("&About KAME"), self.about)
+        help_menu = bar.addMenu(self.tr("&Help"))
+        self.demo_action = self._add(help_menu, self.tr("&Demo…"), self.demo)
+        self.set_up_action = self._add(help_menu, self.tr("&Set up KAME…"), self.set_up)
+        help_menu.addSeparator()
+        self.log_action = self._add(help_menu, self.tr("&Log…"), self.log)
+        self.about_action = self._add(help_menu, self.tr("&About KAME"), self.about)
         self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
 
-    def _fill_talk(self, talk: QMenu, keep: bool) -> None:
-        self._add(talk, self.tr("&New talk"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))
-        self._add(talk, self.tr("&Stop"), self.stop_talk)
-        talk.addSeparator()
-        self._add(talk, self.tr("St&yle and tools…"), self.style)
-        self.sound_action = self._add(talk, self.tr("S&ound…"), self.sound)
-        self.mute_action = talk.addAction(self.tr("&Mute the microphone"))
+    def _fill_conversation(self, menu: QMenu, keep: bool) -> None:
+        self._add(menu, self.tr("&New conversation"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))
+        self._add(menu, self.tr("&Stop"), self.stop_talk)
+        menu.addSeparator()
+        self._add(menu, self.tr("St&yle and tools…"), self.style)
+        self.sound_action = self._add(menu, self.tr("S&ound…"), self.sound)
+        self.mute_action = menu.addAction(self.tr("&Mute the microphone"))
         self.mute_action.setCheckable(True)
         self.mute_action.setShortcut(QKeySequence("Ctrl+M"))
         self.mute_action.toggled.connect(self.mute)
-        self.recordings_action = talk.addAction(self.tr("&Keep the sound of new talks"))
+        self.recordings_action = menu.addAction(self.tr("&Keep the sound of new conversations"))
         self.recordings_action.setCheckable(True)
         self.recordings_action.setChecked(keep)
         self.recordings_action.toggled.connect(self.keep_recordings)
-        talk.addSeparator()
-        self.export_action = self._add(talk, self.tr("&Export this conversation…"), self.export)
-        self.bring_in_action = self._add(talk, self.tr("&Import a conversation…"), self.bring_in)
-        talk.addSeparator()
-        # Windows has no standard key for leaving, and the app promises this one everywhere.
-        leave = self._add(talk, self.tr("&Quit"), self.quit, QKeySequence("Ctrl+Q"))
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
+        menu.addSeparator()
+        self.export_action = self._add(menu, self.tr("&Export this conversation…"), self.export)
+        self.bring_in_action = self._add(menu, self.tr("&Import a conversation…"), self.bring_in)
+        menu.addSeparator()
+        # Windows has no standard key for this, and the app documents this one for all systems.
+        quit_action = self._add(menu, self.tr("&Quit"), self.quit, QKeySequence("Ctrl+Q"))
+        quit_action.setMenuRole(QAction.MenuRole.QuitRole)
 
     @staticmethod
     def _add(menu: QMenu, text: str, signal: SignalInstance, keys: QKeySequence | None = None) -> QAction:
@@ -105,7 +105,7 @@ class TalkMenu(QObject):
 
 
 def copy_selection(*views: QTextEdit) -> None:
-    """Copies what is selected: in the focused widget, else in the first of `views` with a selection."""
+    """Copies the selection of the focused widget, else of the first of `views` that has one."""
     focus = QApplication.focusWidget()
     if isinstance(focus, QComboBox):
         focus = focus.lineEdit()

@@ -1,9 +1,9 @@
-"""Sentences for the user above the talk: what happened and what to do, gone when it is solved, read or closed."""
+"""Messages above the conversation, which disappear when they are solved, read or closed."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import get_args
 
@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.conversation.events import About
 from app.conversation.sound_processing import DeviceKind
-from app.gui.shell.message_row import Level, MessageRow, reading_ms
+from app.gui.shell.message_row import Level, Message, MessageRow, reading_ms
 from app.gui.state.choice import MODELLED
 from app.session.control import BackendChoice
 
 MOST = 3
 
-TALK_TOPICS = frozenset(get_args(About) + get_args(DeviceKind)) - {""}
-"""What a talk tells of: over when another one begins."""
+SESSION_TOPICS = frozenset(get_args(About) + get_args(DeviceKind)) - {""}
+"""Topics of messages about a session, which end with it."""
 
 _RANKS: dict[Level, int] = {"notice": 0, "warning": 1, "error": 2}
 
@@ -28,32 +28,31 @@ _log = logging.getLogger(__name__)
 
 
 class MessageBar(QWidget):
-    """At most a few messages, the newest at the bottom; the same sentence is never shown twice, but counted.
-
-    A message with a topic takes the place of the one before it on that topic and that side.
-    """
+    """Shows at most `MOST` messages, the newest at the bottom; a repeated message is counted, not shown twice."""
 
     retried = Signal()
     backend_wanted = Signal(object, bool)
-    """The user wants to see about the `BackendChoice` that a message is about; whether it is the one at the side."""
+    """Opens the connection of a message's `BackendChoice`; the second value: whether it is the comparison model's."""
     log_wanted = Signal()
-    """The user wants to see what the program has noted down about a fault of its own."""
+    """Opens the log, for a fault of the program."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.with_service = False
-        """Whether there is a dialog for brains, to lead to."""
+        """Whether there is a dialog for connections."""
         self.with_log = True
         """Whether there is a log to show."""
         self.reading_ms: Callable[[str], int] = reading_ms
         """How many milliseconds a notice stays."""
         self.rows: list[MessageRow] = []
-        self._came_from: QWidget | None = None
+        self._focus_before: QWidget | None = None
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(4)
         self.setAccessibleName(self.tr("Messages"))
-        QApplication.instance().focusChanged.connect(self._focus_moved)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._on_focus_changed)
         self.hide()
 
     def say(
@@ -69,128 +68,124 @@ class MessageBar(QWidget):
         fault: bool = False,
         private: bool = False,
     ) -> None:
-        """Shows a sentence; with `retry`, a button to try again; with `backend`, one that leads to the brain that was
-        refused, the one at the side if `secondary`; with `offer`, a button with these words that does this; with `fault`,
-        which is the program's own, one that leads to the log. A `notice` goes by itself once it may have been read.
-        `private`: it may hold what was said (a title, a file's name), and is not noted down.
+        """Shows a message.
+
+        `retry`: with a button to try again. `backend`: with a button that opens the connection of the model that was
+        refused, with `secondary` the comparison model. `topic`: replaces the message on this topic, and of the same
+        `secondary`. `offer`: with a button of this text that calls this function. `fault`: the program's own, with a
+        button that opens the log. `private`: may contain what was said (a title, a file's name), and is not logged.
         """
-        _log.info("told the user: %s", "(something of a conversation)" if private else sentence)
+        _log.info("told the user: %s", "(part of a conversation)" if private else sentence)
+        text, action = offer or ("", None)
+        message = Message(sentence, retry, backend, secondary, topic, text, level, fault and self.with_log)
         for row in self.rows:
-            if (row.sentence, row.retry, row.backend, row.secondary) == (sentence, retry, backend, secondary):
+            if row.message.same(message):
                 if _RANKS[level] > _RANKS[row.level]:
                     row.set_level(level)
                     row.reading.setInterval(0)
-                row.say_again()
+                row.count_again()
                 return
         if topic:
-            self._drop_all(row for row in self.rows if (row.topic, row.secondary) == (topic, secondary))
-        if len(self.rows) >= MOST and not self._make_room(level):
-            return
-        row = MessageRow(
-            sentence,
-            retry,
-            backend,
-            secondary,
-            topic,
-            offer[0] if offer is not None else "",
-            self,
-            level=level,
-            fault=fault and self.with_log,
-        )
-        if offer is not None:
-            row.offer_taken.connect(offer[1])
+            self._drop_if(lambda row: (row.message.topic, row.message.secondary) == (topic, secondary))
+        if len(self.rows) < MOST or self._make_room(level):
+            row = self._add(message)
+            if action is not None:
+                row.offer_taken.connect(action)
+
+    def _add(self, message: Message) -> MessageRow:
+        row = MessageRow(message, self)
+        backend = message.backend
         row.backend_button.setVisible(self.with_service and backend is not None and backend.provider in MODELLED)
-        row.backend_wanted.connect(lambda: self.backend_wanted.emit(backend, secondary))
+        row.backend_wanted.connect(lambda: self.backend_wanted.emit(backend, message.secondary))
         row.closed.connect(lambda: self._drop(row))
         row.retried.connect(self.retried)
         row.log_wanted.connect(self.log_wanted)
-        row.reading.timeout.connect(lambda: self._read(row))
-        before = self.rows[-1].close_button if self.rows else self._tabbed_before()
+        row.reading.timeout.connect(lambda: self._on_read(row))
+        before = self.rows[-1].close_button if self.rows else self._tab_predecessor()
         self.rows.append(row)
         self._layout.addWidget(row)
         if before is not None:
-            for button in row.buttons:  # where they are seen, and not behind all that the window had before
+            for button in row.buttons:  # Tab follows the order on screen, not the order of creation
                 QWidget.setTabOrder(before, button)
                 before = button
         row.show()
         self.show()
-        if level == "notice":
-            row.reading.setInterval(self.reading_ms(sentence))
-            row.stay(row.held)
+        if message.level == "notice":
+            row.reading.setInterval(self.reading_ms(message.sentence))
+            row.restart_reading()
         QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Alert))
+        return row
 
     def sentences(self) -> list[str]:
-        """What is shown."""
+        """The sentences that are shown."""
         return [row.sentence for row in self.rows]
 
     def take_focus(self) -> bool:
-        """Gives the keyboard to the newest message, at the first thing that can be done about it; False: none is
-        shown. Escape closes it and gives the keyboard back.
-        """
+        """Focuses the newest message's first button; False without one. Escape closes it and restores the focus."""
         if not self.rows:
             return False
-        next(button for button in self.rows[-1].buttons if button.isVisibleTo(self)).setFocus(
-            Qt.FocusReason.ShortcutFocusReason
-        )
+        button = next(button for button in self.rows[-1].buttons if button.isVisibleTo(self))
+        button.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return True
 
     def clear_retries(self) -> None:
-        """Takes away what has been got over by a fresh start."""
-        self._drop_all(row for row in self.rows if row.retry)
+        """Removes the messages that offer to try again."""
+        self._drop_if(lambda row: row.message.retry)
 
     def clear_refusals(self, *, secondary: bool = False) -> None:
-        """Takes away what brains were refused for, on one side: another one has been taken there since."""
-        self._drop_all(row for row in self.rows if row.backend is not None and row.secondary == secondary)
+        """Removes the messages about a refused model, or comparison model: another one is in use now."""
+        self._drop_if(lambda row: row.message.backend is not None and row.message.secondary == secondary)
 
     def clear_topic(self, topic: str) -> None:
-        """Takes away what was said on a topic: it has been got over."""
-        self._drop_all(row for row in self.rows if row.topic == topic)
+        """Removes the messages on a topic: the problem is solved."""
+        self._drop_if(lambda row: row.message.topic == topic)
 
     def solved(self, *topics: str) -> None:
-        """Takes away what was said on these topics: what they tell of works again."""
-        self._drop_all(row for row in self.rows if row.topic in topics and row.topic)
+        """Removes the messages on these topics: the problems are solved."""
+        self._drop_if(lambda row: row.message.topic in topics and bool(row.message.topic))
 
     def clear_talk(self) -> None:
-        """Takes away what was said about the last talk; what is about something else stays until that is solved."""
-        self._drop_all(row for row in self.rows if row.topic in TALK_TOPICS)
+        """Removes the messages about the last session."""
+        self._drop_if(lambda row: row.message.topic in SESSION_TOPICS)
 
-    def _tabbed_before(self) -> QWidget | None:
-        """What Tab reaches before this bar."""
+    def _tab_predecessor(self) -> QWidget | None:
+        """The widget before this bar in the order of Tab."""
         other = self.previousInFocusChain()
-        while other is not self and other is not self.window():
+        while other is not None and other is not self and other is not self.window():
             if other.focusPolicy() & Qt.FocusPolicy.TabFocus and not self.isAncestorOf(other):
                 return other
             other = other.previousInFocusChain()
         return None
 
     def _make_room(self, level: Level) -> bool:
-        """Drops what can be done without best; a notice takes the place of nothing that is worse."""
-        # Of what is equally bad, what can still be acted on stays longest, then what is newer.
-        row = min(self.rows, key=lambda row: (_RANKS[row.level], row.retry))
+        """Drops the least important message; False if a notice would displace something worse."""
+        # Of equal levels, a message that offers to try again stays longest, then a newer one.
+        row = min(self.rows, key=lambda row: (_RANKS[row.level], row.message.retry))
         if level == "notice" and row.level != "notice":
             return False
         self._drop(row)
         return True
 
-    def _read(self, row: MessageRow) -> None:
+    def _on_read(self, row: MessageRow) -> None:
         window = self.window()
         if window.isVisible() and not window.isMinimized():
             self._drop(row)
         else:
-            row.reading.start()  # nobody can have read it
+            row.reading.start()  # it was not visible
 
-    def _focus_moved(self, old: QWidget | None, new: QWidget | None) -> None:
+    def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         if new is not None and self.isAncestorOf(new):
             if old is not None and not self.isAncestorOf(old) and old.window() is self.window():
-                self._came_from = old
+                self._focus_before = old
         elif new is not None:
-            self._came_from = None
+            self._focus_before = None
         for row in self.rows:
-            row.stay(row.held)
+            row.restart_reading()
 
-    def _drop_all(self, rows: Iterable[MessageRow]) -> None:
-        for row in list(rows):
-            self._drop(row)
+    def _drop_if(self, condition: Callable[[MessageRow], bool]) -> None:
+        for row in list(self.rows):
+            if condition(row):
+                self._drop(row)
 
     def _drop(self, row: MessageRow) -> None:
         if row not in self.rows:
@@ -201,12 +196,12 @@ class MessageBar(QWidget):
         self.rows.remove(row)
         self._layout.removeWidget(row)
         if focused:
-            # Not on to whatever comes next: a key that is pressed now was meant for where the user was.
+            # Not to the next widget in the order of Tab: keys pressed now were meant for where the user was before.
             if self.rows:
                 self.rows[-1].close_button.setFocus()
-            elif self._came_from is not None:
-                with suppress(RuntimeError):  # it has gone meanwhile
-                    self._came_from.setFocus()
+            elif self._focus_before is not None:
+                with suppress(RuntimeError):  # it was deleted meanwhile
+                    self._focus_before.setFocus()
         row.hide()
         row.deleteLater()
         if not self.rows:

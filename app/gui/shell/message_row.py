@@ -1,14 +1,12 @@
-"""One message to the user: its sentence, how bad it is, how often it came, and what can be done about it.
-
-Does nothing itself: says which button was pressed.
-"""
+"""One message to the user: its sentence, level, count, and buttons."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -26,11 +24,11 @@ from app.gui.widgets.palette import Look, blend
 from app.session.control import BackendChoice
 
 LONGEST = 480
-"""Letters of a sentence that are shown; of a longer one the rest is in its tooltip."""
+"""Characters of a sentence that are shown; a longer one is complete in its tooltip."""
 
 Level = Literal["error", "warning", "notice"]
-"""`error`: something does not work; `warning`: it works, and not as it should; `notice`: nobody has to do anything,
-so it goes by itself.
+"""`error`: something does not work; `warning`: it works, but not as it should; `notice`: nothing needs to be done,
+so it disappears by itself.
 """
 
 _ICONS = {
@@ -39,23 +37,23 @@ _ICONS = {
     "notice": QStyle.StandardPixmap.SP_MessageBoxInformation,
 }
 _BREAK = "\u200b"
-"""Seen by nobody; a line may end here."""
+"""An invisible character at which a line may break."""
 _LONG_WORD = re.compile(r"\S{24,}")
 _JOINT = re.compile(r"([/\\?&=._:,;@+-]+|\w{24})(?=\S)")
 
 
 def reading_ms(sentence: str) -> int:
-    """How long a notice stays: to be noticed, and to be read at an easy 150 words a minute."""
+    """How long a notice stays: 4 s to be noticed, and time to read it at an easy 150 words a minute."""
     return 4_000 + 400 * len(sentence.split())
 
 
 def breakable(text: str) -> str:
-    """The text with places to break its long words at: a path or an address is not to make the window wide."""
+    """Inserts break points into long words, so that a path or an address doesn't widen the window."""
     return _LONG_WORD.sub(lambda word: _JOINT.sub(rf"\1{_BREAK}", word[0]), text)
 
 
 class Sentence(QLabel):
-    """Words that wrap wherever they have to, and can be copied as they were."""
+    """A label that wraps even long words, and whose text is copied without the break points."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,15 +66,15 @@ class Sentence(QLabel):
         super().setText(breakable(text))
 
     def text(self) -> str:
-        """The words."""
+        """The text without break points."""
         return super().text().replace(_BREAK, "")
 
     def copy(self) -> None:
-        """Puts what is selected on the clipboard; all of it, if nothing is."""
+        """Copies the selection, or everything if nothing is selected."""
         QApplication.clipboard().setText(self.selectedText().replace(_BREAK, "") or self.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copies without the places to break at."""
+        """Copies without the break points."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
             event.accept()
@@ -91,8 +89,36 @@ class Sentence(QLabel):
         menu.popup(event.globalPos())
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message and what can be done about it.
+
+    `retry`: offers to try again; `backend`: the model that was refused, with `secondary` the comparison model; `topic`:
+    a new message replaces the one with the same topic; `offer`: the text of one more button; `fault`: the program's
+    own, so the log may help.
+    """
+
+    sentence: str
+    retry: bool = False
+    backend: BackendChoice | None = None
+    secondary: bool = False
+    topic: str = ""
+    offer: str = ""
+    level: Level = "error"
+    fault: bool = False
+
+    def same(self, other: Message) -> bool:
+        """Whether both are the same apart from their level."""
+        return (self.sentence, self.retry, self.backend, self.secondary) == (
+            other.sentence,
+            other.retry,
+            other.backend,
+            other.secondary,
+        )
+
+
 class MessageRow(QWidget):
-    """One sentence with its buttons."""
+    """Shows a `Message`; its signals report the pressed button."""
 
     closed = Signal()
     retried = Signal()
@@ -100,40 +126,22 @@ class MessageRow(QWidget):
     offer_taken = Signal()
     log_wanted = Signal()
 
-    def __init__(
-        self,
-        sentence: str,
-        retry: bool,
-        backend: BackendChoice | None = None,
-        secondary: bool = False,
-        topic: str = "",
-        offer: str = "",
-        parent: QWidget | None = None,
-        *,
-        level: Level = "error",
-        fault: bool = False,
-    ) -> None:
+    def __init__(self, message: Message, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.sentence = sentence
-        self.retry = retry
-        self.backend = backend
-        self.secondary = secondary
-        self.topic = topic
-        self.level: Level = level
+        self.message = message
+        self.level: Level = message.level
         self.times = 1
         self.icon = QLabel(self)
-        self.label = Sentence(sentence, self)
+        self.label = Sentence(message.sentence, self)
         self.count = QLabel(self)
         self.count.hide()
-        self.retry_button = self._button(self.tr("Try again"), self.retried, shown=retry)
-        self.backend_button = self._button(self.tr("Key and connection…"), self.backend_wanted, shown=False)
+        self.retry_button = self._button(self.tr("Try again"), self.retried, shown=message.retry)
+        self.backend_button = self._button(self.tr("Connection…"), self.backend_wanted, shown=False)
         self.backend_button.setAccessibleName(
-            self.tr("Key and connection of the brain at the side")
-            if secondary
-            else self.tr("Key and connection of the brain")
+            self.tr("Connection of the comparison model") if message.secondary else self.tr("Connection of the model")
         )
-        self.offer_button = self._button(offer, self.offer_taken, shown=bool(offer))
-        self.log_button = self._button(self.tr("Show log"), self.log_wanted, shown=fault)
+        self.offer_button = self._button(message.offer, self.offer_taken, shown=bool(message.offer))
+        self.log_button = self._button(self.tr("Show log"), self.log_wanted, shown=message.fault)
         self.close_button = self._button(self.tr("Close"), self.closed)
         self.close_button.setAccessibleName(self.tr("Close this message"))
         self.close_button.setToolTip(self.tr("Close this message (Esc)"))
@@ -145,65 +153,68 @@ class MessageRow(QWidget):
         for widget in (self.count, *self.buttons):
             row.addWidget(widget)
         self.reading = QTimer(self, singleShot=True)
-        """Runs while a notice may be read, and is neither pointed at nor has the keyboard."""
+        """Runs while a notice can be read; stopped while the pointer or the keyboard focus is in it."""
         self._pointed = False
-        self.set_level(level)
+        self.set_level(message.level)
+
+    @property
+    def sentence(self) -> str:
+        """The message's sentence."""
+        return self.message.sentence
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
-        """From left to right; some are hidden."""
+        """All buttons, left to right; some are hidden."""
         return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button
 
     def set_level(self, level: Level) -> None:
-        """How bad it is."""
+        """Changes the level."""
         self.level = level
-        self._draw_icon()
-        self._name()
+        self._update_icon()
+        self._update_names()
         self.update()
 
-    def say_again(self) -> None:
-        """The same has happened once more."""
+    def count_again(self) -> None:
+        """Counts the same message once more."""
         self.times += 1
         self.count.setText(self.tr("({0}×)").format(self.times))
         self.count.setToolTip(self.tr("This has happened {0} times.").format(self.times))
         self.count.show()
-        self._name()
-        self.stay(self.held)
+        self._update_names()
+        self.restart_reading()
 
     @property
     def held(self) -> bool:
-        """Whether the user is at it: the pointer is on it, or the keyboard in it."""
+        """Whether the pointer or the keyboard focus is in it."""
         focus = QApplication.focusWidget()
         return self._pointed or (focus is not None and self.isAncestorOf(focus))
 
-    def stay(self, held: bool) -> None:
-        """Keeps a notice while somebody is at it; afterwards it may be read once more before it goes."""
-        if held or not self.reading.interval():
+    def restart_reading(self) -> None:
+        """Restarts a notice's reading time, or stops it while the row is `held`."""
+        if self.held or not self.reading.interval():
             self.reading.stop()
         else:
             self.reading.start()
 
-    def _button(self, text: str, signal: Signal, *, shown: bool = True) -> QPushButton:
+    def _button(self, text: str, signal: SignalInstance, *, shown: bool = True) -> QPushButton:
         button = QPushButton(text, self)
         button.setAccessibleName(text)
         button.clicked.connect(signal)
         button.setVisible(shown)
         return button
 
-    def _name(self) -> None:
+    def _update_names(self) -> None:
         kinds = {"error": self.tr("Error"), "warning": self.tr("Warning"), "notice": self.tr("Notice")}
-        self.setAccessibleName(self.sentence)
+        self.setAccessibleName(self.message.sentence)
         times = self.tr("{0} times").format(self.times) if self.times > 1 else ""
         self.setAccessibleDescription(", ".join(filter(None, (kinds[self.level], times))))
 
-    def _draw_icon(self) -> None:
+    def _update_icon(self) -> None:
         size = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize)
         self.icon.setPixmap(self.style().standardIcon(_ICONS[self.level]).pixmap(QSize(size, size)))
 
-    # -- Qt's own events
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes it, from any of its buttons."""
+        """Closes the message with Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             event.accept()
@@ -211,31 +222,28 @@ class MessageRow(QWidget):
             super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """What is pointed at stays."""
+        """Keeps the message while the pointer is on it."""
         super().enterEvent(event)
         self._pointed = True
-        self.stay(True)
+        self.restart_reading()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer has gone on."""
+        """Restarts the reading time."""
         super().leaveEvent(event)
         self._pointed = False
-        self.stay(self.held)
+        self.restart_reading()
 
     def changeEvent(self, event: QEvent) -> None:
         """Follows the system's style."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "reading"):
-            self._draw_icon()
+            self._update_icon()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a box in the level's colour, mixed from the palette of now."""
+        """Paints a box in the level's colour."""
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
-        colour, share = {
-            "error": (look.bad, 0.14),
-            "warning": (look.warn, 0.18),
-            "notice": (look.accent, 0.08),
-        }[self.level]
+        shades = {"error": (look.bad, 0.14), "warning": (look.warn, 0.18), "notice": (look.accent, 0.08)}
+        colour, share = shades[self.level]
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6), 1))

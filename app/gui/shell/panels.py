@@ -5,29 +5,14 @@ Passes on what they say to the rooms that know what to do about it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.backends.model_lists import ModelLists
-from app.gui.logs.table_model import LogSource
-from app.gui.models.graphics_controller import GraphicsController
-from app.gui.models.models_controller import ModelsController
-from app.gui.models.weights_controller import WeightsController
-from app.gui.settings.live_settings import LiveSettings
-from app.gui.shell.menu import TalkMenu
-from app.gui.shell.setup_bar import SetupBar
-from app.gui.sound.controller import DeviceLister, SoundController
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.choice import WindowChoices, backend_choice
-from app.gui.state.settings_controller import SettingsController
-from app.services.machine_views import MachineService
-from app.services.protocols import BackendService, SoundService
+from app.gui.shell.services import WindowServices
+from app.gui.state.choice import backend_choice
 from app.session.control import BackendChoice
-from app.settings.declarations import Settings
 
 if TYPE_CHECKING:
     from app.gui.first_run.wizard import FirstRun
@@ -35,9 +20,8 @@ if TYPE_CHECKING:
     from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
     from app.gui.shell.about_dialog import AboutDialog
-
-DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
-"""Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
+    from app.gui.shell.guide_dialog import GuideDialog
+    from app.gui.shell.window import MainWindow
 
 
 class Panels(QObject):
@@ -50,48 +34,17 @@ class Panels(QObject):
     talk_wanted = Signal()
     """The user is done with the first run, and wants to talk."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        keep: SettingsController,
-        live: LiveSettings,
-        sound: SoundController,
-        setup: SetupBar,
-        menu: TalkMenu,
-        choices: WindowChoices,
-        lists: ModelLists,
-        background: BackgroundTasks,
-        window: QWidget,
-        *,
-        list_devices: DeviceLister,
-        machine: MachineService | None = None,
-        weights: WeightsController | None = None,
-        graphics: GraphicsController | None = None,
-        service: BackendService | None = None,
-        sound_service: SoundService | None = None,
-        log: LogSource | None = None,
-        diagnose: DiagnoseAll | None = None,
-        models: ModelsController | None = None,
-    ) -> None:
+    def __init__(self, window: MainWindow, services: WindowServices) -> None:
         super().__init__(window)
-        self._settings = settings
-        self._keep = keep
-        self._live = live
-        self._sound = sound
-        self._setup = setup
         self._window = window
-        self._parts = (choices, lists, background)
-        self._desks = (weights, service, sound_service)
-        self._graphics = graphics
-        self._list_devices = list_devices
-        self._machine = machine
-        self._log = (log, diagnose)
+        self._services = services
         self.settings: SettingsDialog | None = None
         self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
+        self.guide: GuideDialog | None = None
         self.models: ModelsPanel | None = None
-        self._model_manager = models
+        menu, models = window.menu, window.models_controller
         menu.settings.connect(self.open_settings)
         menu.set_up.connect(lambda: self.open_first_run(again=True))
         menu.log.connect(lambda: self.open_log())
@@ -100,21 +53,21 @@ class Panels(QObject):
         menu.models_action.setVisible(models is not None)
         if models is not None:
             models.arrived.connect(self._tell_of_model)
-        menu.set_up_action.setVisible(machine is not None)
-        menu.log_action.setVisible(log is not None)
-        keep.taken.connect(self._show_value)
-        sound.listed.connect(self._offer_devices)
+        menu.set_up_action.setVisible(services.machine is not None)
+        menu.log_action.setVisible(services.log is not None)
+        window.keep.taken.connect(self._show_value)
+        window.sound.listed.connect(self._offer_devices)
 
     def begin(self) -> None:
         """The window is there: at the very first start it asks what the user has, and wants."""
-        if self._machine is not None and not self._settings.first_run_done:
+        if self._services.machine is not None and not self._window.settings.first_run_done:
             self.open_first_run()
 
     def close_all(self) -> None:
         """The window goes."""
         if self.first_run is not None:
             self.first_run.leave_for_now()
-        for panel in (self.settings, self.log, self.about, self.models):
+        for panel in (self.settings, self.log, self.about, self.guide, self.models):
             if panel is not None:
                 panel.close()
 
@@ -130,16 +83,16 @@ class Panels(QObject):
         if self.settings is None:
             from app.gui.settings.dialog import SettingsDialog
 
-            self.settings = SettingsDialog(self._settings, self._window)
-            self.settings.changed.connect(self._live.change)
-            self.settings.keys_typed.connect(self._sound.keys_typed)
+            self.settings = SettingsDialog(self._window.settings, self._window)
+            self.settings.changed.connect(self._window.live.change)
+            self.settings.keys_typed.connect(self._window.sound.keys_typed)
         self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
         self.settings.open_afresh(key)
 
     def _offer_settings(self, *names: str) -> None:
         """The settings offer what the bar does."""
         assert self.settings is not None
-        setup = self._setup
+        setup = self._window.setup
         pickers = {
             "microphone": setup.microphone,
             "loudspeaker": setup.loudspeaker,
@@ -165,66 +118,66 @@ class Panels(QObject):
 
     def open_first_run(self, *, again: bool = False) -> None:
         """Looks at the machine, and asks what is wanted."""
-        if self._machine is None:
+        if self._services.machine is None:
             return
         if self.first_run is None:
             from app.gui.first_run.services import FirstRunServices
             from app.gui.first_run.wizard import FirstRun
 
-            choices, lists, background = self._parts
-            weights, service, sound_service = self._desks
+            window, services = self._window, self._services
+            assert services.machine is not None
             self.first_run = FirstRun(
-                self._settings,
+                window.settings,
                 FirstRunServices(
-                    self._machine,
-                    self._list_devices,
-                    backend=service,
-                    sound=sound_service,
-                    weights=weights,
-                    graphics=self._graphics,
-                    models=self._model_manager,
+                    services.machine,
+                    services.list_devices,
+                    backend=services.service,
+                    sound=services.sound_service,
+                    weights=window.weights,
+                    graphics=window.graphics,
+                    models=window.models_controller,
                 ),
-                choices,
-                lists,
-                background,
-                self._window,
+                services.choices,
+                window.lists,
+                window.background,
+                window,
             )
-            run, live = self.first_run, self._live
+            run, live = self.first_run, self._window.live
             run.frontend_chosen.connect(live.pick_frontend)
             run.frontend_arrived.connect(self.frontend_arrived)
             run.backend_chosen.connect(live.pick_backend)
             run.devices_chosen.connect(self._take_devices)
-            run.testing.connect(self._sound.listen_to_test)
+            run.testing.connect(self._window.sound.listen_to_test)
             run.completed.connect(self.talk_wanted)
             run.completed.connect(self._done)
             run.skipped.connect(self._done)
-        self._sound.close_dialog()  # they try out devices, too
+        self._window.sound.close_dialog()  # they try out devices, too
         self.first_run.open_afresh(again=again)
 
     def _take_devices(self, microphone: str, loudspeaker: str) -> None:
-        self._live.change("microphone", microphone)
-        self._live.change("loudspeaker", loudspeaker)
+        self._window.live.change("microphone", microphone)
+        self._window.live.change("loudspeaker", loudspeaker)
 
     def _done(self) -> None:
-        self._live.change("first_run_done", True)
+        self._window.live.change("first_run_done", True)
 
     # -- log, about
 
     def open_log(self, *, fault: bool = False) -> None:
         """What the program has noted, and what others may need to help; with `fault`, the newest fault."""
-        source, diagnose = self._log
-        if source is None or diagnose is None:
+        source = self._services.log
+        if source is None or self._services.diagnose is None:
             return
         if self.log is None:
             from app.gui.logs.panel import LogPanel
 
-            self.log = LogPanel(source, self._diagnose, self._parts[2], self._window)
+            self.log = LogPanel(source, self._diagnose, self._window.background, self._window)
         self.log.open_log(fault=fault)
 
     async def _diagnose(self, with_words: bool) -> str:
         from app.gui.logs.window_facts import window_facts
 
-        _, diagnose = self._log
+        diagnose = self._services.diagnose
         assert diagnose is not None
         return await diagnose(with_words, [("Window", window_facts(self._window))])
 
@@ -232,31 +185,31 @@ class Panels(QObject):
 
     def open_models(self) -> None:
         """All models: what is here, how fast, how good; to get, use and remove."""
-        if self._model_manager is None:
+        if self._window.models_controller is None:
             return
         if self.models is None:
             from app.gui.models.models_panel import ModelsPanel
 
-            service, settings = self._desks[2], self._settings
+            service, settings = self._services.sound_service, self._window.settings
             play = None if service is None else lambda sound: service.play(sound, settings.loudspeaker)
-            self.models = ModelsPanel(self._model_manager, self._parts[2], self._window, play=play)
+            self.models = ModelsPanel(self._window.models_controller, self._window.background, self._window, play=play)
             self.models.use_wanted.connect(self._use_model)
-        settings = self._settings
+        settings = self._window.settings
         used = {"stt": settings.recogniser, "tts": settings.voice}
         used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
         self.models.open_afresh(used, settings.language)
 
     def _use_model(self, kind: str, key: str) -> None:
         if kind == "llm":
-            self._live.pick_backend(BackendChoice("embedded", key))
+            self._window.live.pick_backend(BackendChoice("embedded", key))
         else:
-            self._live.change("recogniser" if kind == "stt" else "voice", key)
+            self._window.live.change("recogniser" if kind == "stt" else "voice", key)
 
     def _tell_of_model(self, key: str) -> None:
         """Offers a language model that has come to the talk that goes on."""
-        assert self._model_manager is not None
-        view = next((view for view in self._model_manager.service.models() if view.key == key), None)
-        if view is not None and view.kind == "llm" and self._settings.provider == "embedded":
+        assert self._window.models_controller is not None
+        view = next((view for view in self._window.models_controller.service.models() if view.key == key), None)
+        if view is not None and view.kind == "llm" and self._window.settings.provider == "embedded":
             self.model_arrived.emit(key, view.label)
 
     def open_about(self) -> None:
@@ -266,3 +219,11 @@ class Panels(QObject):
 
             self.about = AboutDialog(self._window)
         self.about.appear()
+
+    def open_guide(self) -> None:
+        """The guide to the window."""
+        if self.guide is None:
+            from app.gui.shell.guide_dialog import GuideDialog
+
+            self.guide = GuideDialog(self._window)
+        self.guide.appear()

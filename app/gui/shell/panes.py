@@ -1,7 +1,4 @@
-"""The window's four panes and how they share it: what is shown, how wide, how high, and that it stays so.
-
-Knows nothing of what is in them.
-"""
+"""Lays out the window's four panes, and stores their layout in a file."""
 
 from __future__ import annotations
 
@@ -22,14 +19,14 @@ SAVE_AFTER_MS = 800
 HANDLE_PX = 12
 CONVERSATIONS_PX = 230
 TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 180, 0.28, 360
-"""The timeline's height is a share of the window's, but no less than seven lanes need, nor more than they can use."""
+"""The timeline's height is a share of the window's, at least what seven lanes need and at most what they can use."""
 LEAST_FOR_CONVERSATIONS_PX, LEAST_FOR_TIMELINE_PX = 1080, 700
-"""A smaller window shows that pane only when its user asks for it: the talk needs the room."""
+"""In a smaller window, that pane is shown only if the user chooses so."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_TIMELINE_PX = 110
 USUAL_LINE_PX = 17
-"""A line of text of the size that all these pixels are meant for: larger letters need more."""
+"""The line height for which the sizes above are meant; they grow with larger text."""
 
 _log = logging.getLogger(__name__)
 
@@ -38,12 +35,7 @@ class Panes(QWidget):
     """`conversations`, `talk` and `oracle` in a row, the `timeline` below."""
 
     def __init__(
-        self,
-        conversations: QWidget,
-        talk: QWidget,
-        oracle: QWidget,
-        timeline: QWidget,
-        parent: QWidget | None = None,
+        self, conversations: QWidget, talk: QWidget, oracle: QWidget, timeline: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self)
@@ -69,28 +61,28 @@ class Panes(QWidget):
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle)
         self.timeline_action = self._action(self.tr("&Timeline"), "Ctrl+3", timeline)
         self.chosen = False
-        """Whether the user has said which panes there are to be; until then that follows the window's size."""
+        """Whether the user has chosen which panes to show; until then that follows the window's size."""
         for action in self.actions_:
             action.triggered.connect(self._choose)
 
     @property
     def actions_(self) -> tuple[QAction, ...]:
-        """What shows and hides the panes."""
+        """The actions that show and hide the panes."""
         return self.conversations_action, self.oracle_action, self.timeline_action
 
     @property
     def scale(self) -> float:
-        """How much larger than usual text is; at least 1."""
+        """How much larger than usual the text is; at least 1."""
         return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
 
     def fit_into(self, width: int, height: int) -> None:
-        """Shows the panes for which a window of this size, in pixels, has room, unless the user has chosen them."""
+        """Shows the panes that fit a window of this size in pixels, unless the user has chosen."""
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
             self.timeline_action.setChecked(height >= LEAST_FOR_TIMELINE_PX * self.scale)
 
     def divide(self, width: int, height: int) -> None:
-        """Divides a window of this size as suits most."""
+        """Sets the default sizes of the panes for a window of this size."""
         conversations = round(CONVERSATIONS_PX * self.scale)
         rest = width - (conversations if self.conversations_action.isChecked() else 0)
         self.columns.setSizes([conversations, round(rest * 0.58), round(rest * 0.42)])
@@ -98,7 +90,7 @@ class Panes(QWidget):
         self.rows.setSizes([max(1, height - timeline), timeline])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the size of text."""
+        """Follows the text size."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
@@ -117,7 +109,7 @@ class Panes(QWidget):
 
 
 class WindowLayoutStore(QObject):
-    """Has the window stand as it stood when it was closed: size, place, panes. `path`: a small JSON file."""
+    """Restores and saves the window's size, position and panes. `path`: a small JSON file."""
 
     def __init__(self, window: QMainWindow, panes: Panes, path: Path) -> None:
         super().__init__(window)
@@ -132,7 +124,7 @@ class WindowLayoutStore(QObject):
             action.toggled.connect(lambda _: self._timer.start())
 
     def restore(self) -> bool:
-        """Whether there was something to go by."""
+        """Restores the layout; False if there is none that can be used."""
         try:
             kept = json.loads(self._path.read_text("utf-8"))
             state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
@@ -140,7 +132,7 @@ class WindowLayoutStore(QObject):
         except FileNotFoundError:
             return False
         except (OSError, ValueError, KeyError, TypeError, binascii.Error):
-            _log.warning("the window's layout could not be read")  # no loss: it stands as at the first start
+            _log.warning("the window's layout could not be read")  # then it is laid out as at the first start
             return False
         if not self._window.restoreGeometry(state["window"]):
             _log.warning("the window's layout could not be used")
@@ -152,7 +144,7 @@ class WindowLayoutStore(QObject):
         return self._panes.rows.restoreState(state["rows"]) and columns
 
     def save(self) -> None:
-        """Keeps how it stands now."""
+        """Saves the current layout."""
         self._timer.stop()
         shown = [name for name, action in self._named() if action.isChecked()]
         states = {
@@ -160,12 +152,12 @@ class WindowLayoutStore(QObject):
             "columns": self._panes.columns.saveState(),
             "rows": self._panes.rows.saveState(),
         }
-        with suppress(OSError):  # a full disk: the window is where it was the time before
+        with suppress(OSError):  # a full disk: the previous layout remains
             kept = {name: _text(state) for name, state in states.items()}
             write_json(self._path, {**kept, "shown": shown, "chosen": self._panes.chosen})
 
     def moved(self) -> None:
-        """The window was moved or resized: that is kept, once it has come to rest."""
+        """Saves the layout soon, after the window was moved or resized."""
         self._timer.start()
 
     def _named(self) -> tuple[tuple[str, QAction], ...]:

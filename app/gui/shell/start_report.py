@@ -1,7 +1,7 @@
-"""Says how long a start took, and then a second talk: writes when each step was reached, then closes the window.
+"""Records how long the app's start takes, and the start of a second session; then closes the window.
 
-For `bench startup`, which runs the app as a child process; the times are the system's monotonic ones (seconds), which
-mean the same in both. Knows nothing of what the steps consist of.
+For `bench startup`, which runs the app as a child process. Times are in seconds of the system's monotonic clock, which
+both processes share.
 """
 
 from __future__ import annotations
@@ -18,14 +18,11 @@ if TYPE_CHECKING:
     from app.gui.shell.window import MainWindow
 
 PAINTED_LINE = "window painted"
-"""Stands on the error output where the window is first seen, among what `-X importtime` says there."""
+"""Written to standard error when the window is first painted, between the lines of `-X importtime`."""
 
 
 class StartReport(QObject):
-    """`mark` what is reached; `watch` the window. Writes `path` once it is painted and the talk runs, or can't.
-
-    Where it runs, another talk takes its place before that.
-    """
+    """Writes `path` once the window is painted and a second session has replaced the first, or a session has failed."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -36,11 +33,11 @@ class StartReport(QObject):
         self.mark("imported")
 
     def mark(self, step: str) -> None:
-        """This step is reached now; only the first time counts."""
+        """Records that this step is reached; only its first time counts."""
         self._times.setdefault(step, time.monotonic())
 
     def watch(self, window: MainWindow) -> None:
-        """The window is made, and not yet shown."""
+        """Watches the window, which is made but not shown yet."""
         self.mark("made")
         self._window = window
         window.installEventFilter(self)
@@ -48,7 +45,7 @@ class StartReport(QObject):
         window.manager.failed.connect(self._failed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hears of the first paint; what is painted is on the screen when the event has been dealt with."""
+        """Waits for the first paint, which is on the screen once the event has been handled."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self._painted)
@@ -67,9 +64,9 @@ class StartReport(QObject):
             self._finish()
         else:
             self.mark("running")
-            QTimer.singleShot(0, self._begin_again)
+            QTimer.singleShot(0, self._start_again)
 
-    def _begin_again(self) -> None:
+    def _start_again(self) -> None:
         if self._window is not None:
             self.mark("begun again")
             self._window.manager.start(self._window.manager.wanted)

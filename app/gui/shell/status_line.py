@@ -1,4 +1,4 @@
-"""The line at the window's foot: how fast the last answer came, what the talk has taken, what it is made of."""
+"""The status line at the foot of the window: last response time, usage, and the parts of the session."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from app.conversation import events as e
 from app.conversation.latency import Figures
 from app.conversation.usage import BackendUsage, ConversationUsage
-from app.gui.latency.button import LatencyButton
-from app.gui.oracle.header import backend_words
 from app.gui.state.talk_state import TalkState
-from app.gui.widgets.amounts import dollars, tokens
 from app.gui.widgets.elided import Elided
+from app.gui.widgets.formats import backend_words, dollars, tokens
+from app.gui.widgets.link_button import LinkButton
 
 LEAST_STATE_PX = 140
-"""Before the state has less room than this, the response times are told in fewer words."""
+"""The response times are shortened before the state gets less room than this."""
 
 SPACING_PX = 24
 
 
 class StatusLine(QWidget):
-    """Keeps the few facts of a session that only it shows."""
+    """Folds a session's events into the few facts that only this line shows."""
 
     latency_wanted = Signal()
-    """The user wants to know more of the response times."""
+    """The response time was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.response = LatencyButton(self)
+        self.response = LinkButton(self)
         self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
         self.response.clicked.connect(self.latency_wanted)
         self.counts = QLabel(self)
-        self.counts.setAccessibleName(self.tr("What this conversation has taken"))
+        self.counts.setAccessibleName(self.tr("Usage of this conversation"))
         self.state = Elided(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         row = QHBoxLayout(self)
@@ -51,13 +50,13 @@ class StatusLine(QWidget):
         self._figures: Figures | None = None
 
     def begin(self) -> None:
-        """A new session runs."""
+        """Resets for a new session."""
         self._parts, self._gaps = [], 0
         self.usage, self._budget, self._stale = ConversationUsage(), None, True
         self._seconds = self._figures = None
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Applies one event."""
         self.usage.apply(event)
         match event:
             case e.SessionStarted():
@@ -78,7 +77,7 @@ class StatusLine(QWidget):
                 self._stale = True
 
     def show_state(self, talk: TalkState, progress: str) -> None:
-        """Shows the talk's state in words."""
+        """Shows the state; `progress` says what is being prepared."""
         self.state.setText(self._state(talk, progress))
         self.state.setToolTip(self.state.text())
         if self._stale:
@@ -90,18 +89,18 @@ class StatusLine(QWidget):
         self._show_response()
 
     def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
-        """How fast the last answer came, None before the first one; and how the talk's response times are distributed,
-        None while there are too few.
+        """Shows the last response time, None before the first answer, and the session's statistics, None while there
+        are too few answers.
         """
         self._seconds, self._figures = seconds, figures
         self._show_response()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tells as much as there is room for."""
+        """Shows as much as fits."""
         super().resizeEvent(event)
         self._show_response()
 
-    # -- what the talk has taken
+    # -- usage
 
     def _summary(self) -> str:
         usage = self.usage
@@ -126,9 +125,9 @@ class StatusLine(QWidget):
     def _details(self) -> list[str]:
         usage = self.usage
         if not usage.requests:
-            return [self.tr("What the brains are asked, and what it costs, is counted here.")]
+            return [self.tr("The requests to the models, and what they cost, are counted here.")]
         lines = [
-            self.tr("{0} requests, of which {1} were restarts that a newer one overtook").format(
+            self.tr("{0} requests, of which {1} were superseded by a newer one").format(
                 usage.requests, usage.superseded
             ),
             self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"),
@@ -141,7 +140,7 @@ class StatusLine(QWidget):
     def _backend(self, backend: BackendUsage) -> str:
         parts = [
             self.tr("{0} requests").format(backend.requests) if backend.requests != 1 else self.tr("1 request"),
-            self.tr("{0} overtaken").format(backend.superseded),
+            self.tr("{0} superseded").format(backend.superseded),
             self.tr("{0} in, {1} out").format(f"{backend.tokens_in:,}", f"{backend.tokens_out:,}"),
         ]
         if backend.failed:
@@ -159,8 +158,8 @@ class StatusLine(QWidget):
     def _cap(self, budget: e.BudgetChanged) -> str:
         stage = {
             "free": self.tr("all is well"),
-            "slow": self.tr("the brain is asked less often"),
-            "stop": self.tr("brains that cost are not asked any more"),
+            "slow": self.tr("the model is asked less often"),
+            "stop": self.tr("models that cost money are no longer asked"),
         }[budget.stage]
         return self.tr("Cap: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
 
@@ -176,12 +175,12 @@ class StatusLine(QWidget):
         shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
         if self.response.text() != shown:
             self.response.setText(shown)
-        if self.response.accessibleName() != whole:  # or a screen reader hears of it with every batch
-            self.response.setToolTip(self.tr("{0}.\nClick to see what the time went to.").format(whole))
+        if self.response.accessibleName() != whole:  # otherwise screen readers announce it with every batch
+            self.response.setToolTip(self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
 
     def _left_over(self, text: str) -> int:
-        """Width that is left for the state beside this text."""
+        """The width that this text leaves for the state."""
         metrics, response = self.response.fontMetrics(), self.response
         more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
         return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX

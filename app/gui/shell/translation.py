@@ -1,6 +1,6 @@
-"""Puts the window into the user's language, as far as there are translations; else it speaks English.
+"""Translates the window into the user's language where there is a translation; the source language is English.
 
-The language is the system's, or the one of the setting `window_language`. Qt looks the words up: the app's in
+The language is the system's, or that of the setting `window_language`. Qt looks the texts up: the app's in
 `resources/translations`, and its own in its own files.
 """
 
@@ -24,20 +24,20 @@ LABELS = (
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a brain"),
 )
-"""What brains and front-ends call themselves, who know nothing of a window: here for the translators to find."""
+"""Names of back-ends and front-ends, declared outside of the window: listed here for the translation tool."""
 
 _log = logging.getLogger(__name__)
 
 
 def said(text: str) -> str:
-    """A text in the user's language that is declared outside of the window: a setting's words, one of `LABELS`."""
+    """Translates a text that is declared outside of the window: a setting's text, or one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
 
 
 def use_language(app: QCoreApplication, language: str) -> str:
-    """Puts the window into `language`, as the setting `window_language` names it, and returns what became of it.
+    """Installs the translation for `language`, a value of the setting `window_language`; returns the language in use.
 
-    Dates and numbers follow a language that isn't the system's own. To be called before anything is built.
+    Dates and numbers follow a language other than the system's. Call it before any widget is made.
     """
     if language == "system":
         return install_translations(app)
@@ -48,11 +48,11 @@ def use_language(app: QCoreApplication, language: str) -> str:
 
 
 def install_translations(app: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None) -> str:
-    """Loads the translations for the first of the user's languages that there are any for, and returns its name.
+    """Installs the translation for the first of the user's languages that has one, and returns its name.
 
-    `locale`: whose languages count (None: the system's); `folder`: where `kame_<language>.qm` are (None: the app's
-    own). To be called before anything is built, since words that are shown already stay as they are. Never raises:
-    English it is where nothing fits. Called again, it takes the place of what was loaded before.
+    `locale`: whose languages to try (None: the system's); `folder`: where the files `kame_<language>.qm` are (None: the
+    app's own). Call it before any widget is made, since shown texts do not change. Never raises: the language is
+    English where nothing fits. A second call replaces what the first one installed.
     """
     for before in app.findChildren(QTranslator):
         app.removeTranslator(before)
@@ -61,7 +61,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     for language in (locale or QLocale.system()).uiLanguages():
         name = language.replace("-", "_")
         if name.split("_")[0] in (SOURCE_LANGUAGE, "C"):
-            break  # those after it the user likes less than the language that the words are written in
+            break  # the user prefers English to all later languages
         if not (folder / f"kame_{name}.qm").exists():
             continue
         words = QTranslator(app)
@@ -69,7 +69,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
             _log.warning("the translation for %s could not be read", name)
             words.deleteLater()
             continue
-        # Qt's first: of several, the one that was installed last is asked first.
+        # Qt's own first: the translator that was installed last is consulted first.
         qts = QTranslator(app)
         if qts.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
             app.installTranslator(qts)

@@ -1,1 +1,14 @@
-"""Devices, levels, the talk button, and the sound dialog."""
+"""Sound in the window: devices and their levels, the talk button, mute, and the dialog “Sound”.
+
+- `talk_bar`: the row of controls below the conversation, with `talk_button` and `mute_button`
+- `device_picker`: a list of microphones or loudspeakers that follows what is plugged in
+- `dialog`: the dialog “Sound”, made of the four sections that follow
+- `tests`: levels and trials of the microphone and the loudspeaker; `test_result`: what a trial found, in words
+- `processing_box`: echo cancellation, noise suppression, automatic gain
+- `measurements`: echo, clock drift and lost sound, in words
+- `talk_button_box`: how the talk button works, and the hotkeys
+- `controller`: connects all of these to the session and the settings
+
+A choice made in a widget is emitted by the dialog; the controller stores it in the settings and passes it to the
+session manager. Levels and measurements come from the session's events to the controller, which shows them.
+"""

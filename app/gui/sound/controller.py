@@ -142,7 +142,7 @@ class SoundController(QObject):
             self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
             for kind in ("microphone", "loudspeaker"):
                 self._messages.clear_topic(kind)  # it was about another one
-            self._manager.set_devices(microphone, loudspeaker)
+            self._manager.want(microphone=microphone, loudspeaker=loudspeaker)
             if self.dialog is not None:
                 self.dialog.show_devices(microphone, loudspeaker)
             self.changed.emit()
@@ -154,7 +154,7 @@ class SoundController(QObject):
         self._talk_bar.mute.setChecked(muted)
         self._menu.mute_action.setChecked(muted)
         if self._manager.wanted.muted != muted:
-            self._manager.set_muted(muted)
+            self._manager.want(muted=muted)
 
     def toggle_mute(self) -> None:
         """For a key that does both."""
@@ -163,7 +163,7 @@ class SoundController(QObject):
     def set_processing(self, processing: Processing) -> None:
         """Processes the microphone's sound in this way from now on."""
         keep_processing(self._settings, processing)
-        self._manager.set_processing(processing)
+        self._manager.want(processing=processing)
         self._messages.clear_topic("echo")
         self.changed.emit()
 

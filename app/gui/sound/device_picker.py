@@ -1,4 +1,4 @@
-"""A list of microphones or of loudspeakers by name, which follows what is plugged in and out."""
+"""A list of microphones or loudspeakers by name that follows what is plugged in and out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.gui.widgets.pick_list import PickList
 
 
 class DevicePicker(PickList):
-    """Each entry's data is the device's name; empty for the system's default. `kept` names the one that is wanted,
-    which is offered also where it isn't found.
+    """Each entry's data is the device's name; empty for the system's default. `kept` returns the chosen device's name,
+    which is listed even where it isn't found.
     """
 
     def __init__(self, kept: Callable[[], str], parent: QWidget | None = None) -> None:
@@ -21,17 +21,17 @@ class DevicePicker(PickList):
         self._names: list[str] = []
         # Long names must not push a window wider than the screen.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        # What is picked in the list that closes comes first.
+        # A pick in the closing list is reported first.
         self.closed.connect(lambda: QTimer.singleShot(0, self, self.refresh))
         self.refresh()
 
     def offer(self, names: Sequence[str]) -> None:
-        """Offers these, once the list isn't open: it must not change under somebody's hands."""
+        """Lists these devices, once the list is closed: it must not change while the user picks."""
         self._names = list(names)
         self.refresh()
 
     def refresh(self) -> None:
-        """Shows the one that is wanted now."""
+        """Fills the list and shows the chosen device, unless the list is open."""
         if self.view().isVisible():
             return
         kept = self._kept()

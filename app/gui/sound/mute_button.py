@@ -1,4 +1,4 @@
-"""The switch beside the microphone's level: whether anything of it leaves the edge."""
+"""The mute button beside the microphone's level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.gui.widgets.palette import STATE_COLOURS, Look, blend
 
 
 class MuteButton(QAbstractButton):
-    """Checked means that the user wants it muted; `confirmed` that the edge has said so: only then it turns red."""
+    """Checked: the user has muted the microphone; `confirmed`: the session has done so, and only then it turns red."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -18,26 +18,26 @@ class MuteButton(QAbstractButton):
         self.confirmed = False
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.toggled.connect(lambda _: self._show())
-        self._show()
+        self.toggled.connect(lambda _: self._show_state())
+        self._show_state()
 
     def confirm(self, muted: bool) -> None:
-        """The edge says whether a sound of the microphone still leaves it."""
+        """Shows whether the session has muted the microphone."""
         if self.confirmed != muted:
             self.confirmed = muted
-            self._show()
+            self._show_state()
 
     def sizeHint(self) -> QSize:
-        """Room for the longer of its two words."""
+        """Has room for the longer of its two words."""
         metrics = self.fontMetrics()
         width = max(metrics.horizontalAdvance(text) for text in (self.tr("Mute"), self.tr("Muted")))
         return QSize(width + 26, metrics.height() + 12)
 
-    def _show(self) -> None:
+    def _show_state(self) -> None:
         self.setText(self.tr("Muted") if self.isChecked() else self.tr("Mute"))
         self.setAccessibleName(self.tr("Mute the microphone"))
         words = (
-            self.tr("The microphone is muted: no sound of it leaves the app's edge.")
+            self.tr("The microphone is muted: none of its sound is used.")
             if self.confirmed
             else self.tr("Silences the microphone (Ctrl+M).")
         )
@@ -46,7 +46,7 @@ class MuteButton(QAbstractButton):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a small box, red while it is muted for sure."""
+        """Paints a small box, red while muting is confirmed."""
         palette = self.palette()
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
         painter = QPainter(self)

@@ -1,4 +1,4 @@
-"""The controls below the talk: the big button, mute, the duplex switch, the devices and their meters."""
+"""The row of controls below the conversation: talk button, mute, hands-free, devices and their meters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from app.gui.widgets.slim_button import SlimButton
 
 
 class TalkBar(QWidget):
-    """Shows a `TalkState`. Who presses and switches is heard through the widgets' own signals.
+    """Shows a `TalkState`; its widgets' own signals report what the user does.
 
-    `microphones`, `loudspeakers` and `stop`: controls of others that stand here.
+    `microphones`, `loudspeakers` and `stop`: controls made elsewhere that are placed here.
     """
 
     def __init__(
@@ -24,9 +24,9 @@ class TalkBar(QWidget):
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
         self.mute = MuteButton(self)
-        self.duplex = QCheckBox(self.tr("&Full duplex"), self)
-        self.duplex.setAccessibleName(self.tr("Full duplex"))
-        hint = self.tr("Talk without the button: your voice opens and closes turns, and may interrupt an answer.")
+        self.duplex = QCheckBox(self.tr("Hands-&free"), self)
+        self.duplex.setAccessibleName(self.tr("Hands-free"))
+        hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
         self.duplex.setToolTip(hint)
         self.duplex.setAccessibleDescription(hint)
         self.sound = SlimButton(self.tr("Sound…"), self)
@@ -60,7 +60,7 @@ class TalkBar(QWidget):
         return column
 
     def show_state(self, state: TalkState, progress: str) -> None:
-        """Shows the talk's state on the button; `progress` tells what is being got ready."""
+        """Shows the state on the button; `progress` says what is being prepared."""
         words = {
             "loading": (self.tr("Getting ready"), progress),
             "ready": (
@@ -73,7 +73,7 @@ class TalkBar(QWidget):
             "thinking": (self.tr("Thinking"), ""),
             "speaking": (self.tr("Speaking"), ""),
             "muted": (
-                (self.tr("Trying out"), self.tr("the talk hears nothing meanwhile"))
+                (self.tr("Trying out"), self.tr("not part of the conversation"))
                 if state.testing
                 else (self.tr("Muted"), self.tr("nothing you say is heard"))
             ),
@@ -84,14 +84,14 @@ class TalkBar(QWidget):
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
         self.button.show_state(state.word, text, hint)
-        # In full duplex the voice opens and closes turns, and the button only tells the state.
+        # Hands-free, the voice starts and ends turns, and the button only shows the state.
         self.button.setEnabled(state.phase == "stopped" or (state.phase == "running" and not state.duplex))
-        # While a device is tried out the talk is muted for that: it is the user's doing only where the switch says so.
+        # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.microphone.set_muted(state.muted)
 
     def _hint(self, state: TalkState) -> str:
-        """What can be done in this state."""
+        """What the user can do in this state."""
         if state.muted and not state.testing:
             return self.tr("you are muted")
         if state.held:

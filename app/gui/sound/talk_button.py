@@ -1,4 +1,4 @@
-"""The big button: says the talk's state in words and colour. Knows nothing of what pressing it does."""
+"""The big talk button, which shows the state in words and colour."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ class TalkButton(QAbstractButton):
         super().__init__(parent)
         self.word = "stopped"
         self.hint = ""
-        # Focus is shown, and Tab reaches it, but a click elsewhere never has to take the focus back.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_state(self, word: str, text: str, hint: str) -> None:
-        """Shows a state: its key for the colour, its words, and a hint below them."""
+        """Shows a state: `word` chooses the colour, `hint` stands below `text`."""
         if (self.word, self.text(), self.hint) == (word, text, hint):
             return
         self.word, self.hint = word, hint

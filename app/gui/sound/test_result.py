@@ -1,7 +1,4 @@
-"""What the dialog “Sound” says of a test: how it goes, what was understood, and what to do about it.
-
-Knows nothing of how a test is made.
-"""
+"""Describes a sound test in words: its progress, what was understood, and what to do about a problem."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from app.gui.widgets.panel import Quiet
 from app.services.protocols import MicrophoneTest
 
 
-class SoundAnswer(QWidget):
-    """Two lines, `state` and `verdict`, each there only when it says something."""
+class SoundTestResult(QWidget):
+    """Two lines, `state` and `verdict`, each hidden while it is empty."""
 
     reshaped = Signal()
 
@@ -30,10 +27,10 @@ class SoundAnswer(QWidget):
         column.setSpacing(4)
         column.addWidget(self.state)
         column.addWidget(self.verdict)
-        self.tell("")
+        self.show_text("")
 
-    def tell(self, state: str, verdict: str = "") -> None:
-        """Says this, and nothing else any more."""
+    def show_text(self, state: str, verdict: str = "") -> None:
+        """Shows these lines instead of the earlier ones."""
         if (self.state.text(), self.verdict.text()) == (state, verdict) and self.isHidden() == (not state + verdict):
             return
         for label, words in ((self.state, state), (self.verdict, verdict)):
@@ -43,14 +40,14 @@ class SoundAnswer(QWidget):
         self.reshaped.emit()
 
     def show_found(self, found: MicrophoneTest) -> None:
-        """Says what a test of a microphone has found."""
-        self.tell(self._words(found), self._advice(found) + self._figures(found))
+        """Describes what a microphone test found."""
+        self.show_text(self._words(found), self._advice(found) + self._figures(found))
 
     def _words(self, found: MicrophoneTest) -> str:
         if found.words:
             return self.tr("Understood: “{0}”").format(found.words)
         if found.speech_dbfs is not None:
-            return self.tr("You were heard, but no words were understood. The app's ears know English.")
+            return self.tr("You were heard, but no words were understood. The app's speech recognition knows English.")
         return ""
 
     def _advice(self, found: MicrophoneTest) -> str:
@@ -59,7 +56,7 @@ class SoundAnswer(QWidget):
                 return self.tr("Good: loud enough, and clear.")
             case "silent":
                 return self.tr(
-                    "Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the "
+                    "Nothing at all came from “{0}”. Check that it is not muted, by its own switch or in the "
                     "system's sound settings, and that it is the right one."
                 ).format(found.name)
             case "quiet":
@@ -73,7 +70,7 @@ class SoundAnswer(QWidget):
                 )
             case "noisy":
                 return self.tr(
-                    "Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on."
+                    "Noise almost drowns out your voice: move closer, find its source, or switch noise suppression on."
                 )
             case "no speech":
                 words = self.tr("“{0}” works, but nobody spoke. Try again, and speak while it listens.")

@@ -1,6 +1,6 @@
-"""Microphone and loudspeaker in the dialog “Sound”: how loud they are, and trying them out.
+"""Shows the levels of microphone and loudspeaker, and tests both, in the dialog “Sound” and the first-run wizard.
 
-Talks to the desk for sound alone. Knows nothing of talks: whoever does mutes one while a test runs.
+The caller mutes a running session between `began` and `ended`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
-from app.gui.sound.test_result import SoundAnswer
+from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.elided import Elided
 from app.gui.widgets.level_meter import LevelMeter
 from app.services.protocols import MicrophoneTest, SoundService
 
-ERRAND = "try out a sound device"
+TASK = "test a sound device"
 
 SAY_SECONDS = 5.0
-"""How long somebody may take to say something."""
+"""How long the user has to say something."""
 
 DONE_MS = 400
-"""No level for so long: the microphone is closed, and what was said is being understood."""
+"""After this long without a level, the microphone is closed and what was said is being transcribed."""
 
 
 class SoundTests(QWidget):
-    """`began` before a test touches a device, `ended` once no test does any more; never one without the other."""
+    """Emits `began` before a test opens a device, and `ended` once no test has a device open any more."""
 
     began = Signal()
     ended = Signal()
@@ -38,11 +38,11 @@ class SoundTests(QWidget):
     def __init__(self, service: SoundService, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
         self._service = service
-        self._errands = background
+        self._background = background
         self._microphone = self._loudspeaker = ""
         self._running = 0
-        """Tests that have a device still: one that was cancelled may take a moment to close its own."""
-        self._pressed: QPushButton | None = None
+        """Tests that have a device open: a cancelled one may take a moment to close its device."""
+        self._active: QPushButton | None = None
         self._recorded = False
         self._shown_at = 0.0
         self.microphone_name, self.loudspeaker_name = Elided(parent=self), Elided(parent=self)
@@ -52,13 +52,13 @@ class SoundTests(QWidget):
         for button in self._buttons:
             button.setAutoDefault(False)
         self.back_button.setToolTip(
-            self.tr("What the microphone heard, on the loudspeaker, before anything is done to it.")
+            self.tr("Plays the microphone's recording, before any processing, on the loudspeaker.")
         )
-        self.play_button.setToolTip(self.tr("Two tones, and a sentence in the app's voice."))
-        self.answer = SoundAnswer(self)
+        self.play_button.setToolTip(self.tr("Plays two tones and a sentence in the app's voice."))
+        self.answer = SoundTestResult(self)
         self.answer.reshaped.connect(self.reshaped)
-        self._hushed = QTimer(self, singleShot=True, interval=DONE_MS)
-        self._hushed.timeout.connect(lambda: self.answer.tell(self.tr("Working out what you said …")))
+        self._silence_timer = QTimer(self, singleShot=True, interval=DONE_MS)
+        self._silence_timer.timeout.connect(lambda: self.answer.show_text(self.tr("Transcribing what you said …")))
         self._lay_out()
         self.say_button.clicked.connect(self._say_something)
         self.back_button.clicked.connect(self._play_back)
@@ -68,19 +68,19 @@ class SoundTests(QWidget):
 
     @property
     def testing(self) -> bool:
-        """Whether a test is under way."""
-        return self._pressed is not None
+        """Whether a test is running."""
+        return self._active is not None
 
     def show_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Names the devices that are chosen and will be tried; empty: the system's defaults."""
+        """Sets the devices to test, by name; empty: the system's defaults."""
         self._microphone, self._loudspeaker = microphone, loudspeaker
         for label, name in ((self.microphone_name, microphone), (self.loudspeaker_name, loudspeaker)):
             label.setText(name or self.tr("The system's default"))
             label.setToolTip(name)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
-        """Shows the talk's levels; while a test runs, the microphone's meter is the test's."""
-        if at < self._shown_at:  # time has begun anew, with a new talk
+        """Shows the session's levels in dBFS at time `at`; during a test, the microphone's meter is the test's."""
+        if at < self._shown_at:  # a new session has started
             self.loudspeaker.clear()
             if not self.testing:
                 self.microphone.clear()
@@ -90,75 +90,60 @@ class SoundTests(QWidget):
         self.loudspeaker.set_level(assistant_dbfs, at)
 
     def clear(self) -> None:
-        """Nothing is known any more of how the devices do."""
-        self._quiet_meters()
+        """Forgets levels, recording and results."""
+        self._clear_meters()
         self._recorded = False
         self._name_buttons()
-        self.answer.tell("")
+        self.answer.show_text("")
 
     def leave(self) -> None:
-        """Ends what is under way, and says nothing of it."""
+        """Cancels a running test without showing a result."""
         if self.testing:
-            self._errands.cancel(ERRAND)
-            self._settle()
-            self.answer.tell("")
+            self._background.cancel(TASK)
+            self._finish()
+            self.answer.show_text("")
 
     # -- the tests
 
     def _say_something(self) -> None:
-        if self._stopped():
-            return
-        self.microphone.clear()
-        self._begin(
+        self._start(
             self.say_button,
             self.tr("Opening the microphone …"),
-            lambda: self._service.test_microphone(self._microphone, SAY_SECONDS, self._heard),
-            self._show_found,
+            lambda: self._service.test_microphone(self._microphone, SAY_SECONDS, self._on_level),
+            self._on_found,
         )
 
     def _play_back(self) -> None:
-        if self._stopped():
-            return
-        self._begin(
+        self._start(
             self.back_button,
-            self.tr("This is what the microphone heard."),
+            self.tr("This is what the microphone recorded."),
             lambda: self._service.play_back(self._loudspeaker),
-            lambda _: self._done(""),
+            lambda _: self._show_done(""),
         )
 
     def _play(self) -> None:
-        if self._stopped():
-            return
-        self._begin(
+        self._start(
             self.play_button,
             self.tr("You should hear two tones now, and then a voice."),
             lambda: self._service.test_loudspeaker(self._loudspeaker),
-            lambda _: self._done(
+            lambda _: self._show_done(
                 self.tr("If you heard nothing: turn the loudspeaker up, or choose another one in the window.")
             ),
         )
 
-    def _stopped(self) -> bool:
-        """Whether the button was pressed to end what it began."""
-        if self.testing:
-            self._service.stop()
-        return self.testing
-
-    def _begin(
-        self,
-        button: QPushButton,
-        words: str,
-        work: Callable[[], Coroutine[Any, Any, Any]],
-        done: Callable[[Any], None],
+    def _start(
+        self, button: QPushButton, words: str, work: Callable[[], Coroutine[Any, Any, Any]], done: Callable[[Any], None]
     ) -> None:
-        self._pressed = button
-        self._quiet_meters()
+        if self.testing:  # only the button of the running test is enabled, and it stops the test
+            self._service.stop()
+            return
+        self._active = button
+        self._clear_meters()
         self._name_buttons()
-        self.answer.tell(words)
-        self._errands.run(ERRAND, lambda: self._held(work), done, self._refused)
+        self.answer.show_text(words)
+        self._background.run(TASK, lambda: self._run(work), done, self._show_done)
 
-    async def _held(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Tells of its beginning and its end, however it ends."""
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         self._running += 1
         if self._running == 1:
             self.began.emit()
@@ -170,55 +155,48 @@ class SoundTests(QWidget):
                 with contextlib.suppress(RuntimeError):  # the window is gone
                     self.ended.emit()
 
-    def _heard(self, level_dbfs: float, clipped: bool) -> None:
-        if self._pressed is not self.say_button:
+    def _on_level(self, level_dbfs: float, clipped: bool) -> None:
+        if self._active is not self.say_button:
             return
-        if not self._hushed.isActive():
-            self.answer.tell(self.tr("Listening. Say something, as you would in a talk."))
-        self._hushed.start()
+        if not self._silence_timer.isActive():
+            self.answer.show_text(self.tr("Listening. Say something, as you would in a conversation."))
+        self._silence_timer.start()
         self.microphone.set_level(level_dbfs, time.monotonic(), clipped)
 
-    def _show_found(self, found: MicrophoneTest) -> None:
+    def _on_found(self, found: MicrophoneTest) -> None:
         self._recorded = True
-        self._settle()
+        self._finish()
         self.answer.show_found(found)
 
-    def _done(self, words: str) -> None:
-        self._settle()
-        self.answer.tell("", words)
+    def _show_done(self, sentence: str) -> None:
+        self._finish()
+        self.answer.show_text("", sentence)
 
-    def _refused(self, sentence: str) -> None:
-        self._settle()
-        self.answer.tell("", sentence)
-
-    def _settle(self) -> None:
-        """No test runs any more."""
-        self._pressed = None
-        self._hushed.stop()
-        self._quiet_meters()
+    def _finish(self) -> None:
+        self._active = None
+        self._silence_timer.stop()
+        self._clear_meters()
         self._name_buttons()
-
-    # -- inner parts
 
     @property
     def _buttons(self) -> tuple[QPushButton, QPushButton, QPushButton]:
         return self.say_button, self.back_button, self.play_button
 
     def _name_buttons(self) -> None:
-        """The button of what is under way ends it; the others wait."""
+        """Turns the button of a running test into its stop button, and disables the others."""
         for button, text, stop in (
             (self.say_button, self.tr("Say &something"), self.tr("That's all")),
             (self.back_button, self.tr("Play it &back"), self.tr("Stop playing back")),
             (self.play_button, self.tr("Play a so&und"), self.tr("Stop the sound")),
         ):
-            running = self._pressed is button
-            for words in (text, stop) if running else (stop, text):  # as wide as the longer one, from the beginning
+            running = self._active is button
+            for words in (text, stop) if running else (stop, text):  # as wide as the longer text from the start
                 button.setText(words)
                 button.setMinimumWidth(max(button.minimumWidth(), button.sizeHint().width()))
             button.setAccessibleName(button.text().replace("&", ""))
             button.setEnabled(running or (not self.testing and (self._recorded or button is not self.back_button)))
 
-    def _quiet_meters(self) -> None:
+    def _clear_meters(self) -> None:
         self.microphone.clear()
         self.loudspeaker.clear()
 

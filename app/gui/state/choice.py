@@ -7,7 +7,7 @@ import json
 import urllib.parse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from app.conversation.frame import as_frames
 from app.conversation.sound_processing import Processing
@@ -169,8 +169,29 @@ def speech_choice(settings: Settings) -> SpeechChoice:
     )
 
 
+LIVE_PARTS = (
+    "frontend",
+    "model",
+    "speech",
+    "answer_mode",
+    "patience",
+    "openings",
+    "duplex",
+    "microphone",
+    "loudspeaker",
+    "processing",
+)
+"""The fields of a `SessionChoice` that always are as the settings say; the others belong to the conversation."""
+
+
+def live_parts(settings: Settings) -> dict[str, Any]:
+    """Return the `LIVE_PARTS` of the settings."""
+    choice = session_choice(settings)
+    return {name: getattr(choice, name) for name in LIVE_PARTS}
+
+
 def session_choice(settings: Settings) -> SessionChoice:
-    """The settings as what a session is made of. Nobody is at the side of a talk that begins."""
+    """Return what a new session of these settings should be. It has no secondary back-end."""
     return SessionChoice(
         frontend=settings.frontend,
         backend=backend_choice(settings),

@@ -1,7 +1,6 @@
-"""Keeps one session going for the window: starts it, restarts it, changes it live, ends it.
+"""Owns a session for the window: starts it, changes it while it runs, ends it.
 
-The newest wish wins: a restart ends whatever start is under way. Nothing here blocks. Knows sessions
-only by their protocols, and nothing of widgets.
+The newest wish wins: a start ends whatever start is under way. Nothing here blocks.
 """
 
 from __future__ import annotations
@@ -9,34 +8,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.conversation.events import (
-    AnswerMode,
-    BackendChanged,
-    Event,
-    Failure,
-    SecondaryChanged,
-    SessionEnded,
-    SessionStarted,
-)
-from app.conversation.sound_processing import Processing
+from app.conversation import events as e
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.choice import as_made
-from app.gui.state.live_change import LiveChange
 from app.gui.state.talk_state import Phase
 from app.session.control import (
     BackendChoice,
+    Reopened,
     SessionChoice,
     SessionControl,
     SessionFactory,
-    SpeechChoice,
-    Style,
-    ToolChoice,
+    needs_restart,
 )
 from app.session.errors import UserError
 
@@ -47,10 +35,8 @@ _log = logging.getLogger(__name__)
 
 
 class SessionManager(QObject):
-    """Owns the session. `phase` is `loading`, `running` or `stopped`; `wanted` is what the user's talk is made of.
-
-    A guest's session, see `start_guest`, takes its place for a while. What the user changes meanwhile is for their own
-    talk, and reaches no guest.
+    """The only writer of what it shows: `phase`, `wanted` (what the session should be), `driving` and `secondary` (the
+    back-ends that answer), `model` (the driver's model, as the session names it).
     """
 
     phase_changed = Signal(str)
@@ -58,82 +44,65 @@ class SessionManager(QObject):
     failed = Signal(str, bool)
     """A sentence for the user, and whether trying again makes sense."""
     backend_settled = Signal(object)
-    """The `BackendChoice` in force, after a change or the refusal of one."""
+    """The `BackendChoice` in force, after a change or its refusal."""
     backend_fell_back = Signal(object)
-    """The `BackendChoice` that drives since another one has failed: nobody has chosen it."""
+    """The `BackendChoice` that drives because another one has failed: the user has not chosen it."""
     backend_taken = Signal(object)
     """A `BackendChoice` that a running session has changed to."""
     backend_refused = Signal(object, str)
-    """A `BackendChoice` that it has not, and why, in a sentence for the user."""
+    """A `BackendChoice` that it has not changed to, and why, in a sentence for the user."""
     secondary_settled = Signal(object)
-    """The one at the side, or None, likewise."""
     secondary_taken = Signal(object)
-    """The one at the side, or None, that a running session has changed to."""
     secondary_refused = Signal(object, str)
-    """A `BackendChoice` for the side that it has not, likewise."""
+    """The same three for the secondary back-end, which may be None."""
     deaf_changed = Signal(bool)
-    """Whether the talk hears nothing for a while, see `set_deaf`."""
+    """Whether the session hears nothing for a while, see `set_deaf`."""
+    restart_wanted = Signal()
+    """What is wanted can't be brought about while the session runs: it has to start again."""
     _told = Signal(int, str)
 
-    def __init__(self, factory: SessionFactory, heard: Callable[[Event], None], parent: QObject | None = None) -> None:
+    def __init__(
+        self, factory: SessionFactory, on_event: Callable[[e.Event], None], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.phase: Phase = "stopped"
         self.wanted = SessionChoice()
-        self.gave_up = False
-        """Whether the last start failed: another brain may get it going."""
+        self.driving = BackendChoice()
+        self.secondary: BackendChoice | None = None
         self.model = ""
-        """The model that drives, as the session names it; empty before it has."""
-        self._deaf: set[str] = set()
+        self.gave_up = False
+        """Whether the last start failed: another model or device may make it work."""
+        self.before_start: Callable[[], Awaitable[None]] | None = None
+        """Awaited before a session is built, such as for devices that somebody else still holds."""
         self._factory = factory
-        self._guest: SessionChoice | None = None
-        self._guests = False
-        """Whether `_session` is one of a guest's, also when it is being ended."""
-        self._heard = heard
+        self._on_event = on_event
+        self._deaf: set[str] = set()
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
-        self._backend = BackendChoice()
-        self._drove: list[BackendChoice] = []
-        """All that have driven in this session, the last one last."""
-        self._secondary: BackendChoice | None = None
-        self._backend_change = LiveChange(self._spawn, "change the brain")
-        self._secondary_change = LiveChange(self._spawn, "change the brain at the side")
-        self._tools_change = LiveChange(self._spawn, "change the tools")
+        self._drove: list[BackendChoice] = []  # in this session, the newest last
+        self._tools = self.wanted.tools  # in force
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
         self._closed = False
         # A factory may report from the thread that loads: a signal brings its words to this one.
-        self._told.connect(self._tell)
+        self._told.connect(self._report_progress)
 
     # -- starting and ending
 
     def start(self, choice: SessionChoice) -> None:
-        """Starts a session of `choice` in the background; one that runs or is being started ends first."""
+        """Start a session of `choice` in the background; one that runs or is being started ends first."""
         if self._closed:
             return
-        self.wanted, self._guest = choice, None
-        self._begin(choice, self._factory)
-
-    def start_guest(self, choice: SessionChoice, factory: SessionFactory) -> None:
-        """Starts a session that is not the user's, likewise. The next `start` or `stop` ends it, whoever's that is."""
-        if self._closed:
-            return
-        self._guest = choice
-        self._begin(choice, factory)
-
-    def _begin(self, choice: SessionChoice, factory: SessionFactory) -> None:
+        self.wanted = choice
         self.gave_up = False
         self.model = ""
         self._starts += 1
-        self._spawn(self._start(self._starts, choice, factory, self._cancel_tasks()), "start a session")
+        self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
 
     def stop(self) -> None:
-        """Ends the session in the background, whoever's it is."""
-        if self._closed:
-            return
-        if self._guest is not None:  # that its start has failed says nothing of the user's
-            self._guest, self.gave_up = None, False
-        if self.phase == "stopped" and self._session is None:
+        """End the session in the background."""
+        if self._closed or (self.phase == "stopped" and self._session is None):
             return
         self.gave_up = False
         self._starts += 1
@@ -141,8 +110,13 @@ class SessionManager(QObject):
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
         self._set_phase("stopped")
 
+    async def idle(self) -> None:
+        """Wait until no session runs, starts or ends here. `stop` first."""
+        while tasks := {task for task in self._tasks if task is not asyncio.current_task()}:
+            await asyncio.wait(tasks)
+
     async def close(self, seconds: float = 1.0) -> None:
-        """Ends everything for good, within about `seconds`."""
+        """End everything for good, within about `seconds`."""
         self._closed = True
         self._starts += 1
         deadline = asyncio.get_running_loop().time() + seconds
@@ -150,78 +124,42 @@ class SessionManager(QObject):
         older = self._cancel_tasks()
         await asyncio.wait({session_end, *older}, timeout=seconds)
         if self._session is not None:  # a start that was too far gone to be cancelled
-            left = max(deadline - asyncio.get_running_loop().time(), 0.05)
-            await self._end_session(left)
+            await self._end_session(max(deadline - asyncio.get_running_loop().time(), 0.05))
         self._set_phase("stopped")
 
-    async def _start(
-        self, number: int, choice: SessionChoice, factory: SessionFactory, older: set[asyncio.Task[Any]]
-    ) -> None:
+    async def _start(self, number: int, choice: SessionChoice, older: set[asyncio.Task[Any]]) -> None:
         if older:
             await asyncio.wait(older)
         await self._end_session(STOP_SECONDS)
+        built = self._with_deafness(choice)
         try:
-            choice = replace(choice, muted=choice.muted or bool(self._deaf))
-            session = await factory(choice, lambda words: self._report(number, words))
+            if self.before_start is not None:
+                await self.before_start()
+            session = await self._factory(built, lambda words: self._told_from_anywhere(number, words))
         except UserError as error:
             self._give_up(number, choice, str(error))
             return
         except Exception as error:
             _log.exception("the session could not be built")
-            self._give_up(
-                number,
-                choice,
-                self.tr("The talk could not start, because of a fault in the program ({0}).").format(error)
-                + " "
-                + self.tr("The log has the details."),
-            )
+            sentence = self.tr("The talk could not start, because of a fault in the program ({0}).").format(error)
+            self._give_up(number, choice, sentence + " " + self.tr("The log has the details."))
             return
-        self._session, self._guests = session, self._guest is not None
+        self._session = session
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
-        self._backend = choice.backend
-        self._drove = [choice.backend]
-        self._secondary = choice.secondary
-        if self._guest is None:
-            self._catch_up(session, choice)
+        self.driving, self._drove = choice.backend, [choice.backend]
+        self.secondary, self._tools = choice.secondary, choice.tools
         self._set_phase("running")
         session.add_listener(lambda event: self._pass_on(session, event))
-
-    def _catch_up(self, session: SessionControl, built: SessionChoice) -> None:
-        """Tells a session that was just built what the user has changed since."""
-        if self.wanted.answer_mode != built.answer_mode:
-            session.set_answer_mode(self.wanted.answer_mode)
-        if self.wanted.patience != built.patience:
-            session.set_patience(self.wanted.patience)
-        if self.wanted.openings != built.openings:
-            session.set_openings(self.wanted.openings)
-        if self.wanted.speech != built.speech:
-            session.set_speech(self.wanted.speech)
-        if self.wanted.duplex != built.duplex:
-            session.set_duplex(self.wanted.duplex)
-        if (self.wanted.muted or bool(self._deaf)) != built.muted:
-            session.set_muted(self.wanted.muted or bool(self._deaf))
-        if self.wanted.processing != built.processing:
-            session.set_processing(self.wanted.processing)
-        if _devices(self.wanted) != _devices(built):
-            session.set_devices(self.wanted.microphone, self.wanted.loudspeaker)
-        dials, had = self.wanted.model, built.model
-        if (dials.delay, dials.lead) != (had.delay, had.lead):
-            session.set_dials(dials.delay, dials.lead)
-        if self.wanted.style != built.style:
-            session.set_style(self.wanted.style)
-        if self.wanted.cap != built.cap:
-            session.set_cap(self.wanted.cap)
-        if self.wanted.tools != built.tools:
-            self._change_tools(session, self.wanted.tools)
-        if self.wanted.secondary != built.secondary:
-            self._change_secondary(session, self.wanted.secondary)
+        session.apply(self._with_deafness(self.wanted))  # what has changed meanwhile
+        if needs_restart(built, self.wanted):
+            self.restart_wanted.emit()
 
     def _give_up(self, number: int, built: SessionChoice, sentence: str) -> None:
         if number != self._starts:
             return
-        if self._guest is None and _devices(self.wanted) != _devices(built):
+        if _devices(self.wanted) != _devices(built):
             self.start(self.wanted)  # they were changed meanwhile, perhaps for what this sentence is about
         else:
             self.gave_up = True
@@ -250,221 +188,138 @@ class SessionManager(QObject):
         if self._session is session:
             self._session, self._stopping = None, None
 
-    # -- the running session
-
-    @property
-    def backends(self) -> list[BackendChoice]:
-        """The brains of the session: the one that drives, the one at the side, all that drove before, newest first."""
-        mine = (self._backend, self._secondary, *reversed(self._drove))
-        return list(dict.fromkeys(choice for choice in mine if choice is not None))
+    # -- what is wanted
 
     @property
     def session(self) -> SessionControl | None:
-        """The user's session, while it runs."""
-        return self._session if self.phase == "running" and self._guest is None else None
+        """The session, while it runs."""
+        return self._session if self.phase == "running" else None
 
     @property
-    def guest(self) -> SessionControl | None:
-        """A guest's session, while it runs."""
-        return self._session if self.phase == "running" and self._guest is not None else None
+    def backends(self) -> list[BackendChoice]:
+        """The back-ends of the session: the driver, the secondary one, then all that drove before, newest first."""
+        mine = (self.driving, self.secondary, *reversed(self._drove))
+        return list(dict.fromkeys(choice for choice in mine if choice is not None))
 
-    @property
-    def has_guest(self) -> bool:
-        """Whether a guest's session runs, or is being built."""
-        return self._guest is not None
+    def prepare(self, choice: SessionChoice) -> None:
+        """Say what the next session should be, without an effect on one that runs."""
+        self.wanted = choice
 
-    @property
-    def made_of(self) -> SessionChoice:
-        """What the talk that is shown is made of, whoever's it is."""
-        return self._guest or self.wanted
+    def want(self, *, reopen: Collection[Reopened] = (), **parts: Any) -> None:
+        """Change fields of what the session should be; see `SessionControl.apply` for what happens when.
 
-    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
-        """Changes the manner, live if a session runs."""
-        self.wanted = replace(self.wanted, answer_mode=answer_mode)
-        if self.session is not None:
-            self.session.set_answer_mode(answer_mode)
-
-    def set_patience(self, patience: float) -> None:
-        """Changes how long pauses are waited out, live if a session runs."""
-        self.wanted = replace(self.wanted, patience=patience)
-        if self.session is not None:
-            self.session.set_patience(patience)
-
-    def set_openings(self, on: bool) -> None:
-        """Whether waits are filled with short openings, live if a session runs."""
-        self.wanted = replace(self.wanted, openings=on)
-        if self.session is not None:
-            self.session.set_openings(on)
-
-    def set_speech(self, choice: SpeechChoice) -> None:
-        """Changes what hears and speaks, live if a session runs."""
-        self.wanted = replace(self.wanted, speech=choice)
-        if self.session is not None:
-            self.session.set_speech(choice)
-
-    def set_duplex(self, duplex: bool) -> None:
-        """Changes between the button and full duplex, live if a session runs."""
-        self.wanted = replace(self.wanted, duplex=duplex)
-        if self.session is not None:
-            self.session.set_duplex(duplex)
-
-    def set_muted(self, muted: bool) -> None:
-        """Mutes the microphone or no longer, now and in the talks to come."""
-        self.wanted = replace(self.wanted, muted=muted)
-        self._mute_session()
-
-    def set_deaf(self, deaf: bool, why: str = "test") -> None:
-        """Mutes it for a while, whatever the user wants: what is said then is not for a talk. It hears again once no
-        reason is left.
+        A session that is being built, or could not be, starts again for another back-end; one that could not be built
+        also for other devices.
         """
-        (self._deaf.add if deaf else self._deaf.discard)(why)
-        self._mute_session()
-        self.deaf_changed.emit(bool(self._deaf))
-
-    def _mute_session(self) -> None:
-        if self.session is not None:
-            self.session.set_muted(self.wanted.muted or bool(self._deaf))
-
-    def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Goes on with these devices: live if a session runs, or once it does; one that could not be built begins
-        anew.
-        """
-        self.wanted = replace(self.wanted, microphone=microphone, loudspeaker=loudspeaker)
-        if self.gave_up and self._guest is None:
+        before, self.wanted = self.wanted, replace(self.wanted, **parts)
+        if needs_restart(before, self.wanted):
+            self.restart_wanted.emit()
+        new_backend = self.wanted.backend != before.backend or "backend" in reopen
+        if (new_backend and (self.phase == "loading" or self.gave_up)) or (
+            self.gave_up and _devices(self.wanted) != _devices(before)
+        ):
             self.start(self.wanted)
-        elif self.session is not None:
-            self.session.set_devices(microphone, loudspeaker)
-
-    def set_processing(self, processing: Processing) -> None:
-        """Processes the microphone's sound in this way, live if a session runs."""
-        self.wanted = replace(self.wanted, processing=processing)
         if self.session is not None:
-            self.session.set_processing(processing)
-
-    def set_dials(self, delay: int, lead: int) -> None:
-        """Turns the dials, live if a session runs. In frames."""
-        self.wanted = replace(self.wanted, model=replace(self.wanted.model, delay=delay, lead=lead))
-        if self.session is not None:
-            self.session.set_dials(delay, lead)
-
-    def set_backend(self, choice: BackendChoice) -> None:
-        """Changes the brain: live if a session runs; one that is still being built, or could not be, begins anew."""
-        self.wanted = replace(self.wanted, backend=choice)
-        if self._guest is None and (self.phase == "loading" or self.gave_up):
-            self.start(self.wanted)
-        session = self.session
-        if session is None:
-            self.backend_settled.emit(choice)
-            return
-        self._backend_change.ask(
-            lambda: session.set_backend(choice),
-            lambda: self._backend_changed(session, choice),
-            lambda sentence: self._backend_refused(session, choice, sentence),
-        )
-
-    def _backend_changed(self, session: SessionControl, choice: BackendChoice) -> None:
-        if session is self.session:
-            self._backend = choice
-            self._drove.append(choice)
-            self.backend_settled.emit(choice)
-            self.backend_taken.emit(choice)
-
-    def _backend_refused(self, session: SessionControl, choice: BackendChoice, sentence: str) -> None:
-        if session is self.session:
-            self.wanted = replace(self.wanted, backend=self._backend)
-            self.backend_settled.emit(self._backend)
-            self.backend_refused.emit(choice, sentence or self.tr("The brain could not be changed."))
-
-    def settle_backend(self) -> None:
-        """What the next session is made of counts as chosen, before that is there."""
-        self.backend_settled.emit(self.wanted.backend)
-
-    def set_secondary(self, choice: BackendChoice | None) -> None:
-        """Has this brain answer, too, or no longer: live if a session runs, else from the next one on."""
-        self.wanted = replace(self.wanted, secondary=choice)
-        if self.session is not None:
-            self._change_secondary(self.session, choice)
-
-    def _change_secondary(self, session: SessionControl, choice: BackendChoice | None) -> None:
-        def done() -> None:
-            if session is self.session:
-                self._secondary = choice
-                self.secondary_settled.emit(choice)
-                self.secondary_taken.emit(choice)
-
-        def refused(sentence: str) -> None:
-            if session is self.session:
-                self.wanted = replace(self.wanted, secondary=self._secondary)
-                self.secondary_settled.emit(self._secondary)
-                # The same brain twice is nothing that its key or its address could mend.
-                told = None if choice == self.wanted.backend else choice
-                self.secondary_refused.emit(told, sentence or self.tr("The brain could not be changed."))
-
-        self._secondary_change.ask(lambda: session.set_secondary(choice), done, refused)
+            self.session.apply(self._with_deafness(self.wanted), reopen=reopen)
+        elif new_backend:
+            self.backend_settled.emit(self.wanted.backend)
 
     def hand_over(self) -> None:
-        """Has the brain at the side drive, if there is one."""
-        if self.session is not None and self._secondary is not None:
-            self.session.hand_over()
+        """Let the driver and the secondary back-end change roles."""
+        if self.session is not None and self.secondary is not None:
+            # `wanted` follows when the session has done it.
+            swapped = replace(self.wanted, backend=self.secondary, secondary=self.driving)
+            self.session.apply(self._with_deafness(swapped))
 
-    def _handed_over(self) -> None:
-        """The session says that it has done so: the two have changed places."""
-        if self._secondary is not None:
-            self._backend, self._secondary = self._secondary, self._backend
-            self._drove.append(self._backend)
-            self.wanted = replace(self.wanted, backend=self._backend, secondary=self._secondary)
-            self.backend_settled.emit(self._backend)
-            self.secondary_settled.emit(self._secondary)
+    def settle_backend(self) -> None:
+        """Treat the wanted back-end as chosen, before a session has taken it."""
+        self.backend_settled.emit(self.wanted.backend)
 
-    def _fell_back(self, event: BackendChanged) -> None:
-        """A brain has failed, and one before it drives again."""
-        told = BackendChoice(event.provider, event.chosen_model, event.base_url)
-        self._backend = as_made(told, reversed(self._drove))
-        self.wanted = replace(self.wanted, backend=self._backend)
-        self.backend_fell_back.emit(self._backend)
+    def set_deaf(self, deaf: bool, why: str = "test") -> None:
+        """Mute the microphone for a while, whatever the user wants, until no reason is left."""
+        (self._deaf.add if deaf else self._deaf.discard)(why)
+        if self.session is not None:
+            self.session.apply(self._with_deafness(self.wanted))
+        self.deaf_changed.emit(bool(self._deaf))
 
-    def set_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Holds the conversation so, live if a session runs."""
-        self.wanted = replace(self.wanted, style=style, tools=tools, cap=cap)
-        session = self.session
-        if session is not None:
-            session.set_style(style)
-            session.set_cap(cap)
-            self._change_tools(session, tools)
+    def _with_deafness(self, choice: SessionChoice) -> SessionChoice:
+        return replace(choice, muted=choice.muted or bool(self._deaf))
 
-    def _change_tools(self, session: SessionControl, tools: ToolChoice) -> None:
-        self._tools_change.ask(
-            lambda: session.set_tools(tools), lambda: None, lambda sentence: self.failed.emit(sentence, False)
-        )
+    # -- from the session
 
-    # -- small parts
-
-    def _pass_on(self, session: SessionControl, event: Event) -> None:
+    def _pass_on(self, session: SessionControl, event: e.Event) -> None:
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return
-        if isinstance(event, SessionStarted | BackendChanged):
-            self.model = event.model
-        if self._guests:
-            pass  # its brains are no choice of the user's
-        elif isinstance(event, BackendChanged) and event.reason == "handed":
-            self._handed_over()
-        elif isinstance(event, BackendChanged) and event.reason == "fallback":
-            self._fell_back(event)
-        elif isinstance(event, SecondaryChanged) and not event.backend and self.wanted.secondary == self._secondary:
-            self.wanted = replace(self.wanted, secondary=None)  # it failed: the next talk begins without it
-        self._heard(event)
-        over = isinstance(event, SessionEnded) or (isinstance(event, Failure) and event.fatal)
+        self._follow(event)
+        self._on_event(event)
+        over = isinstance(event, e.SessionEnded) or (isinstance(event, e.Failure) and event.fatal)
         if over and self.phase == "running":
             self.stop()
 
-    def _report(self, number: int, words: str) -> None:
+    def _follow(self, event: e.Event) -> None:
+        match event:
+            case e.SessionStarted():
+                self.model = event.model
+            case e.BackendChanged():
+                self.model = event.model
+                told = BackendChoice(event.provider, event.chosen_model, event.base_url)
+                self._on_backend(told, event.reason)
+            case e.SecondaryChanged():
+                self._on_secondary(self.wanted.secondary if event.backend else None)
+            case e.ConversationConfigured(tools=names) if names == self.wanted.tools.names:
+                self._tools = self.wanted.tools
+            case e.ChangeRefused(part="backend"):
+                refused = self.wanted.backend
+                self.wanted = replace(self.wanted, backend=self.driving)
+                self.backend_settled.emit(self.driving)
+                self.backend_refused.emit(refused, event.sentence)
+            case e.ChangeRefused(part="secondary"):
+                told_of = self.wanted.secondary if event.provider else None
+                self.wanted = replace(self.wanted, secondary=self.secondary)
+                self.secondary_settled.emit(self.secondary)
+                self.secondary_refused.emit(told_of, event.sentence)
+            case e.ChangeRefused():
+                self.wanted = replace(self.wanted, tools=self._tools)
+                self.failed.emit(event.sentence, False)
+
+    def _on_backend(self, told: BackendChoice, reason: str) -> None:
+        if reason == "handed":
+            if self.secondary is None:
+                return
+            self.driving, self.secondary = self.secondary, self.driving
+        else:
+            self.driving = as_made(told, [self.wanted.backend, *reversed(self._drove)])
+        self._drove.append(self.driving)
+        if reason == "chosen" and self.driving != self.wanted.backend:
+            return  # the user has chosen another one meanwhile
+        self.wanted = replace(self.wanted, backend=self.driving)
+        if reason == "fallback":
+            self.backend_fell_back.emit(self.driving)
+            return
+        self.backend_settled.emit(self.driving)
+        if reason == "chosen":
+            self.backend_taken.emit(self.driving)
+        else:
+            self.wanted = replace(self.wanted, secondary=self.secondary)
+            self.secondary_settled.emit(self.secondary)
+
+    def _on_secondary(self, choice: BackendChoice | None) -> None:
+        if choice is None and self.wanted.secondary == self.secondary:
+            self.wanted = replace(self.wanted, secondary=None)  # it failed: the next session starts without it
+        self.secondary = choice
+        self.secondary_settled.emit(choice)
+        self.secondary_taken.emit(choice)
+
+    # -- small parts
+
+    def _told_from_anywhere(self, number: int, words: str) -> None:
         # A thread that still loads when the window is gone finds no signal to send with.
         with contextlib.suppress(RuntimeError):
             self._told.emit(number, words)
 
     @Slot(int, str)
-    def _tell(self, number: int, words: str) -> None:
+    def _report_progress(self, number: int, words: str) -> None:
         if number == self._starts and self.phase == "loading":
             self.progressed.emit(words)
 
@@ -480,7 +335,7 @@ class SessionManager(QObject):
         return task
 
     def _cancel_tasks(self) -> set[asyncio.Task[Any]]:
-        """Cancels what is under way, and returns it to be waited for."""
+        """Cancel what is under way, and return it to be waited for."""
         older = {task for task in self._tasks if not task.done() and task is not asyncio.current_task()}
         for task in older:
             task.cancel()

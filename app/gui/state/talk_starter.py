@@ -65,7 +65,8 @@ class TalkStarter(QObject):
         """Whether the conversation that is being opened is to be talked in, though no talk runs."""
         self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
         self._restart_soon.timeout.connect(self._restart)
-        manager.wanted = session_choice(settings)
+        manager.prepare(session_choice(settings))
+        manager.restart_wanted.connect(self.restart_soon)
         manager.backend_settled.connect(self._backend_settled)
         manager.backend_fell_back.connect(self._backend_lent)
         talks.opened.connect(self.go_on_in)
@@ -76,7 +77,7 @@ class TalkStarter(QObject):
         wants to read is not listened to.
         """
         manager = self._manager
-        return (manager.phase != "stopped" and not manager.has_guest) or manager.gave_up or self._looks
+        return manager.phase != "stopped" or manager.gave_up or self._looks
 
     # -- beginning
 
@@ -150,7 +151,8 @@ class TalkStarter(QObject):
     # -- ending
 
     def stop(self) -> None:
-        """The user wants no talk."""
+        """The user wants no session."""
+        self.taking_over.emit()
         self.cancel()
         self._manager.stop()
         self.stopped.emit()
@@ -173,14 +175,20 @@ class TalkStarter(QObject):
         """Another conversation is shown, which is held so: the talk goes on in it, if one runs."""
         self.taking_over.emit()
         manager = self._manager
-        manager.wanted = replace(
-            manager.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, secondary=None
-        )
         self._borrowed = True
         if not self._knows(setup.backend.provider):
             missing, setup = setup.backend, replace(setup, backend=backend_choice(self._settings))
-            manager.wanted = replace(manager.wanted, backend=setup.backend)
             self.backend_missing.emit(missing, setup.backend)
+        manager.prepare(
+            replace(
+                manager.wanted,
+                backend=setup.backend,
+                style=setup.style,
+                tools=setup.tools,
+                cap=setup.cap,
+                secondary=None,
+            )
+        )
         self._setup.show_backend(setup.backend)
         self._header.show_choice(setup.style, setup.tools, setup.cap)
         if self.talks_now or self._resumes:

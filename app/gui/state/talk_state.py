@@ -5,10 +5,11 @@ Pure: folds a session's events; knows no widget and no clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
+from app.conversation.revisions import Revision, RevisionLog
 
 Phase = Literal["loading", "running", "stopped"]
 Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped", "muted"]
@@ -29,12 +30,14 @@ class TalkState:
     speaking: bool = False
     awaiting: bool = False
     muted: bool = False
-    _newest_revision: int = 0
+    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
+    _newest: Revision | None = None
 
     def begin(self) -> None:
         """Forgets the last talk; keeps what the window has set."""
         self.user_open = self.speaking = self.awaiting = self.muted = False
-        self._newest_revision = 0
+        self._newest = None
+        self._revisions.clear()
 
     @property
     def word(self) -> Word:
@@ -55,6 +58,7 @@ class TalkState:
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
             case e.UserStarted() | e.UserResumed():
                 self.user_open, self.awaiting = True, False
@@ -64,15 +68,15 @@ class TalkState:
                 self.user_open = self.awaiting = False
             case e.TranscriptFinal(text=text) if not text.strip():
                 self.awaiting = False  # the button was only tapped, or nothing was understood: nobody is asked
-            case e.OracleRequested(revision=revision, final=final, secondary=False):
-                self._newest_revision = max(self._newest_revision, revision)
-                if final and not self.user_open and not self.speaking:
-                    self.awaiting = True  # another brain is asked, or this one after all
+            case e.OracleRequested() | e.OracleHandedOver() if revision is not None and not revision.secondary:
+                self._newest = revision
+                if revision.final and not self.user_open and not self.speaking:
+                    self.awaiting = True  # another model is asked, or this one after all
             case e.Failure(about="unanswered"):
                 self.awaiting = False
-            case e.OracleEnded(revision=revision, reason=reason, words=words):
+            case e.OracleEnded(reason=reason, words=words):
                 # No answer will come of a newest revision that failed or had nothing to say.
-                if revision == self._newest_revision and (reason in ("failed", "stopped") or not words):
+                if revision is not None and revision is self._newest and (reason in ("failed", "stopped") or not words):
                     self.awaiting = False
             case e.AssistantStarted():
                 self.speaking, self.awaiting = True, False

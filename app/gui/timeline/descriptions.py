@@ -1,30 +1,32 @@
-"""What lies on the timeline, told in words: for the readout, the tooltip and the screen reader."""
+"""Describes the things on the timeline in words, for the readout, the tooltip and the screen reader."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.gui.oracle.header import backend_words
-from app.gui.timeline.painter import clock_words
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Answer, Fed, Lane, Partial, Request, Swap, Taken, Thing, Trouble, UserTurn
-from app.gui.widgets.amounts import wait
+from app.gui.widgets.formats import backend_words, clock_words, wait
 
 
 class TimelineWords(QObject):
-    """Tells things in the user's language, one line each."""
+    """Describes things in the user's language, one line each."""
 
     def lane(self, lane: Lane) -> str:
         """A lane's name, as short as can be."""
         return {
             "you": self.tr("You"),
             "words": self.tr("Words"),
-            "backend": self.tr("Brain"),
-            "secondary": self.tr("Beside"),
+            "backend": self.tr("Model"),
+            "secondary": self.tr("Comparison"),
             "oracle": self.tr("Oracle"),
             "kame": self.tr("KAME"),
             "trouble": self.tr("Trouble"),
         }[lane]
+
+    def interrupted(self) -> str:
+        """The label of an answer that the user cut short."""
+        return self.tr("interrupted")
 
     def thing(self, thing: Thing, log: TimelineLog) -> str:
         """One line about a thing."""
@@ -83,47 +85,49 @@ class TimelineWords(QObject):
         return words.format(at, partial.stable, partial.unstable)
 
     def _request(self, request: Request, log: TimelineLog) -> str:
+        revision = request.revision
         parts = [self._asked(request)]
-        if request.handed_from:
-            parts.append(self.tr("handed over from revision {0}").format(request.handed_from))
-        if request.kind:
+        if revision.handed_over_at is not None:
+            parts.append(self.tr("switched to at {0}").format(clock_words(revision.handed_over_at, tenths=True)))
+        if revision.kind:
             parts.append(self.tr("chosen by the router"))
-        if request.first is not None:
-            if not request.handed_from:
-                parts.append(self.tr("first words after {0}").format(wait(request.first - request.start)))
-            one = request.words == 1
-            parts.append(self.tr("1 word") if one else self.tr("{0} words").format(request.words))
+        if revision.first_word_seconds is not None:
+            parts.append(self.tr("first words after {0}").format(wait(revision.first_word_seconds)))
+            one = revision.words == 1
+            parts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         elif request.end is None:
-            parts.append(self.tr("no words yet after {0}").format(wait(max(0.0, log.now - request.start))))
+            seconds = max(0.0, log.now - revision.requested_at)
+            parts.append(self.tr("no words yet after {0}").format(wait(seconds)))
         else:
             parts.append(self.tr("no words"))
-        if request.handed_to:
-            parts.append(self.tr("handed over as revision {0}").format(request.handed_to))
-        elif request.by:
-            at = clock_words(request.past_at or request.start, tenths=True)
-            parts.append(self.tr("superseded by {0} at {1}").format(request.by, at))
-        elif request.reason == "superseded":
+        if request.handed_over:
+            return ", ".join(parts)  # the rest is told of its other part
+        if revision.superseded_at is not None:
+            at = clock_words(revision.superseded_at, tenths=True)
+            parts.append(self.tr("superseded by {0} at {1}").format(revision.by, at))
+        elif revision.end_reason == "superseded":
             parts.append(self.tr("given up for a newer one"))
-        elif request.reason == "failed":
+        elif revision.end_reason == "failed":
             parts.append(self.tr("failed"))
-        elif request.reason == "stopped":
+        elif revision.end_reason == "stopped":
             parts.append(self.tr("stopped"))
-        elif request.reason == "complete":
-            parts.append(self.tr("complete after {0}").format(wait((request.end or request.start) - request.start)))
+        elif revision.ended_at is not None:
+            parts.append(self.tr("complete after {0}").format(wait(revision.ended_at - revision.requested_at)))
         return ", ".join(parts)
 
     def _asked(self, request: Request) -> str:
-        at = clock_words(request.start, tenths=True)
+        revision = request.revision
+        at = clock_words(revision.requested_at, tenths=True)
         who = backend_words(*request.backend)
-        if request.final:
+        if revision.final:
             words = self.tr("Revision {0}, {1}: asked on the complete turn at {2}")
-        elif request.asked_words == 1:
+        elif revision.asked_words == 1:
             words = self.tr("Revision {0}, {1}: asked on 1 word at {2}")
         else:
             words = self.tr("Revision {0}, {1}: asked on {3} words at {2}")
         if request.secondary:
-            words = self.tr("At the side: {0}").format(words)
-        return words.format(request.number, who, at, request.asked_words)
+            words = self.tr("Comparison: {0}").format(words)
+        return words.format(revision.number, who, at, revision.asked_words)
 
     def _answer(self, answer: Answer) -> str:
         start = clock_words(answer.start, tenths=True)
@@ -135,7 +139,7 @@ class TimelineWords(QObject):
             end = clock_words(answer.end, tenths=True)
             words = self.tr("KAME said from {0} to {1}: “{2}”") if text else self.tr("KAME spoke from {0} to {1}")
             parts = [words.format(start, end, text)]
-        for at, revision, how in answer.mends:
+        for at, revision, how in answer.corrections:
             form = (
                 self.tr("corrected by revision {0} at {1}")
                 if how == "corrected"
@@ -152,9 +156,9 @@ class TimelineWords(QObject):
         at = clock_words(swap.start, tenths=True)
         name = backend_words(*swap.backend) if swap.backend is not None else swap.name
         return {
-            "chosen": self.tr("{0}: from here on {1} thinks"),
+            "chosen": self.tr("{0}: from here on {1} answers"),
             "fallback": self.tr("{0}: {1} takes over from the one that failed"),
-            "handed": self.tr("{0}: handed over to {1}"),
+            "handed": self.tr("{0}: switched to {1}"),
             "frontend": self.tr("{0}: from here on the front-end {1} hears and speaks"),
         }[swap.what].format(at, name)
 
@@ -183,11 +187,11 @@ class TimelineWords(QObject):
                     if one
                     else self.tr("{0}: {1} gaps in the sound, the loudspeaker ran dry")
                 )
-            case "shed":
+            case "skipped":
                 words = (
-                    self.tr("{0}: the ears were too slow and skipped 1 look at the sound")
+                    self.tr("{0}: speech recognition fell behind and skipped 1 update")
                     if one
-                    else self.tr("{0}: the ears were too slow and skipped {1} looks at the sound")
+                    else self.tr("{0}: speech recognition fell behind and skipped {1} updates")
                 )
             case _:
                 return self.tr("{0}: {1}").format(at, trouble.sentence)
@@ -197,9 +201,9 @@ class TimelineWords(QObject):
         at = clock_words(fed.start, tenths=True)
         one = fed.words == 1
         words = (
-            self.tr("{0}: 1 word of revision {1} went into the voice, after {2} ms")
+            self.tr("{0}: 1 word of revision {1} reached the voice after {2} ms")
             if one
-            else self.tr("{0}: {3} words of revision {1} went into the voice, after {2} ms")
+            else self.tr("{0}: {3} words of revision {1} reached the voice after {2} ms")
         )
         return words.format(at, fed.revision, round(fed.waited_ms), fed.words)
 

@@ -1,7 +1,4 @@
-"""Finds what lies on the timeline: under a point, and the next one in time.
-
-Knows where things are painted, but paints nothing.
-"""
+"""Finds things on the timeline: the one under a point, and the next one in time."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ LONGEST_TAIL_SECONDS = 90.0
 
 def thing_at(painter: TimelinePainter, second: float, y: float) -> Thing | None:
     """What is painted at a second and a height; None for nothing."""
-    log, lanes = painter.log, painter.lanes
-    near = NEAR_PX / painter.scale
+    log, lanes = painter.canvas.log, painter.canvas.lanes
+    near = NEAR_PX / painter.canvas.scale
     swap = _nearest(log.swaps, second, near)
     lane = lanes.lane_at(y)
     if swap is not None and abs(swap.start - second) < near / 2:
@@ -27,7 +24,7 @@ def thing_at(painter: TimelinePainter, second: float, y: float) -> Thing | None:
         case "you":
             return _covering(log.turns, second, near) or swap
         case "words":
-            return _nearest(log.partials, second, near / 2) or painter.worded(log.turns, second)
+            return _nearest(log.partials, second, near / 2) or painter.words.thing_at(log.turns, second)
         case "backend" | "secondary":
             return _request(painter, second, y, lane, near)
         case "oracle":
@@ -36,7 +33,7 @@ def thing_at(painter: TimelinePainter, second: float, y: float) -> Thing | None:
             return _nearest(first, second, near) or _nearest(other, second, near)
         case "kame":
             below = y >= lanes.said.top
-            found = painter.worded(log.answers, second) if below else _covering(log.answers, second, near)
+            found = painter.words.thing_at(log.answers, second) if below else _covering(log.answers, second, near)
             return found or _covering(log.answers, second, near)
         case "trouble":
             return _nearest(log.troubles, second, near)
@@ -44,8 +41,8 @@ def thing_at(painter: TimelinePainter, second: float, y: float) -> Thing | None:
 
 
 def step(log: TimelineLog, thing: Thing | None, forward: bool, ticks: bool) -> Thing | None:
-    """The thing before or behind another one in time; None at the ends. From None, the newest. `ticks`: also each
-    look at the sound, and each word that went into the voice.
+    """The thing before or after another one in time; None at the ends. From None, the newest. `ticks`: also each
+    transcript, and each word that reached the front-end.
     """
     tracks = log.tracks if ticks else log.tracks[:5]
     if thing is None:
@@ -67,7 +64,7 @@ def step(log: TimelineLog, thing: Thing | None, forward: bool, ticks: bool) -> T
 
 
 def _beside(track: Track, thing: Thing, forward: bool, later: bool) -> Thing | None:
-    """The one of another track that comes next; `later`: that track is read after this one's, at the same time."""
+    """The next one on another track; `later`: of things at the same time, those on that track come after."""
     same = [other for other in track.between(thing.start, thing.start) if other.start == thing.start]
     if forward and later and same:
         return same[0]
@@ -82,7 +79,7 @@ def _nearest(track: Track, second: float, near: float) -> Thing | None:
 
 
 def _covering(track: Track, second: float, near: float) -> Thing | None:
-    """The one that lasts at a second, or nearly; of several, the one that began last."""
+    """The one that lasts at a second, or nearly; of several, the one that started last."""
     found = track.between(second, second) or track.between(second - near, second + near)
     return found[-1] if found else None
 
@@ -90,9 +87,9 @@ def _covering(track: Track, second: float, near: float) -> Thing | None:
 def _request(painter: TimelinePainter, second: float, y: float, lane: Lane, near: float) -> Thing | None:
     """The bar under the point, or the one whose label may be there."""
     bars = painter.bars
-    label = LABEL_PX / painter.scale
+    label = LABEL_PX / painter.canvas.scale
     best: tuple[float, Thing] | None = None
-    for request in painter.log.requests.between(second - LONGEST_TAIL_SECONDS, second + near):
+    for request in painter.canvas.log.requests.between(second - LONGEST_TAIL_SECONDS, second + near):
         top, tall = bars.row(request)
         if request.secondary != (lane == "secondary") or not top - 2 <= y <= top + tall + 2:
             continue

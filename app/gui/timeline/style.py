@@ -1,7 +1,4 @@
-"""The timeline's colours and letters, and how its lanes share the height.
-
-Knows nothing of what happens in them.
-"""
+"""Defines the timeline's colours and fonts, and how its lanes share the height."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from app.gui.timeline_data.spans import Lane
 from app.gui.widgets.palette import Look, blend
 
 COMPACT_PX = 130
-"""Lower than this, words and labels are small and stand in one row."""
+"""Below this height, words and labels are small and in one row."""
 ROOMY_PX = 200
 GAP_PX = 2.0
 
@@ -62,23 +59,23 @@ class Colours:
         )
 
     def backend(self, place: int) -> QColor:
-        """The colour of the brain that came `place`-th; the last ones share theirs with the first."""
+        """The colour of the model that came `place`-th. After the last colour the first one is used again."""
         return self.backends[place % len(self.backends)]
 
     def on(self, colour: QColor) -> QColor:
-        """What is readable on a bar of `colour`."""
+        """A colour that is readable on a bar of `colour`."""
         light = 0.299 * colour.redF() + 0.587 * colour.greenF() + 0.114 * colour.blueF()
         return QColor("#101010") if light > 0.5 else QColor("#ffffff")
 
 
 class Letters:
-    """The timeline's fonts, and how wide words are in them."""
+    """The timeline's fonts, with a cache of the widths of words."""
 
     def __init__(self, font: QFont, compact: bool) -> None:
         size = max(7.0, font.pointSizeF() * (0.8 if compact else 0.88)) if font.pointSizeF() > 0 else 8.0
         self.font = QFont(font)
         self.font.setPointSizeF(size)
-        self.font.setStretch(QFont.Stretch.SemiCondensed)  # half a minute of talk is to fit under its sound
+        self.font.setStretch(QFont.Stretch.SemiCondensed)  # half a minute of words must fit under its sound
         self.italic = QFont(self.font)
         self.italic.setItalic(True)
         self.metrics = QFontMetricsF(self.font)
@@ -87,7 +84,7 @@ class Letters:
         self._widths: dict[str, float] = {}
 
     def width(self, text: str) -> float:
-        """Pixels that a text takes."""
+        """The width of a text in pixels."""
         width = self._widths.get(text)
         if width is None:
             if len(self._widths) > 20_000:
@@ -110,7 +107,7 @@ class Strip:
 
     @property
     def middle(self) -> float:
-        """Half way down."""
+        """The height half way down."""
         return self.top + self.height / 2
 
 
@@ -129,8 +126,8 @@ class Lanes:
     order: tuple[Lane, ...] = field(default=())
 
     @classmethod
-    def of(cls, height: float, letters: Letters, beside: bool) -> Lanes:
-        """Shares `height` pixels among the lanes; with `beside`, there is one for the brain at the side."""
+    def of(cls, height: float, letters: Letters, has_secondary: bool) -> Lanes:
+        """Divides `height` pixels among the lanes; with `has_secondary`, there is one for the secondary back-end."""
         compact = height < COMPACT_PX
         roomy = height >= ROOMY_PX
         word_rows = 1 if compact else 2
@@ -140,7 +137,7 @@ class Lanes:
         words, said_tall = word_rows * letters.height, said_rows * letters.height
         axis = letters.height + 2
         shares: dict[Lane, float] = {"you": 1.0, "backend": 2.0, "oracle": 0.7, "kame": 1.0, "trouble": 0.6}
-        if beside:
+        if has_secondary:
             shares["secondary"] = 1.3
         order: tuple[Lane, ...] = ("you", "words", "backend", "secondary", "oracle", "kame", "trouble")
         order = tuple(lane for lane in order if lane in shares or lane == "words")

@@ -1,7 +1,4 @@
-"""Keeps what has been painted of the timeline in pictures side by side: only what changed is painted again.
-
-A picture is a stretch of time, TILE_PX wide. Knows nothing of what is on it.
-"""
+"""Caches what has been painted of the timeline in tiles, so that only what has changed is painted again."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ from PySide6.QtGui import QPainter, QPixmap
 
 TILE_PX = 256
 SPARE = 2
-"""So many pictures beyond each end of the view are kept."""
+"""So many tiles beyond each end of the view are kept."""
 
 PaintStretch = Callable[[QPainter, float, float], None]
 
 
 class Tiles:
-    """Pictures of `height` pixels at `ratio` device pixels each; `paint` fills one from its left to its right pixel."""
+    """Tiles of `height` pixels, with `ratio` device pixels each. `paint` fills one from its left to its right pixel."""
 
     def __init__(self, paint: PaintStretch, height: float, ratio: float) -> None:
         self._paint = paint
@@ -27,12 +24,12 @@ class Tiles:
         self._ratio = ratio
         self._tiles: dict[int, QPixmap] = {}
         self._valid: dict[int, float] = {}
-        """Up to which pixel each of them is right."""
+        """Up to which pixel each tile is up to date."""
         self.painted = 0
-        """How many times a picture was painted, or a part of one."""
+        """How many times a tile was painted, or a part of one."""
 
     def drop_from(self, pixel: float) -> None:
-        """What is right of a pixel has changed."""
+        """Drops what is right of a pixel: it has changed."""
         pixel = math.floor(pixel)
         for place in list(self._tiles):
             if place * TILE_PX >= pixel:
@@ -41,7 +38,7 @@ class Tiles:
                 self._valid[place] = min(self._valid[place], pixel)
 
     def show(self, painter: QPainter, left: float, right: float) -> None:
-        """Paints the stretch between two pixels onto `painter`, which is moved there already."""
+        """Paints the stretch between two pixels onto `painter`, which is translated to it."""
         first, last = math.floor(left / TILE_PX), math.floor(right / TILE_PX)
         for place in [place for place in self._tiles if not first - SPARE <= place <= last + SPARE]:
             self._forget(place)

@@ -1,7 +1,6 @@
-"""Sets words under the sound in which they were heard, in one or more rows, so that none covers another.
+"""Places words under their sound in one or more rows, so that none covers another.
 
-A word never moves once it is there, whatever follows: what has been painted stays right. Knows nothing of fonts:
-it is told how wide words are.
+A placed word never moves when others follow, so what has been painted stays valid.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from app.gui.timeline_data.spans import Word
 
 LATEST_PX = 60.0
-"""So far behind its sound a word may stand; then it goes into another row, or gives way to “…”."""
+"""A word may be so far behind its sound; beyond that it goes into another row, or is replaced by “…”."""
 READY_PX = 22.0
-"""A row that is begun anew must be so near to its sound."""
+"""A word that starts a new row must be so near to its sound."""
 MORE = "…"
 
 
@@ -31,7 +30,7 @@ class Placed:
 def flow(
     words: Sequence[Word], scale: float, width_of: Callable[[str], float], rows: int, limit: float | None = None
 ) -> list[Placed]:
-    """Places for `words`, at `scale` pixels a second. What would reach beyond the pixel `limit` is left out."""
+    """Returns the places of `words`, at `scale` pixels a second, without those beyond the pixel `limit`."""
     space = width_of(" ")
     ends = [float("-inf")] * rows
     placed: list[Placed] = []
@@ -42,7 +41,7 @@ def flow(
             row = 0
         at = max(x, ends[row] + space)
         if skipping or at - x > LATEST_PX:
-            # A row is taken up when it has room for more than a word: single ones can't be read.
+            # A row is only used if it has room for more than one word: single ones can't be read.
             row = min(range(rows), key=lambda r: ends[r])
             at = max(x, ends[row] + space)
             skipping = at - x > READY_PX

@@ -1,8 +1,8 @@
-"""Which frames were late: those whose step ended after the next frame was due.
+"""Finds late frames: those whose step ended after the next frame was due.
 
-`LevelMeasured.late_ms` counts from the session's clock, and that is tied to the sound once, at the first frame. A
-sound card's clock runs a little faster or slower than the computer's, which adds up: over minutes the least lateness
-moves, and that much is no fault of the loop.
+`LevelMeasured.late_ms` is relative to the session's clock, which is aligned with the sound once, at the first frame.
+A sound card's clock drifts from the computer's, so over minutes the least lateness changes without any delay in the
+frame loop, and that much is subtracted.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ WINDOW_SECONDS = 10.0
 
 
 class Lateness:
-    """Tells by how much a frame was late. `frame_ms`: how long a step may take."""
+    """Measures by how much a frame was late. `frame_ms`: how long a step may take."""
 
     def __init__(self, frame_ms: float) -> None:
         self._frame_ms = frame_ms
         self._usual: float | None = None
         self._until: float | None = None
         self._lately: deque[tuple[float, float]] = deque()
-        """When, and how late; the least of the window is first."""
+        """Times and lateness; the least of the window is first."""
 
     def over(self, at: float, late_ms: float) -> float:
-        """Milliseconds by which the step that ended with the frame at `at` held up the next one; 0 or less if it did
-        not.
-        """
+        """Returns the milliseconds by which the step of the frame at `at` delayed the next one; else 0 or less."""
         while self._lately and self._lately[-1][1] >= late_ms:
             self._lately.pop()
         self._lately.append((at, late_ms))

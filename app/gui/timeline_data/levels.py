@@ -1,7 +1,4 @@
-"""The levels of both sides' sound, frame by frame, for the last half hour of a talk.
-
-Knows nothing of how they are drawn. Frames that were never told of are gaps.
-"""
+"""Keeps the levels of both sides' sound, frame by frame, for the last half hour of a talk. Unknown frames are gaps."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from app.conversation.frame import FRAME_SECONDS
 
 LOWEST_DB = -60.0
 LONGEST_BRIDGE = 5
-"""So many missing frames (0.4 s) are bridged: the window was busy, and the talk went on."""
+"""Gaps of so many frames (0.4 s) are bridged: the window was busy while the talk continued."""
 
 
 class Levels:
-    """A ring of `frames` frames; memory is the same from the first frame on: 8 bytes a frame."""
+    """A ring buffer of `frames` frames, with 8 bytes a frame."""
 
     def __init__(self, frames: int) -> None:
         self._size = frames
@@ -31,7 +28,7 @@ class Levels:
         return max(0, self.newest - self._size + 1)
 
     def add(self, at: float, user_dbfs: float, assistant_dbfs: float) -> None:
-        """Takes the levels of the frame that ended at `at`, in seconds. What is too old to be kept is ignored."""
+        """Adds the levels of the frame that ended at `at`, in seconds. Frames that are too old are ignored."""
         frame = round(at / FRAME_SECONDS) - 1
         if frame < self.oldest or frame < 0:
             return
@@ -49,7 +46,7 @@ class Levels:
         last = min(self.newest, int(latest / FRAME_SECONDS))
         if last < first:
             return np.zeros(0), np.zeros((2, 0), np.float32)
-        # Gaps at the window's edges can only be bridged by those who see both ends.
+        # A gap at the window's edge can only be bridged if both of its ends are read.
         wide_first = max(self.oldest, first - LONGEST_BRIDGE)
         frames = np.arange(wide_first, min(self.newest, last + LONGEST_BRIDGE) + 1)
         decibels = self._ring[:, frames % self._size].copy()

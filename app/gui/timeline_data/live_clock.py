@@ -1,7 +1,4 @@
-"""Where the live edge of the timeline is between two events: it moves evenly, and never back.
-
-Knows nothing of Qt; its clock is any steady one, in seconds.
-"""
+"""Moves the live edge of the timeline evenly between two events, and never back."""
 
 from __future__ import annotations
 
@@ -10,17 +7,17 @@ from collections.abc import Callable
 from app.gui.widgets.session_time import SessionTime
 
 LAG_SECONDS = 0.085
-"""The edge stays so far behind the newest that can be known: a frame, so that what it reaches is there by then."""
+"""The edge stays one frame behind the session, so that everything up to it is already known."""
 JUMP_SECONDS = 1.5
-"""What lies farther ahead is jumped to; anything nearer is caught up with in the blink of an eye."""
+"""The edge jumps to what is farther ahead, and catches up with what is nearer."""
 CATCH_UP = 4.0
-"""Of what it is behind or ahead, the edge makes good this share in a second."""
+"""The edge makes up this share of its distance in a second."""
 SLOWEST, FASTEST = 0.15, 4.0
 
 
 class LiveEdge:
-    """Moves evenly, and never back. `hear` each event's time, then ask for `move` once a picture; `begin` for a new
-    talk.
+    """Takes each event's time with `update`, and is moved once a picture with `move`. `clock`: any steady one, in
+    seconds.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -28,18 +25,18 @@ class LiveEdge:
         self.begin()
 
     def begin(self) -> None:
-        """Time is at 0 again."""
+        """Restarts at 0: a new talk starts."""
         self.at = 0.0
         """The edge, in seconds of the session."""
         self._moved_at: float | None = None
         self.time.begin()
 
-    def hear(self, at: float) -> None:
-        """An event of session time `at` has just come."""
-        self.time.hear(at)
+    def update(self, at: float) -> None:
+        """Takes the session time of an event that has just come."""
+        self.time.update(at)
 
     def move(self) -> float:
-        """Moves on to now, and returns where that is."""
+        """Moves the edge to now, and returns it."""
         known = self.time.now
         if known is None:
             return self.at
@@ -51,7 +48,7 @@ class LiveEdge:
             self.at = max(self.at, target)
         else:
             pace = min(FASTEST, max(SLOWEST, 1.0 + CATCH_UP * behind))
-            # After a long silence of the caller the pace of now must not carry it beyond the target.
+            # After a long time without a call the pace must not carry it beyond the target.
             step = since * pace
             self.at = max(self.at, min(self.at + step, target)) if pace > 1.0 else self.at + min(step, since)
         self._moved_at = now

@@ -1,6 +1,6 @@
-"""Folds a session's events into what lies on the timeline: levels, spans and marks of the last half hour.
+"""Folds a session's events into the levels, spans and moments of the timeline, for the last half hour.
 
-Pure: knows no widget. Says from where on it has changed, so that what is older need not be painted again.
+Keeps track of the second from which on something has changed, so that older parts need not be painted again.
 """
 
 from __future__ import annotations
@@ -9,17 +9,12 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.gui.timeline_data.late_frames import Lateness
 from app.gui.timeline_data.levels import Levels
-from app.gui.timeline_data.requests import RequestEvent, RequestLog
+from app.gui.timeline_data.requests import RequestLog
 from app.gui.timeline_data.spans import (
     Answer,
-    Backend,
-    Fed,
-    Partial,
     Request,
     Swap,
-    Taken,
     Trouble,
-    UserTurn,
     Word,
     close,
 )
@@ -28,21 +23,34 @@ from app.gui.timeline_data.turns import TurnLog, UserEvent
 
 KEPT_SECONDS = 1800.0
 
+AssistantEvent = (
+    e.AssistantStarted
+    | e.AssistantSaid
+    | e.AssistantCorrected
+    | e.AssistantHeld
+    | e.AssistantResumed
+    | e.AssistantEnded
+)
+
 
 class TimelineLog:
-    """Takes events with `apply`. What is older than `kept_seconds` drops out."""
+    """Takes events with `apply`. What is older than `kept_seconds` is dropped."""
 
     def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self.kept_seconds = kept_seconds
         self.begin()
 
     def begin(self) -> None:
-        """A new talk begins: nothing has happened."""
+        """Forgets everything: a new talk starts."""
         self.now = 0.0
-        """Up to here all is known, in seconds."""
+        """Everything up to this second is known."""
         self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
         self._user = TurnLog(self._touch)
         self._backend = RequestLog(self._touch)
+        self.turns, self.partials = self._user.turns, self._user.partials
+        self.requests, self.fed, self.taken = self._backend.requests, self._backend.fed, self._backend.taken
+        self.backends = self._backend.backends
+        """All models of this talk, in the order of their first use."""
         self.answers: Track[Answer] = Track()
         self.swaps: Track[Swap] = Track()
         self.troubles: Track[Trouble] = Track()
@@ -50,7 +58,7 @@ class TimelineLog:
         self._changed = 0.0
 
     def end(self) -> None:
-        """The talk is over: nothing lasts any longer."""
+        """Ends everything that is open: the talk is over."""
         self._user.end(self.now)
         self._backend.end(self.now)
         for answer in self.answers:
@@ -59,39 +67,9 @@ class TimelineLog:
                 self._end(answer, self.now)
 
     @property
-    def turns(self) -> Track[UserTurn]:
-        """The user's turns."""
-        return self._user.turns
-
-    @property
-    def partials(self) -> Track[Partial]:
-        """Each look of the ears at what the user says."""
-        return self._user.partials
-
-    @property
-    def requests(self) -> Track[Request]:
-        """What the brains were asked."""
-        return self._backend.requests
-
-    @property
-    def fed(self) -> Track[Fed]:
-        """Words that went into the voice."""
-        return self._backend.fed
-
-    @property
-    def taken(self) -> Track[Taken]:
-        """Tokens that the voice took."""
-        return self._backend.taken
-
-    @property
-    def backends(self) -> list[Backend]:
-        """All brains of this talk, in the order in which they came."""
-        return self._backend.backends
-
-    @property
-    def beside(self) -> bool:
-        """Whether a brain at the side was ever asked."""
-        return self._backend.beside
+    def has_secondary(self) -> bool:
+        """Whether a secondary back-end was ever asked."""
+        return self._backend.has_secondary
 
     @property
     def oldest(self) -> float:
@@ -113,7 +91,7 @@ class TimelineLog:
         )
 
     def take_changed(self) -> float | None:
-        """From which second on something has changed since this was asked last; None for nothing."""
+        """Returns the second from which on something has changed since the last call, or None."""
         changed, self._changed = self._changed, float("inf")
         return None if changed == float("inf") else changed
 
@@ -124,35 +102,22 @@ class TimelineLog:
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
         if event.at > self.now:
-            self._touch(self.now)  # what lasts reaches on from there
+            self._touch(self.now)  # what is open gets longer
             self.now = event.at
+        self._backend.apply(event)
         match event:
             case e.LevelMeasured():
                 self._level(event)
             case _ if isinstance(event, UserEvent):
                 self._user.apply(event)
-            case _ if isinstance(event, RequestEvent):
-                self._backend.apply(event)
-            case (
-                e.AssistantStarted()
-                | e.AssistantSaid()
-                | e.AssistantCorrected()
-                | e.AssistantHeld()
-                | e.AssistantResumed()
-                | e.AssistantEnded()
-            ):
+            case _ if isinstance(event, AssistantEvent):
                 self._assistant(event)
             case e.BackendChanged(at, backend, model, reason):
-                self._backend.routed.pop(False, None)
                 self._mark(self.swaps.add(Swap(at, reason, model or backend, self._backend.known((backend, model)))))
             case e.FrontEndChanged(at, frontend):
                 self._mark(self.swaps.add(Swap(at, "frontend", frontend)))
             case e.SessionStarted(backend=backend, model=model):
                 self._backend.known((backend, model))
-            case e.BackendRouted(turn=turn, kind=kind, secondary=secondary):
-                self._backend.routed[secondary] = (turn, kind)  # told before the request that it is about
-            case e.SecondaryChanged():
-                self._backend.routed.pop(True, None)
             case e.Underrun(at, count):
                 self._mark(self.troubles.add(Trouble(at, "underrun", count)))
             case e.FramesDropped(at, frames):
@@ -160,7 +125,7 @@ class TimelineLog:
             case e.SoundLost(at, frames):
                 self._mark(self.troubles.add(Trouble(at, "lost", frames)))
             case e.RecognitionSkipped(at, decodes):
-                self._mark(self.troubles.add(Trouble(at, "shed", decodes)))
+                self._mark(self.troubles.add(Trouble(at, "skipped", decodes)))
             case e.Failure(at, _, sentence):
                 self._mark(self.troubles.add(Trouble(at, "failure", 0, sentence)))
 
@@ -182,35 +147,20 @@ class TimelineLog:
 
     # -- the assistant
 
-    def _assistant(
-        self,
-        event: e.AssistantStarted
-        | e.AssistantSaid
-        | e.AssistantCorrected
-        | e.AssistantHeld
-        | e.AssistantResumed
-        | e.AssistantEnded,
-    ) -> None:
-        at = event.at
+    def _assistant(self, event: AssistantEvent) -> None:
         answer = self.answers.last
-        # The one whose turn it is; what was heard late may still belong to one that is over.
-        open_one = answer is not None and answer.turn == event.turn and answer.end is None
-        late = answer is not None and answer.turn == event.turn and isinstance(event, e.AssistantSaid)
-        if not (open_one or late):
+        # Words that are heard late may still belong to an answer that is over.
+        mine = answer is not None and answer.turn == event.turn
+        if answer is None or not mine or (answer.end is not None and not isinstance(event, e.AssistantSaid)):
             if not isinstance(event, e.AssistantStarted | e.AssistantSaid):
                 return
-            if answer is not None:
-                answer.next_start = at
-                self._touch(answer.said_until)
-                if answer.end is None:
-                    self._end(answer, at)
-            answer = self.answers.add(Answer(event.turn, event.revision, at, said_until=at))
-            self._touch(at)
+            answer = self._start_answer(event)
+        at = event.at
         match event:
             case e.AssistantSaid():
                 self._say(answer, event)
             case e.AssistantCorrected(revision=revision, how=how):
-                answer.mends.append((at, revision, how))
+                answer.corrections.append((at, revision, how))
                 self._touch(at)
             case e.AssistantHeld():
                 answer.holds.append((at, None))
@@ -222,6 +172,16 @@ class TimelineLog:
                 close(answer.holds, at)
                 answer.interrupted = interrupted
                 self._end(answer, at)
+
+    def _start_answer(self, event: e.AssistantStarted | e.AssistantSaid) -> Answer:
+        before = self.answers.last
+        if before is not None:
+            before.next_start = event.at
+            self._touch(before.said_until)
+            if before.end is None:
+                self._end(before, event.at)
+        self._touch(event.at)
+        return self.answers.add(Answer(event.turn, event.revision, event.at, said_until=event.at))
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
         texts = event.text.split()

@@ -1,57 +1,42 @@
-"""Folds what the brain was asked, and what became of it, into one request for each revision.
-
-Pure: knows no widget. Whoever owns it is told from which second on something has changed.
-"""
+"""Folds the requests to the back-ends, and how their words reached the front-end, into spans and marks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from app.conversation import events as e
+from app.conversation.revisions import Revision, RevisionLog
 from app.gui.timeline_data.spans import ROWS, Backend, Fed, Request, Taken
 from app.gui.timeline_data.track import Track
 
 LOOKED_BACK = 24
-"""So many requests back is the one before in the same row looked for."""
-
-RequestEvent = (
-    e.OracleRequested
-    | e.OraclePromoted
-    | e.OracleDelta
-    | e.OracleSuperseded
-    | e.OracleEnded
-    | e.OracleHandedOver
-    | e.OracleFed
-    | e.OracleTaken
-)
+"""The previous request of a row is looked for among so many."""
 
 
 class RequestLog:
-    """The requests, and how their words went into the voice."""
+    """The requests of a session. `touch` is called with the second from which on something has changed."""
 
     def __init__(self, touch: Callable[[float], None]) -> None:
         self.requests: Track[Request] = Track()
         self.fed: Track[Fed] = Track()
         self.taken: Track[Taken] = Track()
         self.backends: list[Backend] = []
-        """All brains of this talk, in the order in which they came."""
-        self.beside = False
-        """Whether a brain at the side was ever asked."""
-        self.routed: dict[bool, tuple[int, str]] = {}
-        """By side (whether `secondary`), the turn that a router saw last, and the kind of its question."""
+        """All models of this session, in the order of their first use."""
+        self.has_secondary = False
+        """Whether a secondary back-end was ever asked."""
         self._touch = touch
+        self._revisions = RevisionLog(Revision)
         self._request_of: dict[int, Request] = {}
-        self._handed: dict[int, int] = {}
 
     def request(self, revision: int) -> Request | None:
-        """The request of a revision, if it is still kept."""
+        """The newest request of a revision, if it is still kept."""
         return self._request_of.get(revision)
 
     def end(self, at: float) -> None:
-        """The talk is over."""
+        """The session is over."""
         for request in self.requests:
             if request.end is None:
-                request.reason = request.reason or "stopped"
+                request.revision.end_reason = request.revision.end_reason or "stopped"
                 self._end(request, at)
 
     def drop_before(self, time: float) -> None:
@@ -59,67 +44,62 @@ class RequestLog:
         self.fed.drop_before(time)
         self.taken.drop_before(time)
         for request in self.requests.drop_before(time):
-            self._handed.pop(request.number, None)
-            if self._request_of.get(request.number) is request:
-                del self._request_of[request.number]
+            if self._request_of.get(request.revision.number) is request:
+                del self._request_of[request.revision.number]
 
-    def apply(self, event: RequestEvent) -> None:
+    def apply(self, event: e.Event) -> None:
         """Takes one event in."""
-        if isinstance(event, e.OracleFed | e.OracleTaken):
+        revision = self._revisions.apply(event)
+        if isinstance(event, e.OracleFed):
             self._feed(event)
+        elif isinstance(event, e.OracleTaken):
+            self._take(event)
+        elif revision is None:
             return
-        if isinstance(event, e.OracleRequested):
-            self._ask(event)
-            return
-        if isinstance(event, e.OracleHandedOver):
-            self._handed[event.revision] = event.of  # the new one is told of after this
-            old = self._request_of.get(event.of)
-            if old is not None:
-                old.handed_to = event.revision
-                self._touch(old.start)
-            return
-        request = self._request_of.get(event.revision)
+        elif isinstance(event, e.OracleRequested):
+            self._add(Request(revision, event.at, revision.secondary))
+        elif isinstance(event, e.OracleHandedOver):
+            self._hand_over(revision, event.at)
+        else:
+            self._change(revision, event)
+
+    def _change(self, revision: Revision, event: e.Event) -> None:
+        request = self._request_of.get(revision.number)
         if request is None:
             return
         match event:
-            case e.OraclePromoted():
-                request.final = True
-            case e.OracleDelta(at, _, text):
-                if request.first is None:
-                    request.first = at
-                    self._touch(request.start)
-                request.words += len(text.split())
-            case e.OracleSuperseded(at, _, by):
-                request.past_at, request.by = at, by
+            case e.OracleDelta(at=at) if revision.first_words_at == at:
                 self._touch(request.start)
-            case e.OracleEnded(at, _, reason, words):
-                request.reason, request.words = reason, max(request.words, words)
+            case e.OracleSuperseded():
+                self._touch(request.start)
+            case e.OracleEnded(at=at):
                 self._end(request, at)
                 self._touch(request.start)
 
-    def _ask(self, event: e.OracleRequested) -> None:
-        turn, kind = self.routed.get(event.secondary, (0, ""))
-        backend = self.known((event.backend, event.model))
-        before = next(iter(self._newest_requests(event.secondary)), None)
-        request = Request(
-            event.revision,
-            backend,
-            len(event.words.split()),
-            event.final,
-            event.at,
-            event.secondary,
-            kind=kind if turn == event.turn else "",
-            named=before is None or before.backend != backend,
-            handed_from=self._handed.get(event.revision, 0),
-        )
-        self.beside = self.beside or event.secondary
+    def _hand_over(self, revision: Revision, at: float) -> None:
+        before = self._request_of.get(revision.number)
+        if before is not None:
+            before.handed_over = True
+            if before.end is None:
+                self._end(before, at)
+            self._touch(before.start)
+        request = Request(revision, at, secondary=False)
+        self._add(request)
+        if revision.ended_at is not None:
+            self._end(request, at)
+
+    def _add(self, request: Request) -> None:
+        backend = self.known(request.backend)
+        before = next(iter(self._newest_requests(request.secondary)), None)
+        request.named = before is None or before.backend != backend
+        self.has_secondary = self.has_secondary or request.secondary
         self._choose_rows(request, before)
-        self._request_of[request.number] = request
+        self._request_of[request.revision.number] = request
         self._touch(request.start)
         self.requests.add(request)
 
     def _choose_rows(self, request: Request, before: Request | None) -> None:
-        """A row of its own as long as it runs, and not that of the one before it: so that they read as a staircase."""
+        """Gives it a row of its own for as long as it runs, below that of the one before it, as in a staircase."""
         near = [r for r in self.requests.between(request.start, request.start) if r.secondary == request.secondary]
         for rows in ROWS:
             busy = {r.slots[rows] for r in near if r.end is None}
@@ -139,16 +119,18 @@ class RequestLog:
             if request is not None and request.secondary == secondary:
                 yield request
 
-    def _feed(self, event: e.OracleFed | e.OracleTaken) -> None:
+    def _feed(self, event: e.OracleFed) -> None:
         request = self._request_of.get(event.revision)
         backend = request.backend if request is not None else ("", "")
-        if isinstance(event, e.OracleFed):
-            self.fed.add(Fed(event.at, event.revision, backend, event.words, event.waited_ms))
-            self._touch(event.at)
-            if request is not None:
-                self._touch(request.fed_until or request.end or event.at)
-                request.fed_until = event.at
-            return
+        self.fed.add(Fed(event.at, event.revision, backend, event.words, event.waited_ms))
+        self._touch(event.at)
+        if request is not None:
+            self._touch(request.fed_until or request.end or event.at)
+            request.fed_until = event.at
+
+    def _take(self, event: e.OracleTaken) -> None:
+        request = self._request_of.get(event.revision)
+        backend = request.backend if request is not None else ("", "")
         last = self.taken.last
         before = last.taken if last is not None and last.revision == event.revision else 0
         tokens = max(0, event.taken - before)
@@ -156,7 +138,7 @@ class RequestLog:
         self._touch(event.at)
 
     def known(self, backend: Backend) -> Backend:
-        """Notes a brain, which has its colour from then on."""
+        """Adds a model if it is new: its place among all decides its colour."""
         if any(backend) and backend not in self.backends:
             self.backends.append(backend)
         return backend

@@ -1,26 +1,25 @@
-"""What lies on the timeline: spans that last for a while, and marks of a moment. All times in seconds of the session.
-
-Plain data; `TimelineLog` makes and changes it.
-"""
+"""Defines the things on the timeline: spans and moments, with all times in seconds of the session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.conversation.revisions import Revision
+
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
 Backend = tuple[str, str]
-"""A brain by name: its back-end and its model."""
+"""A back-end and its model."""
 
 ROWS = (1, 2, 3)
 """In so many rows the revisions may be shown, as there is room."""
 
-Bad = Literal["late", "dropped", "lost", "underrun", "shed", "failure"]
+Bad = Literal["late", "dropped", "lost", "underrun", "skipped", "failure"]
 
 
 @dataclass(slots=True)
 class Word:
-    """A word, from when it was heard on. It may still change while it is not `settled`."""
+    """A word and its time. It may still change while it is not `settled`."""
 
     at: float
     text: str
@@ -28,8 +27,20 @@ class Word:
 
 
 @dataclass(slots=True, eq=False)
+class Moment:
+    """Something without a duration."""
+
+    start: float
+
+    @property
+    def end(self) -> float:
+        """The same as `start`."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
 class UserTurn:
-    """The user had the floor. `pauses`: from and until when the user was silent in it; the last one may be open."""
+    """A turn of the user. `pauses`: from and until when the user was silent in it; the last one may be open."""
 
     number: int
     start: float
@@ -43,7 +54,7 @@ class UserTurn:
     """Counts the changes of its words."""
     heard_until: float = 0.0
     next_start: float | None = None
-    """When the next turn of this side began: its words have no room beyond."""
+    """The start of the next turn, beyond which its words have no room."""
 
     @property
     def text(self) -> str:
@@ -52,92 +63,79 @@ class UserTurn:
 
 
 @dataclass(slots=True, eq=False)
-class Partial:
-    """The ears have told what they understood so far; `final` when that is settled. Long texts keep their end."""
+class Partial(Moment):
+    """A transcript so far, or the `final` one. Long texts keep their end."""
 
-    start: float
     stable: str
     unstable: str
     final: bool = False
 
-    @property
-    def end(self) -> float:
-        """It is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """A revision: asked for at `start`, first words at `first`, its stream over at `end`.
+    """The time in which a revision was on one of the two lanes: requested or handed over at `start`, over at `end`.
 
-    `past_at`: when revision `by` took its place. `fed_until`: when its last words went into the voice so far.
-    `slots`: its row, by how many rows there are; `next_start`, by the same: when the next one in that row began.
+    A secondary revision that is handed over has two: one on each lane. `handed_over`: this is the one on the secondary
+    lane, and ended there. `fed_until`: when its newest words reached the front-end. `slots`: its row, by the number of
+    rows that are shown; `next_start`, by the same: when the next one in that row started. `named`: the model differs
+    from that of the one before.
     """
 
-    number: int
-    backend: Backend
-    asked_words: int
-    final: bool
+    revision: Revision
     start: float
-    secondary: bool = False
+    secondary: bool
     end: float | None = None
-    first: float | None = None
-    reason: str = ""
-    words: int = 0
-    past_at: float | None = None
-    by: int = 0
+    handed_over: bool = False
     fed_until: float | None = None
-    handed_from: int = 0
-    handed_to: int = 0
-    kind: str = ""
     named: bool = False
-    """Another brain than the one before it: worth naming."""
     slots: dict[int, int] = field(default_factory=dict)
     next_start: dict[int, float] = field(default_factory=dict)
 
     @property
+    def backend(self) -> Backend:
+        """The back-end and the model of the revision."""
+        return self.revision.backend, self.revision.model
+
+    @property
+    def first(self) -> float | None:
+        """When its first words came on this lane; None if there were none."""
+        at = self.revision.first_words_at
+        if at is None or (self.handed_over and self.end is not None and at > self.end):
+            return None
+        return max(at, self.start)
+
+    @property
     def past(self) -> bool:
-        """Whether a newer one has taken its place, or it was given up for one."""
-        return self.past_at is not None or self.reason == "superseded"
+        """Whether a newer one has taken its place, or it was cancelled for one."""
+        revision = self.revision
+        return not self.handed_over and (revision.superseded_at is not None or revision.end_reason == "superseded")
 
 
 @dataclass(slots=True, eq=False)
-class Fed:
-    """Words of a revision went into the front-end at this frame."""
+class Fed(Moment):
+    """Words of a revision reached the front-end at this frame."""
 
-    start: float
     revision: int
     backend: Backend
     words: int
     waited_ms: float
 
-    @property
-    def end(self) -> float:
-        """It is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
-class Taken:
+class Taken(Moment):
     """The front-end took `tokens` tokens of a revision's words at this frame, `taken` in all; `waiting` are left."""
 
-    start: float
     revision: int
     backend: Backend
     tokens: int
     taken: int
     waiting: int
 
-    @property
-    def end(self) -> float:
-        """It is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
 class Answer:
-    """The assistant had the floor. `holds`: from and until when it was silent for the user. `mends`: when it went
-    over to which revision, and how.
+    """A turn of the assistant. `holds`: from and until when it was silent for the user. `corrections`: when it switched
+    to which revision, and how.
     """
 
     turn: int
@@ -146,7 +144,7 @@ class Answer:
     end: float | None = None
     interrupted: bool = False
     holds: list[tuple[float, float | None]] = field(default_factory=list)
-    mends: list[tuple[float, int, str]] = field(default_factory=list)
+    corrections: list[tuple[float, int, str]] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     version: int = 0
     """Counts the changes of its words."""
@@ -160,41 +158,29 @@ class Answer:
 
 
 @dataclass(slots=True, eq=False)
-class Swap:
-    """From here on another brain answers, or another front-end (`what` is `frontend`) hears and speaks."""
+class Swap(Moment):
+    """Another model answers from here on, or another front-end (`what` is `frontend`) listens and speaks."""
 
-    start: float
     what: Literal["chosen", "fallback", "handed", "frontend"]
     name: str
     backend: Backend | None = None
 
-    @property
-    def end(self) -> float:
-        """It is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
-class Trouble:
-    """Something went wrong. `amount`: milliseconds too late, frames dropped or lost, gaps, looks skipped; 0 for a
-    failure, which has a `sentence`.
+class Trouble(Moment):
+    """Something went wrong. `amount`: milliseconds too late, or how many frames, gaps or updates; 0 for a failure,
+    which has a `sentence`.
     """
 
-    start: float
     what: Bad
     amount: float
     sentence: str = ""
-
-    @property
-    def end(self) -> float:
-        """It is a moment."""
-        return self.start
 
 
 Thing = UserTurn | Partial | Request | Fed | Taken | Answer | Swap | Trouble
 
 
 def close(spans: list[tuple[float, float | None]], at: float) -> None:
-    """Ends the last of these spans, if it lasts."""
+    """Ends the last of these spans, if it is open."""
     if spans and spans[-1][1] is None:
         spans[-1] = (spans[-1][0], at)

@@ -1,7 +1,6 @@
-"""Things in the order of their time, from which those of a window are found by bisection.
+"""Keeps things in the order of their time, and finds those of a window by bisection.
 
-So a window of half a minute costs the same in the first minute of a talk and in the thirtieth. Knows nothing of what
-the things are.
+So a window of half a minute costs the same in the first minute of a talk and in the thirtieth.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 PRUNE_AT_ONCE = 64
-"""Old things are dropped by so many at least: to shorten a list moves all that stays."""
+"""Old things are dropped in batches of at least so many, since shortening a list moves all that stays."""
 
 
 class Timed(Protocol):
@@ -44,11 +43,11 @@ class Track(Generic[T]):
 
     @property
     def last(self) -> T | None:
-        """The one that began last."""
+        """The one that started last."""
         return self._things[-1] if self._things else None
 
     def add(self, thing: T) -> T:
-        """Puts a thing in its place, and returns it."""
+        """Inserts a thing at its place, and returns it."""
         place = bisect_right(self._starts, thing.start)
         self._things.insert(place, thing)
         self._starts.insert(place, thing.start)
@@ -57,7 +56,7 @@ class Track(Generic[T]):
         return thing
 
     def changed(self, thing: T) -> None:
-        """The end of a thing on this track is another one now."""
+        """Call it when the end of a thing on this track has changed."""
         place = self.place(thing)
         if place >= 0:
             self._measure(place)
@@ -69,17 +68,17 @@ class Track(Generic[T]):
         return [thing for thing in self._things[first:last] if _end(thing) >= earliest]
 
     def after(self, start: float) -> T | None:
-        """The first thing that begins later than `start`."""
+        """The first thing that starts later than `start`."""
         place = bisect_right(self._starts, start)
         return self._things[place] if place < len(self._things) else None
 
     def before(self, start: float) -> T | None:
-        """The last thing that begins earlier than `start`."""
+        """The last thing that starts earlier than `start`."""
         place = bisect_left(self._starts, start)
         return self._things[place - 1] if place else None
 
     def place(self, thing: T) -> int:
-        """Where a thing is, -1 if it is not on the track."""
+        """The index of a thing, or -1 if it is not on the track."""
         for place in range(bisect_left(self._starts, thing.start), len(self._things)):
             if self._things[place] is thing:
                 return place
@@ -88,7 +87,7 @@ class Track(Generic[T]):
         return -1
 
     def at(self, place: int) -> T | None:
-        """The thing at a place; None beyond the ends."""
+        """The thing at an index, or None beyond the ends."""
         return self._things[place] if 0 <= place < len(self._things) else None
 
     def drop_before(self, time: float) -> list[T]:
@@ -105,7 +104,7 @@ class Track(Generic[T]):
         for at in range(place, len(self._things)):
             reach = max(reach, _end(self._things[at]))
             if self._reach[at] == reach:
-                break  # what follows hangs on this alone
+                break  # what follows depends on this alone
             self._reach[at] = reach
 
 

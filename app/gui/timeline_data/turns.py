@@ -1,7 +1,4 @@
-"""Folds what the user said into turns, with each word where it was first heard.
-
-Pure: knows no widget. Whoever owns it is told from which second on something has changed.
-"""
+"""Folds what the user said into turns, with each word at the time of its first transcript."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from app.gui.timeline_data.spans import Partial, UserTurn, Word, close
 from app.gui.timeline_data.track import Track
 
 LONGEST_PARTIAL = 240
-"""A partial keeps so many letters of its end: all texts of a long turn would be its length squared."""
+"""A partial keeps so many letters of its end: all partials of a long turn would take its length squared."""
 
 UserEvent = (
     e.UserStarted
@@ -27,7 +24,7 @@ UserEvent = (
 
 
 class TurnLog:
-    """The user's turns, and each look of the ears at them."""
+    """The user's turns and their transcripts. `touch` is called with the second from which on something has changed."""
 
     def __init__(self, touch: Callable[[float], None]) -> None:
         self.turns: Track[UserTurn] = Track()
@@ -36,14 +33,14 @@ class TurnLog:
         self._turn_of: dict[int, UserTurn] = {}
 
     def end(self, at: float) -> None:
-        """The talk is over."""
+        """Ends what is open: the talk is over."""
         for turn in self.turns:
             if turn.end is None:
                 close(turn.pauses, at)
                 self._end(turn, at)
 
     def drop_before(self, time: float) -> None:
-        """Forgets what ended before a second."""
+        """Forgets what ended before `time`."""
         self.partials.drop_before(time)
         for turn in self.turns.drop_before(time):
             if self._turn_of.get(turn.number) is turn:
@@ -81,21 +78,21 @@ class TurnLog:
                 self.partials.add(Partial(at, _tail(text), "", True))
                 self._touch(at)
 
-    def _new_turn(self, event: e.Event) -> UserTurn:
+    def _new_turn(self, event: UserEvent) -> UserTurn:
         before = self.turns.last
         if before is not None:
             before.next_start = event.at
             self._touch(before.start)
         turn = UserTurn(event.turn, event.at, heard_until=event.at)
         if not isinstance(event, e.UserStarted | e.UserBackchannel):
-            # It began before this talk's window did, or was never told of: it has no sound of its own.
+            # Its start is not known: it has no sound of its own.
             turn.end = event.at
         self._turn_of[turn.number] = turn
         self._touch(turn.start)
         return self.turns.add(turn)
 
     def _words(self, turn: UserTurn, settled: list[str], unsettled: list[str], heard_until: float) -> None:
-        """Each word stays where it was first heard; new ones are spread over the sound that they account for."""
+        """Keeps each known word at its time, and spreads new ones over the sound that was transcribed."""
         texts = settled + unsettled
         known = min(len(turn.words), len(texts))
         since = max(turn.start, min(turn.heard_until, heard_until))

@@ -1,18 +1,20 @@
-"""The conversation's heading: its title, how it is held, in a few words, and the ways to change that and begin anew."""
+"""The heading of the transcript: the conversation's title and settings, and the buttons that change them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.gui.backends.tools_box import MCP
 from app.gui.widgets.elided import Elided
 from app.gui.widgets.slim_button import SlimButton
 from app.session.control import Style, ToolChoice
 
+SERVER_PREFIX = "mcp:"
+"""The names of tool servers start with it; see `ToolChoice`."""
+
 
 class TranscriptHeader(QWidget):
-    """Says of how it is held only what is out of the ordinary. `new`: the button of somebody else that stands here."""
+    """Shows the title, and those settings of the conversation that differ from the usual ones. `new`: a button to add."""
 
     style_wanted = Signal()
 
@@ -23,7 +25,7 @@ class TranscriptHeader(QWidget):
         font.setBold(True)
         self.heading.setFont(font)
         self.words = Elided(parent=self, dim=True)
-        self.words.setAccessibleName(self.tr("How it is held"))
+        self.words.setAccessibleName(self.tr("Settings of the conversation"))
         self.button = SlimButton(self.tr("St&yle and tools…"), self)
         self.button.setAccessibleName(self.tr("Style and tools of the conversation"))
         row = QHBoxLayout(self)
@@ -40,13 +42,13 @@ class TranscriptHeader(QWidget):
         self.show_choice(Style(), ToolChoice(), 0.0)
 
     def show_title(self, title: str) -> None:
-        """Shows what the conversation is called; empty: it has no name yet."""
+        """Shows the title of the conversation; empty: it has none yet."""
         self.heading.setText(title or self.tr("Conversation"))
         self.heading.setToolTip(title)
         self._leave_room()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows how the conversation is held."""
+        """Shows the settings of the conversation."""
         parts = []
         if style.persona:
             parts.append(self.tr("own persona"))
@@ -56,21 +58,20 @@ class TranscriptHeader(QWidget):
             parts.append(self.tr("short answers") if style.length == "short" else self.tr("long answers"))
         if style.temperature is not None:
             parts.append(self.tr("temperature {0}").format(f"{style.temperature:.2g}"))
-        parts += [name.removeprefix(MCP) for name in tools.names]
+        parts += [name.removeprefix(SERVER_PREFIX) for name in tools.names]
         if cap > 0:
             parts.append(self.tr("at most {0}").format(f"${cap:.2f}"))
         self.words.setText(" · ".join(parts))
         self.words.setVisible(bool(parts))
-        help = self.tr("Who answers, how long, with which tools, and for how much at most.")
+        help = self.tr("The persona, the length of answers, the tools, and the cost limit.")
         self.button.setToolTip("\n".join((help, *parts)))
         self.words.setToolTip("\n".join((*parts, style.persona)).strip())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the size of text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._leave_room()
 
     def _leave_room(self) -> None:
-        """A short title leaves the rest of its room to the words beside it."""
+        """Leaves the room that a short title does not need to the settings."""
         self.heading.setMaximumWidth(self.heading.sizeHint().width())

@@ -1,12 +1,8 @@
-"""The conversation: both sides' turns in order, as they grow, and a line where another brain took over.
-
-Shows what `Transcript` holds, talk by talk. Says what the user types and wants of a turn; does nothing but copy.
-"""
+"""The transcript pane: both sides' turns in order, as they grow, and a line where another model took over."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
@@ -15,29 +11,22 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.conversation.transcript import Transcript, Turn
-from app.gui.oracle.header import backend_words
+from app.gui.transcript.cards import Note, TranscriptCards, divider
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.type_box import TypeBox
 from app.gui.widgets.card import Card
 from app.gui.widgets.card_view import CardView
 from app.gui.widgets.find_bar import FindBar
-
-
-@dataclass(slots=True)
-class Note:
-    """A line between turns."""
-
-    started_at: float
-    text: str
+from app.gui.widgets.formats import backend_words
 
 
 class TranscriptPane(QWidget):
-    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: see `TranscriptHeader`."""
+    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: a button for the header."""
 
     play_wanted = Signal(object)
-    """The user wants to hear this `Turn` again."""
+    """The user has chosen to hear this `Turn` again."""
     ask_wanted = Signal(str)
-    """The user wants these words to be asked once more."""
+    """The user has chosen to ask these words again."""
 
     def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,19 +35,20 @@ class TranscriptPane(QWidget):
         self.view.setAccessibleName(self.tr("Conversation"))
         self.view.empty_text = self.tr("What you and KAME say appears here.")
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._offer)
-        self.find = FindBar(self.view, self)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.find_bar = FindBar(self.view, self)
         self.type_box = TypeBox(self)
-        self.can_play = lambda turn: False
-        """Whether the sound of a `Turn` is there; the window knows."""
+        self.can_play: Callable[[Turn], bool] = lambda turn: False
+        """Whether the sound of a turn is available; set by the owner of the sound."""
         self.menu: QMenu | None = None
-        """What was offered for a turn last."""
+        """The newest context menu of a turn."""
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.header)
-        layout.addWidget(self.find)
+        layout.addWidget(self.find_bar)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.type_box)
+        self._make = TranscriptCards(self)
         self._talk = 0  # counts the talks in view
         self._earlier: list[Turn] = []  # of the talks before this one
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
@@ -67,8 +57,8 @@ class TranscriptPane(QWidget):
     # -- talks
 
     def begin(self, anew: bool = False) -> None:
-        """A new talk begins: what was said so far stays above a divider. `anew`: it is a new conversation's first, and
-        what stands above is none of it.
+        """Starts a new talk below a divider. `anew`: it is the first one of a new conversation, and what is above does
+        not belong to it.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New talk, {0}") if anew else self.tr("Goes on, {0}")).format(now))
@@ -76,7 +66,7 @@ class TranscriptPane(QWidget):
             self._earlier = []
 
     def end(self) -> None:
-        """The talk is over: what was still open stays as it is, and changes no more."""
+        """Closes the turns that were open: the talk is over."""
         for turn in self._transcript.turns:
             if turn.open:
                 turn.open = False
@@ -84,8 +74,8 @@ class TranscriptPane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Another conversation is to be shown: nothing of this one stays."""
-        self.find.leave()
+        """Removes everything: another conversation will be shown."""
+        self.find_bar.leave()
         self.type_box.take_back()
         self.type_box.forget()
         self.view.clear_cards()
@@ -93,11 +83,11 @@ class TranscriptPane(QWidget):
         self._begin_transcript()
 
     def show_talk(self, events: Iterable[e.Event], heading: str) -> None:
-        """Shows a talk of the past below those that are shown; `heading` says when it was."""
+        """Shows a past talk below those that are shown; `heading` says when it was."""
         cursor = QTextCursor(self.view.document())
         cursor.beginEditBlock()  # laid out once, and not for each of maybe thousands of turns
         if not self.view.cards:
-            self._insert(0, _divider(heading), None)
+            self._insert(0, divider(heading), None)
         self._begin(heading)
         for event in events:
             self.apply(event)
@@ -112,13 +102,13 @@ class TranscriptPane(QWidget):
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
-        """What was said in all talks that are shown, for a brain that is to go on from there."""
+        """What was said in all talks that are shown, as the context for a model."""
         turns = [*self._earlier, *self._transcript.turns]
         return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
     @property
     def talk(self) -> int:
-        """Which of the talks in view is going on, counted from 1."""
+        """The number of the newest talk in view, from 1."""
         return self._talk
 
     @property
@@ -132,7 +122,7 @@ class TranscriptPane(QWidget):
         """Takes one event in."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
-                self._drivers = [backend_words(backend, model)]
+                self._drivers.append(backend_words(backend, model))
             case e.BackendChanged():
                 self._note_backend(event)
         turn = self._transcript.apply(event)
@@ -148,7 +138,7 @@ class TranscriptPane(QWidget):
         if len(self._shown) == len(self._transcript.turns) + len(self._notes):
             for key in self._changed:
                 place = self._places[key]
-                self.view.set_card(self._first + place, self._card(self._shown[place]))
+                self.view.set_card(self._first + place, self._make.card(self._shown[place]))
         else:
             self._insert_new()
         self._changed.clear()
@@ -159,7 +149,7 @@ class TranscriptPane(QWidget):
     def _begin_transcript(self) -> None:
         self._transcript = Transcript()
         self._notes: list[Note] = []
-        self._drivers: list[str] = []  # the brains that have driven in this talk
+        self._drivers: list[str] = []  # the models that have answered in this talk
         self._shown: list[Turn | Note] = []  # this talk's cards in the view, in its order
         self._places: dict[int, int] = {}  # of each in that list
         self._changed: set[int] = set()
@@ -170,7 +160,7 @@ class TranscriptPane(QWidget):
         self._earlier += self._transcript.turns
         self._talk += 1
         if self.view.cards and self.view.cards[-1].style != "divider":
-            self._insert(len(self.view.cards), _divider(heading), None)
+            self._insert(len(self.view.cards), divider(heading), None)
             self.view.show_newest()
         self._begin_transcript()
 
@@ -183,10 +173,10 @@ class TranscriptPane(QWidget):
             # Those before it are in the view already, so its place here is its place there.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
-                    self.view.set_card(self._first + place, self._card(entry))
+                    self.view.set_card(self._first + place, self._make.card(entry))
             else:
                 self._shown.insert(place, entry)
-                self._insert(self._first + place, self._card(entry), entry if isinstance(entry, Turn) else None)
+                self._insert(self._first + place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
 
     def _note_backend(self, event: e.BackendChanged) -> None:
@@ -194,8 +184,8 @@ class TranscriptPane(QWidget):
         # Before the first word of a talk there is nothing to divide.
         if self._transcript.turns:
             forms = {
-                "chosen": self.tr("Now thinking: {0}"),
-                "handed": self.tr("Handed over to {0}"),
+                "chosen": self.tr("Now answering: {0}"),
+                "handed": self.tr("Switched to {0}"),
                 "fallback": self.tr("{0} takes over again") if backend in self._drivers else self.tr("{0} takes over"),
             }
             note = Note(event.at, forms[event.reason].format(backend))
@@ -205,7 +195,7 @@ class TranscriptPane(QWidget):
             self._drivers.append(backend)
 
     def _in_order(self) -> list[Turn | Note]:
-        """This talk's turns, with each note behind the turns that had begun before it."""
+        """This talk's turns, with each note after the turns that had started before it."""
         entries: list[Turn | Note] = []
         notes = list(self._notes)
         for turn in self._transcript.turns:
@@ -214,51 +204,32 @@ class TranscriptPane(QWidget):
             entries.append(turn)
         return entries + notes
 
-    def _card(self, entry: Turn | Note) -> Card:
-        if isinstance(entry, Note):
-            return _divider(entry.text)
-        if entry.speaker == "user":
-            return self._user_card(entry)
-        mark = ((self.tr("   interrupted"), "bad"),) if entry.interrupted else ()
-        text = entry.text or ("" if entry.interrupted or not entry.open else "…")
-        who = ((f"   {' → '.join(entry.backends)}", "dim"),) if entry.backends else ()
-        return Card(((self.tr("KAME"), "name"), *who), ((text, "text"), *mark), "assistant")
-
-    def _user_card(self, turn: Turn) -> Card:
-        head = ((self.tr("You"), "name"),)
-        if turn.backchannel:
-            return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "secondary"),), "user")
-        if not turn.text:
-            return Card(head, ((("…" if turn.open else self.tr("(nothing understood)")), "secondary"),), "user")
-        if turn.typed:
-            head = (*head, (self.tr("   typed"), "dim"))
-        space = " " if turn.stable and turn.unstable else ""
-        runs = ((turn.stable + space, "text"), (turn.unstable, "unstable"))
-        return Card(head, tuple(run for run in runs if run[0]), "user")
-
     # -- what can be done with a turn
 
     def turn_at(self, place: QPoint) -> Turn | None:
-        """The turn at a place in the view, by its viewport's coordinates."""
+        """The turn at a point of the view's viewport."""
         card = self.view.card_at(place)
         return self._cards[card] if card >= 0 else None
 
     def text(self) -> str:
-        """All that is shown, for the clipboard: who said what, turn by turn."""
+        """All that is shown as plain text: who said what, turn by turn."""
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
         turns = [turn for turn in self._cards if turn is not None and turn.text]
         return "\n\n".join(f"{names[turn.speaker]}: {turn.text}" for turn in turns)
 
-    def _offer(self, place: QPoint) -> None:
+    def _open_menu(self, place: QPoint) -> None:
         if not self.view.viewport().rect().contains(place):  # by keyboard, at a text cursor that is not in view
             self.view.ensureCursorVisible()
             place = self.view.cursorRect().center()
-        turn = self.turn_at(place)
-        menu = QMenu(self)
+        menu = self.menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._add_actions(menu, self.turn_at(place))
+        menu.popup(self.view.viewport().mapToGlobal(place))
+
+    def _add_actions(self, menu: QMenu, turn: Turn | None) -> None:
+        words = turn.text if turn is not None else ""
         copy = menu.addAction(self.tr("&Copy the selection"), self.view.copy)
         copy.setEnabled(self.view.textCursor().hasSelection())
-        words = turn.text if turn is not None else ""
         copy_turn = menu.addAction(self.tr("Copy this &turn"), lambda: _to_clipboard(words))
         copy_turn.setEnabled(bool(words))
         copy_all = menu.addAction(self.tr("Copy the &whole conversation"), lambda: _to_clipboard(self.text()))
@@ -270,13 +241,7 @@ class TranscriptPane(QWidget):
         askable = bool(words) and turn is not None and turn.speaker == "user" and not turn.open
         ask.setEnabled(askable and self.type_box.isEnabled())
         menu.addSeparator()
-        menu.addAction(self.tr("&Find…"), self.find.appear)
-        self.menu = menu
-        menu.popup(self.view.viewport().mapToGlobal(place))
-
-
-def _divider(text: str) -> Card:
-    return Card(((text, "dim"),), (), "divider")
+        menu.addAction(self.tr("&Find…"), self.find_bar.appear)
 
 
 def _to_clipboard(text: str) -> None:

@@ -1,27 +1,30 @@
-"""The line below the talk for those who type: what is sent is a turn like a spoken one.
+"""The line below the transcript to type in: what is sent is a turn like a spoken one.
 
-Says what was sent; does nothing. What is sent before anybody can be asked waits here.
+What is sent before a talk runs waits here.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app.gui.state.talk_state import Phase
 from app.gui.widgets.slim_button import SlimButton
 
 MOST_KEPT = 50
-"""So many of the texts that were sent can be fetched back with the arrow keys."""
+"""So many of the texts that were sent can be recalled with the arrow keys."""
+
+Phase = Literal["loading", "running", "stopped"]
 
 
 class TypeBox(QWidget):
-    """A field and a button. Enter sends; the arrows up and down fetch back what was sent before."""
+    """A field and a button. Enter sends; the arrow keys up and down recall what was sent before."""
 
     sent = Signal(str)
     talk_wanted = Signal()
-    """Something is to be sent, and no talk runs, nor is one being built."""
+    """Something was sent while no talk ran or was being prepared."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +51,7 @@ class TypeBox(QWidget):
         self._show()
 
     def set_phase(self, phase: Phase) -> None:
-        """The talk is being built, runs, or is over; what waited is sent once it runs."""
+        """Sets whether the talk is being prepared, runs, or is over; what waited is sent once it runs."""
         if phase == self._phase:
             return
         self._phase = phase
@@ -59,25 +62,25 @@ class TypeBox(QWidget):
         self._show()
 
     def put(self, text: str) -> None:
-        """Sends a text as if it had been typed; what stands in the field stays there."""
+        """Sends a text as if it had been typed; what is in the field stays there."""
         draft = self.field.text()
         self.field.setText(text)
         self.send()
         self.field.setText(draft)
 
     def take_back(self) -> None:
-        """What waits was meant for another conversation: it stands in the field again, to be sent or not."""
+        """Puts what waits back into the field: it was meant for another conversation."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
             self._show()
 
     def forget(self) -> None:
-        """Another conversation is shown: what was sent in this one is not fetched back there."""
+        """Forgets what was sent: another conversation is shown."""
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:
-        """Sends what stands in the field, or keeps it until somebody can be asked."""
+        """Sends what is in the field, or keeps it until a talk runs."""
         text = self.field.text().strip()
         if not text:
             return
@@ -94,16 +97,16 @@ class TypeBox(QWidget):
                 self.talk_wanted.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrows up and down fetch back what was sent."""
+        """Recalls what was sent with the arrow keys."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
             step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
             if step and event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier):
-                self._fetch(self._place + step)
+                self._recall(self._place + step)
                 return True
         return super().eventFilter(watched, event)
 
-    def _fetch(self, place: int) -> None:
+    def _recall(self, place: int) -> None:
         if not 0 <= place <= len(self._history):
             return
         if self._place == len(self._history):

@@ -1,1 +1,13 @@
-"""Widgets and helpers that all panes share."""
+"""Widgets and helpers that all panes share. Nothing here imports another package of the window.
+
+- `palette.py`, `theme.py`: the colours, derived from the system's, and the theme of the application.
+- `formats.py`: money, tokens, durations, times and model names in few letters.
+- `session_time.py`: the session's time between two events.
+- `card.py`, `card_document.py`, `card_runs.py`, `card_paint.py`, `card_view.py`: a scrolling column of cards: its
+  content, its text, the change of single letters, what is painted around the text, and the view.
+- `find_bar.py`: searches such a view.
+- `panel.py`: the base of all dialogs.
+- `undo_bar.py`: boxes with a sentence and buttons.
+- `elided.py`, `slim_button.py`, `link_button.py`, `pick_list.py`, `level_meter.py`: small widgets.
+- `list_steps.py`: the steps from one list of names to another.
+"""

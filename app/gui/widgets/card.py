@@ -1,4 +1,4 @@
-"""A card's content and the kinds of text in it: plain data, and the formats that show them."""
+"""Defines the content of a card, and the formats of the kinds of text in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QTextBlockFormat, QTextCharF
 from app.gui.widgets.palette import Look, blend
 
 Run = tuple[str, str]
-"""Some text and the kind of its look: a key of `text_formats`."""
+"""A text and its kind: a key of `text_formats`."""
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
@@ -23,10 +23,10 @@ _ONE_PARAGRAPH = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card shows. `style` is `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`.
+    """The content of a card. `style` is `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`.
 
-    `quote`: words that stand between head and body on one line of their own, of which the last ones are shown that
-    have room. `caret`: so many letters into the body a mark is painted; -1 for none. `tip`: what the mouse is told.
+    `quote`: words on a line of their own between head and body, of which the last ones that fit are shown. `caret`: a
+    mark is painted after so many letters of the body; -1 for none. `tip`: the tooltip.
     """
 
     head: tuple[Run, ...]
@@ -37,7 +37,7 @@ class Card:
     tip: str = ""
 
     def clean(self) -> Card:
-        """The card without characters that would begin a paragraph: head and body are one each."""
+        """Returns the card without characters that would start another paragraph."""
         quote = " ".join(self.quote.split())
         return replace(self, head=_clean(self.head), body=_clean(self.body), quote=quote)
 
@@ -47,7 +47,7 @@ def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:
-    """The format of each kind of text, in these colours and sizes about this font; `scale` is the body's."""
+    """Returns the format of each kind of text in these colours, relative to this font; `scale` is the body's."""
     size = QFontInfo(font).pointSizeF()
 
     def kind(
@@ -99,7 +99,7 @@ def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QText
 
 
 def chip_fills(look: Look) -> dict[str, QColor]:
-    """The colour of the rounded patch behind each kind of text that has one."""
+    """Returns the colour of the chip behind each kind of text that has one."""
     quiet = blend(look.base, look.text, 0.13)
     return {
         "chip": look.accent,
@@ -112,7 +112,7 @@ def chip_fills(look: Look) -> dict[str, QColor]:
 def block_formats(
     style: str, quote_height: float = 0.0, side: float = SIDE
 ) -> tuple[QTextBlockFormat, QTextBlockFormat]:
-    """The paragraph formats of a card's head and body. `quote_height`: room between them; `side`: beside the cards."""
+    """Returns the paragraph formats of head and body. `quote_height`: room between them; `side`: beside the card."""
     head, body = QTextBlockFormat(), QTextBlockFormat()
     for block_format in (head, body):
         block_format.setLeftMargin(side + PAD + {"user": INDENT, "beside": STEP}.get(style, 0.0))

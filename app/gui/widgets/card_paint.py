@@ -1,6 +1,6 @@
-"""What is painted behind and upon the text of a card: its box, patches, the line it quotes, and the caret.
+"""Paints the box, chips, quoted line and caret of a card, around its text.
 
-None of it is text, so that what is copied is what was said. Knows nothing of documents but their paragraphs.
+None of them is text, so that what is copied is what was said.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock, QTextLine
 
 from app.gui.widgets.card import GAP, PAD, ROUND, Run
 from app.gui.widgets.card_runs import qt_length
 from app.gui.widgets.palette import Look
 
 BAR = 2.0
-"""Of the line beside a quote, in pixels; and so wide is the caret."""
+"""The width in pixels of the line beside a quote, and of the caret."""
 QUOTE_STEP = 9.0
 _PATCH_SIDE, _PATCH_UP = 4.5, 1.0
 
 
 def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
-    """The rounded box behind a card."""
+    """Paints the rounded box behind a card."""
     if style == "quiet":
         return
     if style in ("beside", "calm"):
@@ -36,14 +36,14 @@ def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
 
 
 def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
-    """What stands in the middle of `room` while there is no card."""
+    """Paints `words` in the middle of `room`: there is no card."""
     painter.setPen(look.dim)
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
     painter.drawText(room.adjusted(24, 24, -24, -24), flags, words)
 
 
 def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line_height: float) -> None:
-    """Lines left and right of `words` pixels in the middle; words that fill the width, or wrap, have none."""
+    """Paints lines left and right of a text of `words` pixels; a text that fills the width, or wraps, has none."""
     painter.setPen(QPen(look.line, 1))
     middle = round(box.top() + PAD + line_height / 2) + 0.5
     part = (box.width() - words) / 2 - PAD
@@ -56,7 +56,7 @@ def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line
 def paint_chips(
     painter: QPainter, block: QTextBlock, at: QPointF, runs: tuple[Run, ...], fills: Mapping[str, QColor]
 ) -> None:
-    """A rounded patch behind each run whose kind has one of `fills`. `at`: where the paragraph's text is painted."""
+    """Paints a chip behind each run whose kind has one of `fills`. `at`: where the paragraph's text is painted."""
     start = 0
     for text, kind in runs:
         end = start + qt_length(text)
@@ -72,7 +72,7 @@ def paint_chips(
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """The last of `words` that have room, beside a thin line."""
+    """Paints the last of `words` that fit, beside a thin line."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
@@ -84,11 +84,11 @@ def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: Q
 
 
 def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, place: int) -> None:
-    """A thin mark in front of letter `place`, counted as Qt does."""
+    """Paints a thin mark in front of letter `place`, counted in UTF-16."""
     line = block.layout().lineForTextPosition(place)
     if not line.isValid():
         return
-    x = line.cursorToX(place)[0]
+    x = _x(line, place)
     top = at.y() + line.y()
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.accent)
@@ -97,7 +97,7 @@ def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, p
 
 
 def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
-    """As many of the last of `words` as go into `width` pixels, in quotation marks."""
+    """Returns as many of the last of `words` as fit into `width` pixels, in quotation marks."""
     whole = f"“{words}”"
     if metrics.horizontalAdvance(whole) <= width:
         return whole
@@ -107,15 +107,20 @@ def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
     return f"“…{behind if space else rest}"
 
 
+def _x(line: QTextLine, place: int) -> float:
+    # PySide returns the position and the place; its stub says `object`.
+    return line.cursorToX(place)[0]  # type: ignore[index]
+
+
 def _rects(block: QTextBlock, start: int, end: int) -> list[QRectF]:
-    """Where the letters from `start` to `end` stand, line by line."""
+    """The rectangles of the letters from `start` to `end`, line by line."""
     rects, layout = [], block.layout()
     while start < end:
         line = layout.lineForTextPosition(start)
         if not line.isValid():
             break
         stop = min(end, line.textStart() + line.textLength())
-        left, right = line.cursorToX(start)[0], line.cursorToX(stop)[0]
+        left, right = _x(line, start), _x(line, stop)
         rects.append(QRectF(left, line.y(), right - left, line.ascent() + line.descent()))
         start = max(stop, start + 1)
     return rects

@@ -1,6 +1,6 @@
-"""Changes a paragraph from some runs of text to others, and touches only the letters that differ.
+"""Changes the runs of text in a paragraph, and touches only the letters that differ.
 
-A growing text only appends, a new look is only a new look, and a selection in what stays survives.
+A growing text is only appended to, a new format changes no text, and a selection in what stays survives.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from app.gui.widgets.card import Run
 
 
 def qt_length(text: str) -> int:
-    """How many places `text` takes in a Qt document, which counts in UTF-16."""
+    """The length of `text` in a Qt document, which counts in UTF-16."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @contextmanager
 def laid_out_once(document: QTextDocument) -> Iterator[None]:
-    """Lays out all that is changed meanwhile together, from the first place to the last: for many changes."""
+    """Lays out all changes in its block together, from the first place to the last."""
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     try:
@@ -32,7 +32,7 @@ def laid_out_once(document: QTextDocument) -> Iterator[None]:
 def write_runs(
     block: QTextBlock, before: tuple[Run, ...], after: tuple[Run, ...], kinds: Mapping[str, QTextCharFormat]
 ) -> None:
-    """Makes a paragraph that shows the runs `before` show those `after`, in the formats of their `kinds`."""
+    """Changes a paragraph from the runs `before` to those `after`, in the formats of their `kinds`."""
     old, new = "".join(text for text, _ in before), "".join(text for text, _ in after)
     shared = _shared_letters(old, new)
     cursor = QTextCursor(block)
@@ -53,7 +53,7 @@ def write_runs(
 
 
 def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> Iterator[tuple[int, int, str]]:
-    """The stretches of the first `shared` letters whose kind is another now: from, to, kind."""
+    """The stretches of the first `shared` letters whose kind has changed: from, to, kind."""
     olds = [(len(text), kind) for text, kind in reversed(before) if text]
     place = 0
     for text, kind in after:
@@ -69,7 +69,7 @@ def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> 
 
 
 def _shared_letters(a: str, b: str) -> int:
-    """How many letters both begin with."""
+    """The length of the common beginning."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high

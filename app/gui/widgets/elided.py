@@ -1,4 +1,4 @@
-"""A label that gives way: what has no room ends in “…”. Whoever uses it puts the whole into its tooltip."""
+"""A label that is cut off with “…” where it has no room; its owner sets the tooltip."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST_PX = 24
 
 
 class Elided(QLabel):
-    """One line, that wants its width and makes do with less; `dim` for what matters less."""
+    """One line of plain text; `dim` for less important ones."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, dim: bool = False) -> None:
         super().__init__(text, parent)
@@ -21,11 +21,9 @@ class Elided(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the dots."""
         return QSize(LEAST_PX, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the words that have room, in the colours of now."""
         palette = QApplication.palette(self)
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         painter = QPainter(self)

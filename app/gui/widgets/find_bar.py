@@ -1,4 +1,4 @@
-"""Finds words in a column of cards: a field, the way to the next and the previous, and how many there are."""
+"""A bar that searches a text view: a field, buttons for the next and previous place, and the count."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTextEdit, QToolBu
 from app.gui.widgets.palette import Look, blend
 
 MOST_MARKED = 500
-"""More places than this are counted but not marked: nobody looks at them all."""
+"""More places than this are counted but not highlighted."""
 
 SEARCH_AFTER_MS = 80
 
 
 class FindBar(QWidget):
-    """Searches `view`. Hidden until it is wanted; closing it clears the marks and gives `view` the keyboard."""
+    """Searches `view`. Hidden at first; closing it removes the highlights and gives `view` the focus."""
 
     closed = Signal()
 
@@ -24,8 +24,8 @@ class FindBar(QWidget):
         self._view = view
         self._places: list[int] = []
         self._current = -1
-        self._words = ""  # that were looked for last
-        self._mark_at: QTextCursor | None = None  # of the current place; moves with the text
+        self._words = ""  # of the last search
+        self._mark_at: QTextCursor | None = None  # at the current place; moves with the text
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
@@ -57,7 +57,7 @@ class FindBar(QWidget):
         self.hide()
 
     def appear(self) -> None:
-        """Shows itself, with what is selected in the view to be found."""
+        """Shows itself, and searches for the selection of the view."""
         chosen = self._view.textCursor().selectedText()
         self.show()
         if chosen and "\u2029" not in chosen:
@@ -67,7 +67,7 @@ class FindBar(QWidget):
         self._search()
 
     def leave(self) -> None:
-        """Hides itself."""
+        """Hides itself, and removes the highlights."""
         if self.isHidden():
             return
         self.hide()
@@ -78,7 +78,7 @@ class FindBar(QWidget):
         self.closed.emit()
 
     def step(self, by: int) -> None:
-        """Goes on to the next place found (`by` 1) or back to the one before (-1)."""
+        """Goes to the next place found (`by` 1) or to the previous one (-1)."""
         if self._later.isActive():
             self._later.stop()
             self._search()
@@ -86,7 +86,7 @@ class FindBar(QWidget):
             self._go((self._current + by) % len(self._places))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter goes on, with Shift back."""
+        """Goes to the next place on Enter, and to the previous one with Shift."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
             event.accept()
@@ -94,7 +94,6 @@ class FindBar(QWidget):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._places:
             self._mark()
@@ -110,7 +109,7 @@ class FindBar(QWidget):
         return button
 
     def _changed(self) -> None:
-        # The talk goes on while somebody searches in it; were it put off each time, it would never be searched.
+        # A running timer is not restarted: while the talk goes on, it would never fire.
         if not self.isHidden() and self.field.text() and not self._later.isActive():
             self._later.start()
 
@@ -125,20 +124,20 @@ class FindBar(QWidget):
             self._view.setExtraSelections([])
         elif before in self._places:
             self._show(self._places.index(before))
-        elif before is not None and same:  # that one is gone: what the user reads stays in view
+        elif before is not None and same:  # the place is gone: stay near it
             self._show(min(range(len(self._places)), key=lambda place: abs(self._places[place] - before)))
         else:
-            # The newest one is the likeliest.
+            # The newest one is the most likely.
             self._go(len(self._places) - 1)
         for button in (self.previous_button, self.next_button):
             button.setEnabled(len(self._places) > 1)
 
     def _current_place(self) -> int | None:
-        """Where the current place has moved to."""
+        """The present position of the current place."""
         if not 0 <= self._current < len(self._places):
             return None
         moved = self._mark_at
-        # All text was written anew when nothing of it is left: then it stands where it stood.
+        # Without a selection all text was written again, and the place is where it was.
         return moved.selectionStart() if moved is not None and moved.hasSelection() else self._places[self._current]
 
     def _go(self, place: int) -> None:
@@ -175,8 +174,8 @@ class FindBar(QWidget):
 
 
 def _all_places(text: str, wanted: str) -> list[int]:
-    """Where `wanted` stands in `text`, in a document's own counting, which is in UTF-16."""
-    if len(text.lower()) == len(text):  # lower case of a few letters is longer ("İ"): then the case counts
+    """The positions of `wanted` in `text`, counted in UTF-16 as a document does."""
+    if len(text.lower()) == len(text):  # the lower case of a few letters is longer ("İ"): then the case matters
         text, wanted = text.lower(), wanted.lower()
     places, at = [], text.find(wanted)
     wide = counted = 0

@@ -1,7 +1,4 @@
-"""How one list of names becomes another in a few steps, so that a view can keep what is selected and in sight.
-
-Pure: knows no widget and no model.
-"""
+"""Finds the steps from one list of names to another, so that a view can keep its selection and position."""
 
 from __future__ import annotations
 
@@ -9,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MOST_STEPS = 48
-"""Changes of more steps than these, such as from all to those found, are better shown as a new list."""
+"""Changes of more steps, such as from all to the found ones, are better shown as a new list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """First the runs in `gone` (first, last) go, which are places in the old list; then each of `moves` (from, to)
-    brings one up; at last the runs in `new` (first, last) come, which are places in the new list.
+    """First remove the runs in `gone` (first, last), which are places in the old list; then apply each of `moves`
+    (from, to), which moves a name up; then insert the runs in `new` (first, last), which are places in the new list.
     """
 
     gone: tuple[tuple[int, int], ...]
@@ -24,7 +21,7 @@ class Steps:
 
 
 def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
-    """The steps from one to the other; no name is twice in either. None when they are many, or nothing stays."""
+    """Returns the steps between two lists of unique names, or None if there are too many, or nothing stays."""
     had, wanted = set(old), set(new)
     gone = _runs(place for place, name in enumerate(old) if name not in wanted)
     come = _runs(place for place, name in enumerate(new) if name not in had)

@@ -1,7 +1,4 @@
-"""The window's colours, derived from the system's palette, so that light and dark both fit.
-
-Knows nothing of what is drawn with them.
-"""
+"""Derives the window's colours from the system's palette, light or dark."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ STATE_COLOURS = {
     "stopped": QColor("#5f6670"),
     "muted": QColor("#a32638"),
 }
-"""One colour a state of the talk; white text is readable on each, in light and in dark."""
+"""The colours of the talk's states; white text is readable on each, in light and in dark."""
 
 
 def blend(colour: QColor, other: QColor, share: float) -> QColor:
-    """`colour` with `share` (0 to 1) of `other` in it."""
+    """Mixes `colour` with `share` (0 to 1) of `other`."""
     return QColor.fromRgbF(
         colour.redF() + (other.redF() - colour.redF()) * share,
         colour.greenF() + (other.greenF() - colour.greenF()) * share,

@@ -1,4 +1,4 @@
-"""What the window's dialogs share: they stand beside the talk, which goes on, and never block anything."""
+"""The base of the window's dialogs, which never block the talk."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NARROWEST_PX = 460
 
 
 class Panel(QDialog):
-    """A modeless dialog: a column of titled parts, with the buttons at its foot."""
+    """A modeless dialog: a column of titled parts, with buttons at the bottom."""
 
     left = Signal()
-    """It was closed, in whichever way."""
+    """The dialog was closed, by any means."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -28,7 +28,7 @@ class Panel(QDialog):
         self._needed_height = self._least_height = self._last_height = 0
 
     def appear(self) -> None:
-        """Shows it in front, and gives it the keyboard."""
+        """Shows it in front, with the focus."""
         if self.isVisible():
             self.raise_()
         self._make_room()
@@ -36,29 +36,29 @@ class Panel(QDialog):
         self.activateWindow()
 
     def entitle(self, title: str) -> None:
-        """Names it."""
+        """Sets its title."""
         self.setWindowTitle(title)
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Makes it as high as what it shows now, at the width that it has; no lower than its user has made it."""
+        """Makes it as high as its content at the present width, but no lower than the user has made it."""
         if self.isVisible():
-            layout = self.layout()
+            layout = self.column
             self._make_room()
             height = layout.heightForWidth(self.width()) if layout.hasHeightForWidth() else layout.sizeHint().height()
             self._needed_height = height
             self.resize(self.width(), max(height, self._least_height))
 
     def _make_room(self) -> None:
-        """Gets no narrower than what stands in it: other languages have longer words, and letters may be large."""
-        self.layout().activate()
-        if (needed := self.layout().minimumSize().width()) > self.minimumWidth():
+        """Raises the minimum width to that of the content, which depends on the language and the font."""
+        self.column.activate()
+        if (needed := self.column.minimumSize().width()) > self.minimumWidth():
             self.setMinimumWidth(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Notes which height the user gives it."""
+        """Remembers the height that the user gives it."""
         super().resizeEvent(event)
-        # From the window system, which may also confirm what the app itself has asked for.
+        # Spontaneous: from the window system, which may also confirm what the app itself has requested.
         if event.spontaneous() and self.height() != self._last_height:
             self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
         self._last_height = self.height()
@@ -86,7 +86,7 @@ class Panel(QDialog):
         self.column.addLayout(row)
 
     def button(self, text: str, name: str = "") -> QPushButton:
-        """A button that Enter in a text field does not press."""
+        """Makes a button that Enter in a text field does not press."""
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.setAccessibleName(name or text.replace("&", ""))
@@ -94,7 +94,7 @@ class Panel(QDialog):
 
 
 class Quiet(QLabel):
-    """Dimmed words that wrap; with `selectable`, they can be copied."""
+    """A label of dimmed words that wrap; with `selectable`, they can be copied."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, selectable: bool = False) -> None:
         super().__init__(text, parent)
@@ -106,7 +106,6 @@ class Quiet(QLabel):
         self._dim()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._dim()
@@ -116,4 +115,4 @@ class Quiet(QLabel):
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         palette.setColor(QPalette.ColorRole.WindowText, blend(ink, ground, 0.3))
         if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):
-            self.setPalette(palette)  # which says once more that the palette has changed
+            self.setPalette(palette)  # which sends another palette change

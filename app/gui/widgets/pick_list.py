@@ -1,4 +1,4 @@
-"""A list to pick from whose keys open it first: nothing is picked by passing over it, and no wheel turns it."""
+"""A combo box that opens before its keys choose anything, and that ignores the mouse wheel."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For what takes effect at once, such as the brain of the talk: a plain box would swap brains at each arrow key.
-
-    `closed`: the open list has gone.
-    """
+    """For choices that take effect at once, such as the model: a plain box would switch models at each arrow key."""
 
     closed = Signal()
+    """The open list was closed."""
 
     def hidePopup(self) -> None:
-        """Says so."""
         super().hidePopup()
         self.closed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the list at arrows and letters, and looks for the letters in it."""
+        """Opens the list on arrows and letters, and searches it for the letters."""
         typed = event.text().isprintable() and bool(event.text().strip())
         command = bool(event.modifiers() & _COMMANDS)
         if command or not (typed or event.key() in _MOVES):
@@ -35,5 +32,5 @@ class PickList(QComboBox):
             QApplication.sendEvent(self.view(), event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to what is behind."""
+        """Leaves the wheel to the widget behind."""
         event.ignore()

@@ -1,4 +1,4 @@
-"""What time it is in a session between two of its events. Its clock is any steady one, in seconds."""
+"""Estimates the session's time between two of its events."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""Delays older than this count no more: a sound card's clock drifts, and a session may pause."""
+"""Older delays are forgotten: a sound card's clock drifts, and a session may pause."""
+
+
+class ManualClock:
+    """A clock that is set by hand, for benches and tests."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 class SessionTime:
-    """`hear` each event's time, then ask for `now`; `begin` for a new talk.
+    """Takes each event's time with `update`, and estimates `now`. `clock`: any steady one, in seconds.
 
-    Events come late at times, in batches, and never early: the least delay of late says how far the session is now.
+    Events may come late, in batches, and never early, so the least recent delay gives the best estimate.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._offsets: deque[tuple[float, float]] = deque()
-        """When each delay was seen, and the session's start by the clock as it would follow; the least is first."""
+        """The time of each delay, and the session's start by the clock that follows from it; the least is first."""
 
     def begin(self) -> None:
-        """Another session's time begins."""
+        """Starts another session."""
         self._offsets.clear()
 
-    def hear(self, at: float) -> None:
-        """An event of session time `at` has just come."""
+    def update(self, at: float) -> None:
+        """Takes the session time of an event that has just come."""
         if at <= 0:
             return  # before the first frame the session's time stands still
         now = self.clock()
@@ -38,5 +48,5 @@ class SessionTime:
 
     @property
     def now(self) -> float | None:
-        """Seconds of the session, as far as it can be known; None before its first frame."""
+        """The session's time in seconds, or None before its first frame."""
         return self.clock() - self._offsets[0][1] if self._offsets else None

@@ -1,7 +1,4 @@
-"""The window's colours and the size of its text: light, dark, or as the system has it.
-
-Knows nothing of what is drawn with them.
-"""
+"""Applies the window's theme and text size: light, dark, or as the system has it."""
 
 from __future__ import annotations
 
@@ -20,29 +17,29 @@ _MOTION = "reducedMotion"
 
 
 def apply_theme(app: QApplication, theme: Theme | str, font_percent: int = 100) -> None:
-    """Shows everything in this theme from now on, following the system where it is "system".
+    """Applies a theme to the whole application; "system" follows the system.
 
-    `font_percent`: how large text is, of the system's own size. May be called again at any time.
+    `font_percent`: the size of text in per cent of the system's. May be called again at any time.
     """
     manager = app.findChild(_Manager) or _Manager(app)
     manager.show(theme, font_percent)
 
 
 def reduce_motion(reduced: bool) -> None:
-    """Whether what changes should be there at once, from now on."""
+    """Sets whether changes are shown at once, without animation."""
     app = QApplication.instance()
     assert app is not None
     app.setProperty(_MOTION, reduced)
 
 
 def reduced_motion() -> bool:
-    """Whether nothing should slide, pulse or fade. Qt does not tell what the system's user has asked for."""
+    """Whether animations are off. Qt does not report the system's setting."""
     app = QApplication.instance()
     return bool(app is not None and app.property(_MOTION))
 
 
 def palette_of(dark: bool) -> QPalette:
-    """The app's own colours, for platforms that bring none that suit."""
+    """The app's own palette, for platforms without suitable colours."""
     shades = _DARK if dark else _LIGHT
     colours = {role: QColor(shade) for role, shade in shades.items()}
     palette = QPalette(colours[QPalette.ColorRole.Button], colours[QPalette.ColorRole.Window])
@@ -111,18 +108,18 @@ _DARK = {
     _R.ToolTipText: "#e7eaec",
 }
 _OUTLINES = {False: QColor("#c4cacf"), True: QColor("#aab4bb")}
-"""What Fusion takes a 1.4 times darker shade of, for outlines."""
+"""Fusion uses a 1.4 times darker shade of these for outlines."""
 OUTLINED = ("QCheckBox", "QRadioButton", "QLineEdit", "QAbstractSpinBox", "QComboBox", "QPlainTextEdit")
-"""The kinds of controls that get them."""
+"""The classes of controls with these outlines."""
 
 
 def _told(app: QApplication) -> Qt.ColorScheme:
-    """What the system asks for."""
+    """The system's colour scheme."""
     return app.styleHints().colorScheme()
 
 
 class _Manager(QObject):
-    """Holds what is wanted, and follows the system's changes. One an application, and its child."""
+    """Holds the chosen theme and follows the system's changes. A child of the application; there is one."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
@@ -131,9 +128,9 @@ class _Manager(QObject):
         self._font = QFont(app.font())
         self._percent = 100
         self._dark: bool | None = None
-        # Windows and macOS paint light and dark themselves, and better than any palette of ours.
+        # Windows and macOS paint light and dark themselves.
         self._native = app.platformName() in ("windows", "cocoa")
-        app.styleHints().colorSchemeChanged.connect(self._follow)
+        app.styleHints().colorSchemeChanged.connect(self._paint)
 
     def show(self, theme: str, percent: int) -> None:
         self._theme = theme
@@ -142,9 +139,6 @@ class _Manager(QObject):
         if percent != self._percent:
             self._percent = percent
             self._app.setFont(self._scaled())
-
-    def _follow(self) -> None:
-        self._paint()
 
     def _paint(self) -> None:
         if self._native:
@@ -158,11 +152,11 @@ class _Manager(QObject):
         palette = palette_of(dark)
         self._app.setPalette(palette)
         QToolTip.setPalette(palette)
-        # Fusion draws the outline of controls as a shade of the window's colour, too near to it to be seen well.
+        # Fusion draws outlines of controls as a shade of the window's colour, with too little contrast.
         palette.setColor(QPalette.ColorRole.Window, _OUTLINES[dark])
         for name in OUTLINED:
-            self._app.setPalette(palette, name)
-        # Widgets with colours of their own, mixed from the application's, would not hear of it.
+            self._app.setPalette(palette, name)  # type: ignore[arg-type]  # the stub wants bytes, PySide takes str
+        # Widgets with palettes of their own, mixed from the application's, get no event by themselves.
         for widget in self._app.allWidgets():
             if widget.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))

@@ -1,7 +1,4 @@
-"""Boxes with a sentence and buttons at the foot of a pane: something can be undone for a while, or is asked first.
-
-They stand beside what one does and block nothing. Know nothing of what was removed but titles.
-"""
+"""Boxes with a sentence and buttons at the bottom of a pane: to undo something for a while, or to confirm it first."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QEnterEvent,
+    QHideEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -24,14 +22,14 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QToolButton, QWid
 from app.gui.widgets.palette import Look, blend
 
 UNDO_MS = 10_000
-"""So long something can be undone, from when it was done; longer while the mouse or the focus is on the bar."""
+"""How long something can be undone; the time stops while the mouse or the focus is on the bar."""
 
 LONGEST_TITLE = 48
 
 
 class NoteBox(QWidget):
-    """A sentence that wraps, with its buttons below it or, `beside` and where there is room for its longest word, at
-    its right; `urgent`: in a warning colour.
+    """A sentence that wraps, with its buttons below or, with `beside` and enough room for the longest word, to its
+    right; `urgent`: in a warning colour.
     """
 
     def __init__(self, parent: QWidget | None = None, *, beside: bool = False, urgent: bool = False) -> None:
@@ -53,11 +51,11 @@ class NoteBox(QWidget):
 
     @property
     def sentence(self) -> str:
-        """What it says; empty while it isn't there."""
+        """The sentence; empty while it is hidden."""
         return self.label.text() if not self.isHidden() else ""
 
     def say(self, sentence: str) -> None:
-        """Shows a sentence, and tells screen readers; hides without one."""
+        """Shows a sentence and announces it to screen readers; hides without one."""
         news = bool(sentence) and sentence != self.sentence
         self.label.setText(sentence)
         self.setAccessibleName(sentence)
@@ -68,7 +66,7 @@ class NoteBox(QWidget):
 
     def add_button(self, text: str, name: str) -> QToolButton:
         """Adds a button."""
-        # Not a push button, which many styles make wider than a narrow pane has room for.
+        # A push button would be too wide for a narrow pane in many styles.
         button = QToolButton(self)
         button.setText(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -88,12 +86,10 @@ class NoteBox(QWidget):
         self._buttons.setDirection(ways.LeftToRight if wide <= room else ways.TopToBottom)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Finds the buttons a place."""
         super().resizeEvent(event)
         self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the box, mixed from the palette of now."""
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         colour = look.warn if self._urgent else look.accent
         painter = QPainter(self)
@@ -105,7 +101,7 @@ class NoteBox(QWidget):
 
 
 class UndoBar(NoteBox):
-    """`undone` when the user wants back what was removed; `expired` when the time for that is over."""
+    """Emits `undone` when the user restores what was removed, and `expired` when the time for it is over."""
 
     undone = Signal()
     expired = Signal()
@@ -120,7 +116,7 @@ class UndoBar(NoteBox):
         self._hovered = False
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Says what was removed, and begins to wait anew; hides when that is nothing."""
+        """Says what was removed and restarts the time; hides when that is nothing."""
         if not titles:
             self.timer.stop()
             self.say("")
@@ -133,7 +129,7 @@ class UndoBar(NoteBox):
         self._wait()
 
     def _wait(self) -> None:
-        """Nobody is to be too late who is about to press."""
+        """Starts the time, unless the user is about to press the button."""
         if self._hovered or self.button.hasFocus():
             self.timer.stop()
         else:
@@ -147,23 +143,23 @@ class UndoBar(NoteBox):
         self.expired.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Waits while the mouse is on it."""
+        """Stops the time while the mouse is on the bar."""
         self._hovered = True
         self.timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Begins to wait anew."""
+        """Restarts the time."""
         self._leave()
         super().leaveEvent(event)
 
-    def hideEvent(self, event: QEvent) -> None:
-        """A bar that goes away under the mouse, alone or with its window, is told of no leaving."""
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Restarts the time: a bar that is hidden under the mouse gets no leave event."""
         super().hideEvent(event)
         self._leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Waits while its button has the focus."""
+        """Stops the time while its button has the focus."""
         if watched is self.button and event.type() == QEvent.Type.FocusIn:
             self.timer.stop()
         elif watched is self.button and event.type() == QEvent.Type.FocusOut and self._waits():
@@ -177,11 +173,11 @@ class UndoBar(NoteBox):
 
 
 class AskBar(NoteBox):
-    """Asks before something is done; `agreed`, or nothing. Escape declines."""
+    """Asks before something is done, and emits `agreed` if the user confirms. Escape declines."""
 
     agreed = Signal()
     left = Signal()
-    """It was answered, in whichever way."""
+    """The question was answered, either way."""
 
     def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, urgent=True)
@@ -191,12 +187,12 @@ class AskBar(NoteBox):
         self.yes_button.clicked.connect(self._agree)
 
     def ask(self, sentence: str) -> None:
-        """Asks; the focus is where nothing is lost."""
+        """Asks, with the focus on the button that declines."""
         self.say(sentence)
         self.no_button.setFocus()
 
     def decline(self) -> None:
-        """Takes the question back."""
+        """Withdraws the question."""
         if not self.isHidden():
             self.say("")
             self.left.emit()
@@ -207,7 +203,7 @@ class AskBar(NoteBox):
         self.agreed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape declines."""
+        """Declines on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.decline()
         else:

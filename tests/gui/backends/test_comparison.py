@@ -43,16 +43,16 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
     factory = FakeFactory()
     async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
         header = window.oracle.header
-        assert header.switch.text() == "Side by side…"
+        assert header.switch.text() == "Compare…"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
         await compare(window, factory)
-        assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+        assert header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
         assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
-        assert header.switch.text() == "One brain alone"
+        assert header.switch.text() == "End comparison"
         header.switch.click()
         await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
         say(window, factory, e.SecondaryChanged(2, "", ""))
-        assert header.switch.text() == "Side by side…" and not header.who.isVisible()
+        assert header.switch.text() == "Compare…" and not header.who.isVisible()
         header.switch.click()  # the last one is proposed again
         assert window.dialogs.secondary is not None and open_dialog(window, SecondaryDialog).picker.choice == SECONDARY
 
@@ -66,7 +66,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
         say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
-        assert window.oracle.header.who.text() == "gpt (OpenAI) drives; claude (Anthropic) is at the side."
+        assert window.oracle.header.who.text() == "gpt (OpenAI) answers; claude (Anthropic) is the comparison."
         assert (window.setup.backend.currentData(), window.setup.model.currentText()) == ("openai", "gpt")
         assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
             "embedded"
@@ -89,9 +89,9 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
         press(open_dialog(window, SecondaryDialog), "Compare")
-        await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
+        await until(lambda: window.messages.sentences() == ["The comparison model: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
-        assert window.oracle.header.switch.text() == "Side by side…"
+        assert window.oracle.header.switch.text() == "Compare…"
 
 
 async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:
@@ -170,7 +170,7 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
     settings = Settings(provider="compatible", compatible_model=chosen.model, compatible_url=chosen.base_url)
     async with shown(factory, Settings() if secondary else settings, service=FakeBackendService()) as window:
         if secondary:
-            window.manager.set_secondary(chosen)
+            window.manager.want(secondary=chosen)
             await until(lambda: window.settings.secondary_provider == "compatible")
         told = e.Failure(
             2, "backend", "It refuses the key.", False, "compatible", "qwen", "https://server.example/v1", secondary
@@ -224,7 +224,7 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
     factory, router = FakeFactory(), BackendChoice("router")
     async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
         for choice in (STEM, router):
-            window.manager.set_backend(choice)
+            window.manager.want(backend=choice)
             await until(lambda choice=choice: window.setup.choice == choice)
         say(window, factory, NO_KEY)
         if fallen_back:
@@ -251,7 +251,7 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
 async def test_a_router_at_the_side_stays_at_the_side() -> None:
     factory, router = FakeFactory(), BackendChoice("router")
     async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
-        window.manager.set_secondary(router)
+        window.manager.want(secondary=router)
         await until(lambda: window.settings.secondary_provider == "router")
         say(window, factory, replace(NO_KEY, secondary=True))
         window.messages.rows[0].backend_button.click()
@@ -303,22 +303,21 @@ async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
             e.OracleEnded(2.2, 2, "superseded", 2),
         )
         newest, secondary, old = oracle(window)
-        assert secondary.startswith("2   at the side   older   gpt (OpenAI) · on 2 words")
+        assert secondary.startswith("2   comparison   older   gpt (OpenAI) · on 2 words")
         assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
         assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
         assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 2)] == [False, True]
 
 
-async def test_what_is_handed_over_is_told_at_both_ends() -> None:
+async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, *talk(), *side_by_side(12.0))
-        taken, given = oracle(window)[:2]
-        assert taken.startswith("10   handed over from 9   speaking   gpt-4.1-mini (OpenAI)")
-        assert given.startswith("9   at the side   handed over as 10")
+        taken = oracle(window)[0]
+        assert taken.startswith("9   switched to   speaking   gpt-4.1-mini (OpenAI)")
         assert window.oracle.view.cards[0].style == "live"
         dividers = [text for text in transcript(window) if text.endswith("\n")]
-        assert dividers == ["Now thinking: claude-opus-4-1 (Anthropic)\n", "Handed over to gpt-4.1-mini (OpenAI)\n"]
+        assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
         assert transcript(window)[-2] == (
             "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
         )

@@ -369,7 +369,7 @@ async def test_the_words_beside_the_cap_follow_the_backend() -> None:
         conversation = opened(window)
         assert not conversation.cost_words.isVisible(), "what runs here costs nothing"
         for model, known in (("gpt-99", False), ("gpt-4.1", True)):
-            window.manager.set_backend(BackendChoice("openai", model))
+            window.manager.want(backend=BackendChoice("openai", model))
             await until(lambda model=model: window.setup.choice.model == model)
             assert conversation.cost_words.isVisible() is not known
         conversation.prices_button.click()

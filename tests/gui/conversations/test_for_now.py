@@ -42,7 +42,7 @@ async def test_a_conversation_whose_backend_nobody_knows_goes_on_with_another() 
         await until(lambda: len(factory.sessions) == 2)
         assert factory.choices[1].backend == BackendChoice()
         [sentence] = window.messages.sentences()
-        assert sentence.startswith("The brain of this conversation, m, is not known here")
+        assert sentence.startswith("The model of this conversation, m, is not known here")
 
 
 async def test_it_hears_again_only_when_nothing_keeps_it_deaf() -> None:
@@ -72,9 +72,9 @@ async def test_typing_lets_the_talk_button_go() -> None:
     async with shown(factory, Settings(talk_mode="toggle")) as window:
         window.push.hold("mouse")
         window.push.let_go("mouse")
-        assert window.talk.held
+        assert window.state.talk.held
         typed(window, "Where is Paris?")
-        assert not window.talk.held
+        assert not window.state.talk.held
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 

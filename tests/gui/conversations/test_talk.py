@@ -318,7 +318,7 @@ async def test_without_history_nothing_is_written_and_what_was_said_stays() -> N
         ]
         assert transcript(window)[2].startswith("New talk")
         assert history.logs == {} and factory.choices[-1].earlier == ()
-        window.live.restart_wanted.emit()
+        window.manager.restart_wanted.emit()
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         assert [message.content for message in factory.choices[-1].earlier] == ["Nor this.", "Nor this."]
 

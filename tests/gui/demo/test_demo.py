@@ -1,4 +1,4 @@
-"""The demo in the window: its panel by mouse and keyboard, its chart, and the keeper's talks around it."""
+"""The demo: its panel by mouse and keyboard, its chart, and its sessions in the session manager."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ def panel(window, qtbot) -> DemoPanel:
 
 
 def test_what_costs_money_is_not_ticked_until_the_user_does(panel, qtbot):
-    assert [(box.text(), box.isChecked()) for _, box in panel.backend_boxes] == [
+    assert [(box.text(), box.isChecked()) for _, box in panel.start_page.backend_boxes] == [
         ("First", True),
         ("Second", True),
         ("OpenAI: dear-1 (costs money)", False),
     ]
-    assert "only if you tick them" in panel.note.text()
-    before = panel.estimate.text()
+    assert "only if you tick them" in panel.start_page.note.text()
+    before = panel.start_page.estimate.text()
     assert before.startswith("It takes about")
-    panel.backend_boxes[2][1].setFocus()
-    qtbot.keyClick(panel.backend_boxes[2][1], Qt.Key.Key_Space)
+    panel.start_page.backend_boxes[2][1].setFocus()
+    qtbot.keyClick(panel.start_page.backend_boxes[2][1], Qt.Key.Key_Space)
     with qtbot.waitSignal(panel.start_wanted) as started:
         qtbot.mouseClick(panel.start_button, Qt.MouseButton.LeftButton)
     assert started.args == [DemoPlan((FIRST, SECOND, DEAR), (BOTH_MANNERS,), False)]
@@ -95,7 +95,7 @@ def test_what_costs_money_is_not_ticked_until_the_user_does(panel, qtbot):
 
 def test_enter_starts_it_and_escape_closes_it(panel, qtbot):
     qtbot.keyClick(panel, Qt.Key.Key_Q, Qt.KeyboardModifier.AltModifier)
-    panel.quick.setChecked(True)
+    panel.start_page.quick.setChecked(True)
     with qtbot.waitSignal(panel.start_wanted) as started:
         qtbot.keyClick(panel.start_button, Qt.Key.Key_Return)
     assert started.args[0].quick
@@ -104,26 +104,26 @@ def test_enter_starts_it_and_escape_closes_it(panel, qtbot):
 
 
 def test_without_a_backend_there_is_nothing_to_start(panel):
-    for _, box in panel.backend_boxes:
+    for _, box in panel.start_page.backend_boxes:
         box.setChecked(False)
-    assert not panel.start_button.isEnabled() and "at least one brain" in panel.estimate.text()
-    panel.backend_boxes[0][1].setChecked(True)
-    assert panel.start_button.isEnabled() and "none is changed in mid-answer" in panel.estimate.text()
+    assert not panel.start_button.isEnabled() and "at least one model" in panel.start_page.estimate.text()
+    panel.start_page.backend_boxes[0][1].setChecked(True)
+    assert panel.start_button.isEnabled() and "none is changed in mid-answer" in panel.start_page.estimate.text()
     panel.show_offer((), (BOTH_MANNERS,), QUESTIONS)
-    assert "No brain is here" in panel.note.text() and not panel.start_button.isEnabled()
+    assert "There is no model" in panel.start_page.note.text() and not panel.start_button.isEnabled()
     panel.show_offer((FIRST,), (BOTH_MANNERS,), QUESTIONS)
-    assert "Only one brain is here" in panel.note.text() and panel.start_button.isEnabled()
+    assert "There is only one model" in panel.start_page.note.text() and panel.start_button.isEnabled()
 
 
 def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
     stop = stations(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)), QUESTIONS)[-1]
     panel.show_progress(DemoProgress(1, 9, stop, None))
-    assert panel.caption.text() == "1 of 9: getting First ready …" and panel.running
+    assert panel.run_page.caption.text() == "1 of 9: preparing First …" and panel.running
     panel.show_progress(DemoProgress(2, 9, stop, QUESTIONS[0]))
-    assert panel.caption.text() == "2 of 9: asking First …"
+    assert panel.run_page.caption.text() == "2 of 9: asking First …"
     panel.show_progress(DemoProgress(9, 9, stop, QUESTIONS[2], True))
-    assert panel.caption.text() == "9 of 9: asking First, and changing to Second in mid-answer …"
-    assert (panel.bar.value(), panel.bar.maximum()) == (8, 9)
+    assert panel.run_page.caption.text() == "9 of 9: asking First, and changing to Second in mid-answer …"
+    assert (panel.run_page.bar.value(), panel.run_page.bar.maximum()) == (8, 9)
     assert panel.height() < 220 and not panel.start_button.isVisible()
     window = panel.parentWidget()
     assert panel.frameGeometry().left() - window.frameGeometry().left() == CORNER_PX, "talk and oracle are in view"
@@ -134,15 +134,15 @@ def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
         qtbot.keyClick(panel, Qt.Key.Key_Escape)
 
 
-def test_the_end_shows_chart_and_answers_and_can_be_taken_along(panel, qtbot, tmp_path):
+def test_the_result_shows_chart_and_answers_and_can_be_copied_and_saved(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     words = panel.page.summary.text()
-    assert "The fastest was First (Cascade, thinking while you talk): its answers were heard 0.25 s" in words
-    assert "5.0 times as soon" in words, "0.25 s against the median of 1.0 and 1.5 s"
-    assert "cost at most 0.40 s of silence; 3.20 s after the wish" in words
+    assert "The fastest was First (Cascade, answering while you speak): its answers began 0.25 s" in words
+    assert "5.0 times as fast" in words, "0.25 s against the median of 1.0 and 1.5 s"
+    assert "caused at most 0.40 s of silence; the new model was heard 3.20 s" in words
     lines = panel.page.lines
-    assert "First · Cascade, thinking while you talk · 0.25 s" in lines and "It is so. …" in lines
-    assert "Second · Cascade, thinking while you talk · no answer" in lines and "It is on fire." in lines
+    assert "First · Cascade, answering while you speak · 0.25 s" in lines and "It is so. …" in lines
+    assert "Second · Cascade, answering while you speak · no answer" in lines and "It is on fire." in lines
     assert "First → Second, changed in mid-answer" in lines and "One two → Or rather three …" in lines
     qtbot.mouseClick(panel.copy_button, Qt.MouseButton.LeftButton)
     copied = QGuiApplication.clipboard().text()
@@ -153,7 +153,7 @@ def test_the_end_shows_chart_and_answers_and_can_be_taken_along(panel, qtbot, tm
     assert panel.start_button.isVisible() and not panel.page.isVisible()
 
 
-def test_the_image_is_asked_for_where_it_is_to_go(panel, qtbot, tmp_path):
+def test_the_image_is_saved_where_the_user_chooses(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     qtbot.mouseClick(panel.save_button, Qt.MouseButton.LeftButton)
     assert panel.dialog is not None
@@ -207,8 +207,8 @@ def test_the_bars_are_as_long_as_the_times(qtbot, dark):
     chart.resize(700, chart.sizeHint().height())
     chart.show()
     assert [group.title for group in chart.groups] == [
-        "Cascade, thinking when you have finished",
-        "Cascade, thinking while you talk",
+        "Cascade, answering when you have finished",
+        "Cascade, answering while you speak",
     ]
     assert chart.scale == 1.5
     assert "First 0.25 s, Second no answer" in chart.accessibleDescription()
@@ -229,7 +229,7 @@ def test_the_chart_is_drawn_without_a_window(tmp_path):
     assert image.height() > 400 and image.pixelColor(QPoint(3, 3)).isValid()
 
 
-def test_the_page_is_as_high_in_its_image_as_its_words_need(qtbot):
+def test_the_result_page_scrolls_vertically_only(qtbot):
     page = DemoPage(DemoWords())
     qtbot.addWidget(page)
     page.resize(400, 200)
@@ -238,11 +238,11 @@ def test_the_page_is_as_high_in_its_image_as_its_words_need(qtbot):
     assert page.verticalScrollBar().maximum() > 0 and page.horizontalScrollBar().maximum() == 0
 
 
-# -- the room
+# -- sessions in the window
 
 
 @asynccontextmanager
-async def room(
+async def demo_controller(
     window: QMainWindow, service: ScriptedDemoService
 ) -> AsyncIterator[tuple[DemoController, SessionManager, FakeFactory]]:
     factory = FakeFactory()
@@ -250,7 +250,7 @@ async def room(
     manager = SessionManager(factory, heard.append, window)
     manager.heard_events = heard  # type: ignore[attr-defined]
     background = BackgroundTasks(window)
-    made = DemoController(service, manager, background, window)
+    made = DemoController(service, manager, heard.append, background, window)
     manager.start(USERS)
     await until(lambda: manager.session is not None)
     try:
@@ -260,9 +260,9 @@ async def room(
         await asyncio.gather(manager.close(1.0), background.close())
 
 
-async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs_back(window, qtbot):
+async def test_the_demos_sessions_run_in_the_windows_manager_and_the_users_choice_is_restored(window, qtbot):
     service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         settled: list[BackendChoice] = []
         steps: list[str] = []
         manager.backend_settled.connect(settled.append)
@@ -272,7 +272,7 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
         demo.backend_shown.connect(shown.append)
         demo.open()
         await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
-        demo.panel.quick.setChecked(True)
+        demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
         await until(lambda: demo.panel.page.isVisible(), 20)
         assert factory.session.stopped == 1, "the user's talk made room"
@@ -282,62 +282,54 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
         assert [a.response for a in demo.panel.page.result.answers] == [pytest.approx(0.24)] * 2
         assert demo.panel.page.result.whole and demo.panel.page.result.swaps[0].after
         assert steps == ["began", "ended, again True"] and manager.phase == "stopped"
-        assert manager.wanted == USERS and not manager.has_guest
-        assert not settled, "no brain of the demo becomes the user's choice"
+        assert manager.wanted == USERS and demo.manager.phase == "stopped"
+        assert not settled, "no model of the demo becomes the user's choice"
         assert shown[-1] == USERS.backend and FIRST.choice in shown and SECOND.choice in shown
         manager.start(USERS)
         await until(lambda: manager.session is not None)
         assert len(factory.sessions) == 2
 
 
-async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
+async def test_stop_ends_the_demo_and_shows_the_partial_result(window, qtbot):
     service = ScriptedDemoService(hold_from=2)
-    async with room(window, service) as (demo, manager, _factory):
+    async with demo_controller(window, service) as (demo, manager, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: demo.panel is not None and "2 of 9" in demo.panel.caption.text(), 20)
+        await until(lambda: demo.panel is not None and "2 of 9" in demo.panel.run_page.caption.text(), 20)
         qtbot.mouseClick(demo.panel.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: not demo.running)
         assert "stopped before its end" in demo.panel.page.summary.text()
         assert len(demo.panel.page.result.answers) == 1
         await until(lambda: all(talk.stopped for talk in service.talks))
-        assert not manager.has_guest and manager.phase == "stopped"
+        assert demo.manager.phase == "stopped" and manager.phase == "stopped"
 
 
-async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
+async def test_changes_during_the_demo_apply_to_the_users_own_session(window):
     service, gate, mine = ScriptedDemoService(hold_from=1), asyncio.Event(), BackendChoice("ollama", "mine")
     service.gate = gate
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         settled: list[BackendChoice] = []
         manager.backend_settled.connect(settled.append)
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: manager.phase == "loading")
-        manager.set_backend(DEAR.choice)  # while the demo's session is being built
+        await until(lambda: demo.manager.phase == "loading")
+        manager.want(backend=DEAR.choice)  # while the demo's session is being built
         gate.set()
         await until(lambda: service.talks and service.talks[0].asked)
-        manager.set_muted(True)
-        manager.set_devices("theirs", "")
-        manager.set_answer_mode("after")
-        manager.set_backend(mine)
+        manager.want(muted=True, microphone="theirs", answer_mode="after", backend=mine)
         assert manager.session is None and demo.running, "what is written or pressed reaches no session"
         demo.stop()
         await until(lambda: not demo.running)
         assert len(factory.sessions) == 1 and len(service.talks) == 1 and service.talks[0].calls == []
         assert service.talks[0].backend in (FIRST.choice, SECOND.choice) and settled == [DEAR.choice, mine]
         wanted = manager.wanted
-        assert (wanted.backend, wanted.muted, wanted.microphone, wanted.answer_mode) == (
-            mine,
-            True,
-            "theirs",
-            "after",
-        )
+        assert (wanted.backend, wanted.muted, wanted.microphone, wanted.answer_mode) == (mine, True, "theirs", "after")
 
 
-async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, monkeypatch):
+async def test_a_fault_ends_the_demo_with_a_message_and_the_users_session_returns(window, monkeypatch):
     async def broken(self) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("app.gui.demo.controller.DemoRunner.run", broken)
-    async with room(window, ScriptedDemoService()) as (demo, _, _factory):
+    async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
         told: list[str] = []
         again: list[bool] = []
         demo.failed.connect(told.append)
@@ -348,22 +340,22 @@ async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, 
         assert again == [True] and demo.panel.page.isVisible() and demo.panel.close_button.isVisible()
 
 
-async def test_alone_with_a_service_that_fails_it_ends_as_well(window, tmp_path):
+async def test_without_a_user_a_failing_service_ends_the_demo(window, tmp_path):
     async def no_backends() -> tuple[()]:
         raise UserError("Ollama has crashed.")
 
     service = ScriptedDemoService()
     service.backends = no_backends
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.run_alone(DemoOrder((), True, str(tmp_path / "chart.png")))
         await until(lambda: not window.isVisible())
         assert demo.panel.trouble.text() == "Ollama has crashed." and not demo.written
-        assert demo.panel.note.isHidden(), "it looks no more"
+        assert demo.panel.start_page.note.isHidden(), "it has stopped looking"
 
 
-async def test_a_talk_that_the_user_begins_ends_it(window):
+async def test_a_session_that_the_user_starts_ends_the_demo(window):
     service = ScriptedDemoService(hold_from=1)
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: service.talks and service.talks[0].asked)
         mine = SessionChoice(backend=BackendChoice("ollama", "mine"))
@@ -371,6 +363,7 @@ async def test_a_talk_that_the_user_begins_ends_it(window):
         again: list[bool] = []
         manager.backend_settled.connect(settled.append)
         demo.ended.connect(again.append)
+        demo.make_way()
         manager.start(mine)
         await until(lambda: not demo.running)
         await until(lambda: len(factory.sessions) == 2)
@@ -379,27 +372,27 @@ async def test_a_talk_that_the_user_begins_ends_it(window):
         assert not settled and again == [False], "what they chose last holds"
 
 
-async def test_the_users_stop_ends_it_too(window):
+async def test_the_users_stop_ends_the_demo(window):
     service = ScriptedDemoService(hold_from=1)
-    async with room(window, service) as (demo, manager, _):
+    async with demo_controller(window, service) as (demo, manager, _):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: service.talks and service.talks[0].asked)
         again: list[bool] = []
         demo.ended.connect(again.append)
-        manager.stop()
+        demo.make_way()
         await until(lambda: not demo.running)
         assert again == [False], "they want no talk"
         assert manager.phase == "stopped" and not demo.panel.page.result.whole
         assert len(service.talks) == 1
 
 
-async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(window):
+async def test_a_session_that_fails_to_start_is_reported_and_the_next_one_runs(window):
     service = ScriptedDemoService(
         ways=(QUICK_ANSWER_MODE,),
         refused={"second": "It is not installed."},
         swap_refused={"second": "It is not installed."},
     )
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         result = demo.panel.page.result
@@ -407,9 +400,9 @@ async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(wind
         assert "was not changed" in demo.panel.page.summary.text()
 
 
-async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
+async def test_a_demo_in_which_everything_fails_restores_the_users_choice(window):
     refused = {"": "It is not installed.", "second": "It is not installed."}
-    async with room(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), refused=refused)) as (
+    async with demo_controller(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), refused=refused)) as (
         demo,
         manager,
         factory,
@@ -419,23 +412,23 @@ async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         await until(lambda: not demo.running)
-        assert not manager.has_guest and not manager.gave_up and manager.made_of == USERS
-        manager.set_backend(FIRST.choice)
-        assert manager.phase == "stopped" and len(factory.sessions) == 1, "who has stopped it wants it stopped"
+        assert demo.manager.phase == "stopped" and not manager.gave_up and manager.wanted == USERS
+        manager.want(backend=FIRST.choice)
+        assert manager.phase == "stopped" and len(factory.sessions) == 1, "a stopped conversation stays stopped"
 
 
-async def test_a_session_that_breaks_off_is_not_the_users_stop(window):
+async def test_a_session_that_fails_does_not_end_the_demo(window):
     service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), lost_after=2)
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         assert demo.panel.page.result.whole and len(demo.panel.page.result.answers) == 2
 
 
-async def test_nobody_needs_to_be_there(window, tmp_path):
+async def test_a_demo_without_a_user_writes_its_files_and_closes_the_window(window, tmp_path):
     service = ScriptedDemoService(found=(FIRST, SECOND, DEAR), ways=(QUICK_ANSWER_MODE,), voices={"second": Voice(0.8)})
     order = DemoOrder((), True, str(tmp_path / "chart.png"), str(tmp_path / "report.json"))
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.run_alone(order)
         await until(lambda: not window.isVisible(), 20)
         assert demo.written
@@ -444,15 +437,15 @@ async def test_nobody_needs_to_be_there(window, tmp_path):
         assert QImage(str(tmp_path / "chart.png")).width() > 1600
 
 
-async def test_alone_with_nothing_to_write_the_window_stays(window):
-    async with room(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))) as (demo, _, _factory):
+async def test_without_a_user_and_files_the_window_stays_open(window):
+    async with demo_controller(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))) as (demo, _, _factory):
         demo.run_alone(DemoOrder(("second",), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         assert window.isVisible() and len(demo.panel.page.result.answers) == 1
 
 
-async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path):
-    async with room(window, ScriptedDemoService()) as (demo, _, _factory):
+async def test_without_a_user_an_unknown_model_is_reported(window, tmp_path):
+    async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
         told: list[str] = []
         demo.failed.connect(told.append)
         demo.run_alone(DemoOrder(("third",), True, "", str(tmp_path / "report.json")))
@@ -460,11 +453,11 @@ async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path
         assert "“third”" in told[0] and not demo.written and not (tmp_path / "report.json").exists()
 
 
-async def test_closing_the_window_ends_it_quickly(window):
+async def test_closing_the_window_ends_the_demo_quickly(window):
     service = ScriptedDemoService(gate=asyncio.Event())
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, _manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: manager.phase == "loading")
+        await until(lambda: demo.manager.phase == "loading")
         again: list[bool] = []
         demo.ended.connect(again.append)
         await demo.close()
@@ -472,12 +465,12 @@ async def test_closing_the_window_ends_it_quickly(window):
         assert not demo.running and len(factory.sessions) == 1
 
 
-def test_nobody_is_called_the_fastest_who_is_not():
+def test_nearly_equal_answers_have_no_fastest():
     same = DemoResult((answer(SECOND, response=0.30), answer(FIRST, response=0.31)), (), True)
     assert DemoWords().summary(same) == ["All were equally fast: 0.30 s after the question."]
     mixed = DemoResult((answer(SECOND, response=0.30), answer(FIRST, response=0.31), answer(DEAR, response=2.0)), ())
     assert DemoWords().summary(mixed) == ["The demo was stopped before its end."]
 
 
-def test_how_long_it_takes_is_told_in_minutes():
+def test_durations_are_given_in_minutes():
     assert DemoWords().minutes(70) == "about a minute" and DemoWords().minutes(170) == "about 3 minutes"

@@ -1,4 +1,4 @@
-"""The demo in the whole window: its talks are shown in the panes, kept as one conversation, and the user's is back."""
+"""The demo in the whole window: its sessions are kept as one conversation, and the user's own is restored."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tests.support.demo_talk import QUICK_ANSWER_MODE, ScriptedDemoService
 
 
 @asynccontextmanager
-async def touring(
+async def demo_started(
     qtbot, service: ScriptedDemoService, factory: FakeFactory, history: FakeHistory
 ) -> AsyncIterator[MainWindow]:
-    """A window whose user has said something, and has then begun the quick demo."""
+    """A window whose user has said something and has then started the quick demo."""
     async with shown(factory, Settings(answer_mode="after"), history=history, demo=service) as window:
         say(window, factory, *spoken(1, "Who are you?", "KAME."))
         assert window.menu.demo_action.isVisible()
         window.menu.demo_action.trigger()
         demo = window.demo
         await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
-        demo.panel.quick.setChecked(True)
+        demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
         await until(lambda: demo.running and not window.talk_bar.duplex.isEnabled())  # its microphone needs no button
         yield window
@@ -44,9 +44,9 @@ def begun(history: FakeHistory) -> list[str]:
     return [call[1] for call in history.calls if call[0] == "begin"]
 
 
-async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> None:
+async def test_from_the_menu_to_the_chart_and_back_to_the_users_conversation(qtbot) -> None:
     factory, history, service = FakeFactory(), FakeHistory(), ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         demo, users = window.demo, begun(history)[0]
         await until(lambda: service.talks)
         assert not window.transcript.type_box.isEnabled()
@@ -67,13 +67,13 @@ async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> N
         assert factory.choices[1].answer_mode == "after"
 
 
-async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> None:
+async def test_a_model_chosen_during_the_demo_is_used_afterwards(qtbot) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(),
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
     )
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.talks and service.talks[0].asked)
         pick(window.setup.backend, "openai")
         window.talk_bar.mute.click()
@@ -87,13 +87,13 @@ async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> No
         assert not any("once it is over" in sentence for sentence in window.messages.sentences())
 
 
-async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
+async def test_only_the_demos_own_questions_can_be_asked_meanwhile(qtbot) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(),
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=2),
     )
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.asked >= 2)
         window.pump.flush()
         card = next(place for place, text in enumerate(transcript(window)) if "Why is it so?" in text)
@@ -108,14 +108,14 @@ async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
 
 
 @pytest.mark.parametrize("way", ["new", "stop", "open", "voice"])
-async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
+async def test_leaving_the_demos_conversation_ends_the_demo(qtbot, way: str) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(now=100.0),
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
     )
     kept(history, "old", "Old", spoken(1, "An old question?", "An old answer."))
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.talks and service.talks[0].asked)
         users, demos = begun(history)
         if way == "new":
@@ -148,6 +148,6 @@ async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
         assert set(begun(history)[2:]) <= {window.talks.key}, "the demo says nothing into another conversation"
 
 
-async def test_without_a_demo_there_is_no_way_to_it() -> None:
+async def test_without_a_demo_service_there_is_no_menu_entry() -> None:
     async with shown(FakeFactory()) as window:
         assert not window.menu.demo_action.isVisible() and window.demo is None

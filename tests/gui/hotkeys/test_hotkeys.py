@@ -1,4 +1,4 @@
-"""Hotkeys without a screen: what can be one, the front, Windows by a stand-in, Wayland by a real message bus."""
+"""Hotkeys without a screen: valid keys, the manager, Windows by a fake, Wayland by a real message bus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
+from app.gui.hotkeys.grabber import Grabber
+from app.gui.hotkeys.hotkey import Hotkey, HotkeyRefused, read_hotkey
 from app.gui.hotkeys.manager import Hotkeys, grabber_here, platform_kind
 from app.gui.hotkeys.windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
 
@@ -29,7 +30,7 @@ on_linux = pytest.mark.skipif(
 
 
 class Heard:
-    """What the signals of `hotkeys` said, in order."""
+    """Records the signals of `hotkeys`."""
 
     def __init__(self, hotkeys: Hotkeys) -> None:
         self.words: list[str] = []
@@ -43,7 +44,7 @@ class Heard:
 
 
 class FakeGrabber(Grabber):
-    """Notes what it is to bind."""
+    """Records the keys to grab."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,6 +56,17 @@ class FakeGrabber(Grabber):
 
     def close(self) -> None:
         self.closed += 1
+
+
+Grabbed = tuple[FakeGrabber, Hotkeys, Heard]
+
+
+@pytest.fixture
+def grabbed() -> Grabbed:
+    """Hotkeys with a fake grabber."""
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    return grabber, hotkeys, Heard(hotkeys)
 
 
 # -- what can be a hotkey
@@ -96,7 +108,7 @@ def test_keys_that_can_be_hotkeys(text: str, modifiers: set[str], name: str, cha
         *((text, "needed in every program") for text in ("Alt+F4", "Alt+Tab", "Ctrl+Alt+Del")),
     ],
 )
-def test_keys_that_can_not(text: str, why: str) -> None:
+def test_keys_that_cannot_be_hotkeys(text: str, why: str) -> None:
     with pytest.raises(HotkeyRefused, match=why):
         read_hotkey(text)
 
@@ -105,7 +117,7 @@ def test_no_text_is_no_hotkey() -> None:
     assert read_hotkey("") is None and read_hotkey("  ") is None
 
 
-# -- the front
+# -- the manager
 
 
 @pytest.mark.parametrize(
@@ -137,10 +149,8 @@ def test_offscreen_there_are_no_hotkeys_and_nothing_fails() -> None:
     assert (heard.words, heard.failures) == ([], [])
 
 
-def test_the_front_passes_on_one_press_and_one_release() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_the_manager_passes_on_one_press_and_one_release(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
     assert grabber.bound == [{"talk": "Ctrl+Alt+Space", "mute": "Ctrl+Alt+M"}]
     for name in ("talk", "talk", "mute", "mute"):
@@ -151,10 +161,8 @@ def test_the_front_passes_on_one_press_and_one_release() -> None:
     assert heard.words == ["talk", "mute", "let go", "mute"]
 
 
-def test_the_same_keys_are_bound_again_only_if_they_failed() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_the_same_keys_are_bound_again_only_if_they_failed(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "")
     hotkeys.set_keys("Ctrl+K", "")
     assert len(grabber.bound) == 1
@@ -163,10 +171,8 @@ def test_the_same_keys_are_bound_again_only_if_they_failed() -> None:
     assert len(grabber.bound) == 2 and heard.failures == ["It is taken."]
 
 
-def test_new_keys_let_go_of_the_old_one() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_new_keys_let_go_of_the_old_one(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "Ctrl+L")
     grabber.pressed.emit("talk")
     hotkeys.set_keys("Ctrl+J", "Ctrl+L")
@@ -175,10 +181,8 @@ def test_new_keys_let_go_of_the_old_one() -> None:
     assert grabber.bound[-1] == {}
 
 
-def test_a_refused_key_is_told_and_the_other_still_bound() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("A", "Ctrl+L")
     assert grabber.bound == [{"mute": "Ctrl+L"}]
     assert len(heard.failures) == 1 and "every program" in heard.failures[0]
@@ -186,9 +190,8 @@ def test_a_refused_key_is_told_and_the_other_still_bound() -> None:
     assert grabber.bound[-1] == {"talk": "Ctrl+L"} and "both" in heard.failures[-1]
 
 
-def test_it_is_known_whether_none_of_the_keys_work() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
+def test_it_is_known_whether_none_of_the_keys_work(grabbed: Grabbed) -> None:
+    grabber, hotkeys, _ = grabbed
     assert not hotkeys.none_work
     hotkeys.set_keys("Ctrl+K", "Ctrl+L")
     grabber.failed.emit("talk", "It is taken.")
@@ -207,10 +210,8 @@ def test_it_is_known_whether_none_of_the_keys_work() -> None:
     assert not hotkeys.none_work
 
 
-def test_what_the_desktop_granted_is_forgotten_with_the_keys() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_what_the_desktop_granted_is_forgotten_with_the_keys(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "Ctrl+L")
     grabber.granted.emit("talk", "Super+T")
     grabber.granted.emit("mute", "Super+M")
@@ -222,29 +223,25 @@ def test_what_the_desktop_granted_is_forgotten_with_the_keys() -> None:
     assert heard.granted == {"talk": "", "mute": ""}
 
 
-def test_what_failed_before_the_keyboard_changed_counts_no_more() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_earlier_failures_are_forgotten_when_the_keyboard_changes(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "")
     grabber.failed.emit("talk", "It is not there.")
     assert hotkeys.none_work
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert not hotkeys.none_work and heard.failures == ["It is not there."]
     hotkeys.set_keys("Ctrl+K", "")
     assert len(grabber.bound) == 1  # it works
     hotkeys.set_keys("Ctrl+K", "A")
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert len(heard.failures) == 3 and heard.failures[1] == heard.failures[2]
     hotkeys.close()
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert len(heard.failures) == 3
 
 
-def test_closing_lets_go_and_hears_no_more() -> None:
-    grabber = FakeGrabber()
-    hotkeys = Hotkeys(make=lambda: grabber)
-    heard = Heard(hotkeys)
+def test_closing_releases_keys_and_reports_no_more(grabbed: Grabbed) -> None:
+    grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "Ctrl+L")
     grabber.pressed.emit("talk")
     hotkeys.close()
@@ -255,11 +252,11 @@ def test_closing_lets_go_and_hears_no_more() -> None:
     assert grabber.closed == 1 and len(grabber.bound) == 1
 
 
-# -- Windows, by a stand-in
+# -- Windows, by a fake
 
 
 class FakeWindows:
-    """Keys are registered as Windows does it: by thread, and each once."""
+    """Registers keys as Windows does: by thread, and each once."""
 
     def __init__(self) -> None:
         self.registered: dict[int, tuple[int, int]] = {}
@@ -305,7 +302,7 @@ class FakeWindows:
         return (virtual_key, shifted) in self.altgr
 
     def press(self, number: int) -> None:
-        """The user presses a key that was registered."""
+        """Presses a registered key."""
         self.held.add(self.registered[number][1])
         self._messages.put(number)
 
@@ -314,10 +311,14 @@ class FakeWindows:
             self.strange.append("called from another thread")
 
 
+def hotkeys_on(windows: FakeWindows) -> tuple[Hotkeys, Heard]:
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    return hotkeys, Heard(hotkeys)
+
+
 def test_on_windows_a_key_is_pressed_until_it_is_up(qtbot: QtBot) -> None:
     windows = FakeWindows()
-    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
-    heard = Heard(hotkeys)
+    hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+M")
     qtbot.waitUntil(lambda: len(windows.registered) == 2)
     assert windows.registered == {1: (NO_REPEAT | 0x1 | 0x2, 0x20), 2: (NO_REPEAT | 0x2, 0x4D)}
@@ -335,8 +336,7 @@ def test_on_windows_a_key_is_pressed_until_it_is_up(qtbot: QtBot) -> None:
 
 def test_on_windows_new_keys_free_the_old_ones(qtbot: QtBot) -> None:
     windows = FakeWindows()
-    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
-    heard = Heard(hotkeys)
+    hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+Alt+Space", "")
     qtbot.waitUntil(lambda: len(windows.registered) == 1)
     windows.press(1)
@@ -348,14 +348,13 @@ def test_on_windows_new_keys_free_the_old_ones(qtbot: QtBot) -> None:
     assert windows.registered == {} and windows.strange == []
 
 
-def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot) -> None:
+def test_on_windows_a_taken_key_is_reported_and_the_other_works(qtbot: QtBot) -> None:
     windows = FakeWindows()
     windows.errors = {0x20: ALREADY_REGISTERED, 0x70: 5}
-    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
-    heard = Heard(hotkeys)
+    hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+Space", "Ctrl+M")
     qtbot.waitUntil(lambda: heard.failures != [] and len(windows.registered) == 1)
-    assert heard.failures == ["“Ctrl+Space” is another program's hotkey already, so it can't be had. Choose another."]
+    assert heard.failures == ["“Ctrl+Space” is another program's hotkey already, so it can't be used. Choose another."]
     windows.press(2)
     qtbot.waitUntil(lambda: heard.words == ["mute"])
     hotkeys.set_keys("F1", "Ctrl+ü")
@@ -364,11 +363,10 @@ def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot
     hotkeys.close()
 
 
-def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
+def test_on_windows_altgr_combinations_that_type_a_character_are_refused(qtbot: QtBot) -> None:
     windows = FakeWindows()
     windows.altgr = {(ord("Q"), False), (ord("7"), True)}  # “@”, as on a German keyboard; one that takes Shift, too
-    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
-    heard = Heard(hotkeys)
+    hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+Q")
     qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x1 | 0x2, 0x20)})
     assert heard.failures == ["“Ctrl+Alt+Q” writes a character on your keyboard (AltGr). Choose other keys."]
@@ -388,10 +386,9 @@ def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
     assert windows.strange == []
 
 
-def test_on_windows_two_names_of_one_key_are_told_and_the_first_works(qtbot: QtBot) -> None:
+def test_on_windows_two_names_of_one_key_are_reported_and_the_first_works(qtbot: QtBot) -> None:
     windows = FakeWindows()
-    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
-    heard = Heard(hotkeys)
+    hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+!", "Ctrl+Shift+1")
     qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x2 | 0x4, 0x31)})
     [sentence] = heard.failures
@@ -403,7 +400,7 @@ def test_on_windows_two_names_of_one_key_are_told_and_the_first_works(qtbot: QtB
 
 
 class FakeUser32:
-    """The part of Windows that tells what a key writes; `written` is what it finds, `asked` what it was asked."""
+    """The part of Windows that says what a key types; `written`: its result, `asked`: its arguments."""
 
     def __init__(self) -> None:
         self.written = ""
@@ -435,7 +432,7 @@ class FakeUser32:
         ("`", True, True),
     ],
 )
-def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str, accent: bool, writes: bool) -> None:
+def test_on_windows_asking_what_a_key_types_changes_nothing(written: str, accent: bool, writes: bool) -> None:
     system = User32.__new__(User32)
     system._user32 = fake = FakeUser32()
     fake.written, fake.accent = written, accent
@@ -450,7 +447,7 @@ def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str,
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs python-xlib")
 @pytest.mark.parametrize("display", [":9999", "nonsense"])
-def test_on_x11_without_a_server_it_is_told(display: str) -> None:
+def test_on_x11_a_missing_server_is_reported(display: str) -> None:
     from app.gui.hotkeys.x11 import X11Hotkeys
 
     hotkeys = Hotkeys(make=lambda: X11Hotkeys(display=display))
@@ -476,7 +473,7 @@ def bus() -> Iterator[str]:
 
 @contextlib.contextmanager
 def on_portal(address: str, there: bool = True, **behaviour: Any) -> Iterator[tuple[Any, Hotkeys, Heard]]:
-    """A portal that behaves in this way, or none where it isn't `there`, and what asks it for keys."""
+    """A portal with this behaviour, or none unless `there`, and hotkeys that use it."""
     from app.gui.hotkeys.portal import PortalHotkeys
     from tests.support.portal import Portal
 
@@ -486,13 +483,13 @@ def on_portal(address: str, there: bool = True, **behaviour: Any) -> Iterator[tu
         yield portal, hotkeys, Heard(hotkeys)
     finally:
         hotkeys.close()
-        if portal is not None and portal._thread.is_alive():  # else it has gone already
+        if portal is not None and portal._thread.is_alive():  # else it is closed already
             portal.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "hotkeys"]
 
 
 @on_linux
-def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot) -> None:
+def test_on_wayland_the_portal_reports_presses_and_releases(bus: str, qtbot: QtBot) -> None:
     with on_portal(bus, wants_id=True) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "Meta+,")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
@@ -517,7 +514,7 @@ def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot
 
 
 @on_linux
-def test_on_wayland_the_desktop_tells_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
+def test_on_wayland_the_desktop_reports_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
     from tests.support.portal import PATH, SHORTCUTS
 
     with on_portal(bus) as (portal, hotkeys, heard):
@@ -567,7 +564,7 @@ def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
         ({"bound": False}, "no key"),
     ],
 )
-def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
+def test_on_wayland_a_refusal_is_reported(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
     with on_portal(bus, **behaviour) as (_, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: heard.failures != [])
@@ -576,7 +573,7 @@ def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, w
 
 
 @on_linux
-def test_on_wayland_without_a_bus_it_is_told(qtbot: QtBot) -> None:
+def test_on_wayland_a_missing_bus_is_reported(qtbot: QtBot) -> None:
     with on_portal("unix:path=/nowhere/bus", there=False) as (_, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: heard.failures != [])
@@ -601,7 +598,7 @@ def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> Non
 
 @on_linux
 def test_on_wayland_closing_does_not_wait_for_an_open_dialog(bus: str, qtbot: QtBot) -> None:
-    from app.gui.hotkeys.portal import CLOSE_SECONDS
+    from app.gui.hotkeys.portal_session import CLOSE_SECONDS
 
     with on_portal(bus, response=None) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")

@@ -105,7 +105,7 @@ async def test_the_mouse_holds_and_both_together_count_once() -> None:
         await until(lambda: factory.session.calls == [("press",), ("release",)])
 
 
-async def test_nothing_is_pressed_while_loading_or_in_full_duplex() -> None:
+async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
     factory = FakeFactory()
     async with shown(factory, running=False) as window:
         key(window, SPACE, down=True)
@@ -119,7 +119,7 @@ async def test_nothing_is_pressed_while_loading_or_in_full_duplex() -> None:
         assert factory.session.calls == [("set_duplex", True)]
 
 
-async def test_switching_to_full_duplex_while_held_lets_go_first() -> None:
+async def test_switching_to_hands_free_while_held_lets_go_first() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         key(window, SPACE, down=True)
@@ -212,7 +212,7 @@ def test_losing_the_focus_lets_go_only_of_the_windows_own(holder: str) -> None:
     assert button.words == ["pressed", "released"]
 
 
-def test_losing_the_focus_a_toggled_talk_goes_on_and_the_next_press_ends_it() -> None:
+def test_a_toggled_turn_survives_losing_the_focus() -> None:
     button = Button("toggle")
     button.push.hold("space")
     button.push.let_go_own()  # so nobody hears the space bar go up
@@ -222,7 +222,7 @@ def test_losing_the_focus_a_toggled_talk_goes_on_and_the_next_press_ends_it() ->
 
 
 @pytest.mark.parametrize("mode", ["hold", "toggle"])
-def test_when_nothing_can_be_held_all_is_let_go(mode: push_to_talk.Mode) -> None:
+def test_disabling_releases_the_button(mode: push_to_talk.Mode) -> None:
     button = Button(mode)
     button.push.hold("hotkey")
     button.push.set_enabled(False)
@@ -264,7 +264,7 @@ def test_commands_toggle() -> None:
 
 
 @pytest.mark.parametrize("mode", ["hold", "toggle"])
-def test_a_press_that_its_release_has_overtaken(mode: push_to_talk.Mode) -> None:
+def test_a_press_that_arrives_after_its_release(mode: push_to_talk.Mode) -> None:
     button = Button(mode)
     once = ["pressed"] if mode == "toggle" else []
     for word, at in (("release", 2.0), ("press", 1.0), ("press", 1.5)):  # the last one is the first one repeated

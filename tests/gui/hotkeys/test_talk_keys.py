@@ -10,7 +10,8 @@ from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkeys import manager
-from app.gui.hotkeys.hotkey import Grabber, Hotkey
+from app.gui.hotkeys.grabber import Grabber
+from app.gui.hotkeys.hotkey import Hotkey
 from app.gui.shell import app as gui_app
 from app.gui.shell.instance import Instance, Order
 from app.gui.shell.window import MainWindow
@@ -73,33 +74,33 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
         assert factory.session.calls[-1] == ("set_muted", False)
 
 
-async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_fields(keys: Keys) -> None:
+async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
         keys.granted.emit("talk", "Super+T")
-        assert dialog.granted.text() == "Your desktop uses: Super+T to talk"
+        assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk"
         keys.failed.emit("mute", TAKEN)
         assert window.messages.sentences() == [TAKEN]
-        assert dialog.trouble.text().startswith(TAKEN) and dialog.keys_words.isVisible()
+        assert dialog.talk_button.trouble.text().startswith(TAKEN) and dialog.talk_button.keys_label.isVisible()
         keys.failed.emit("talk", TAKEN)
-        assert not dialog.keys_words.isVisible() and not dialog.granted.isVisible()
+        assert not dialog.talk_button.keys_label.isVisible() and not dialog.talk_button.granted.isVisible()
         dialog.hotkeys_changed.emit("Ctrl+Alt+Space", "Ctrl+Alt+K")
         assert keys.bound["mute"].text == "Ctrl+Alt+K" == window.settings.mute_hotkey
-        assert window.messages.sentences() == [] and not dialog.trouble.isVisible()
+        assert window.messages.sentences() == [] and not dialog.talk_button.trouble.isVisible()
 
 
-async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys: Keys) -> None:
+async def test_a_failed_hotkeys_message_goes_when_the_keyboard_has_the_key_again(keys: Keys) -> None:
     lacks = "Your keyboard's layout has no “Ctrl+Alt+ü”, so it can't be a hotkey. Choose another."
     never = "“A” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both."
     async with shown(FakeFactory(), Settings(talk_hotkey="Ctrl+Alt+ü", mute_hotkey="A")) as window:
         keys.failed.emit("talk", lacks)
         for _ in range(3):  # as many changes of the keyboard's layout
-            keys.anew.emit()
+            keys.rebinding.emit()
             keys.failed.emit("talk", lacks)
             assert window.messages.sentences() == [f"{never} {lacks}"]
-        keys.anew.emit()
+        keys.rebinding.emit()
         assert window.messages.sentences() == [never]
 
 
@@ -121,16 +122,14 @@ async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_on
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
-        dialog.toggle.click()
+        dialog.talk_button.toggle.click()
         assert window.talk_bar.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
         assert factory.session.calls == [("press",)]
 
 
-async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanwhile(
-    keys: Keys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
     factory = FakeFactory()
     stopped: list[int] = []
@@ -148,7 +147,7 @@ async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanw
         assert stopped == [1]
 
 
-async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
+async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_reason() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
@@ -169,7 +168,7 @@ async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
         assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
 
 
-async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed() -> None:
+async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         assert ask(window, "release", at=10.08) == ""
@@ -179,21 +178,21 @@ async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed()
         assert factory.session.calls == [("press",), ("release",)]
 
 
-async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: Keys) -> None:
+async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
-        dialog.mute_keys.edit.setFocus()
+        dialog.talk_button.mute_keys.edit.setFocus()
         await until(lambda: keys.bound == {})
-        dialog.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
+        dialog.talk_button.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
         assert keys.bound == {} and window.settings.mute_hotkey == "Ctrl+Alt+J"
         dialog.close_button.setFocus()
         await until(lambda: len(keys.bound) == 2)
         assert keys.bound["mute"].text == "Ctrl+Alt+J"
 
 
-async def test_keys_that_cannot_be_given_back_for_a_moment_are_kept_while_some_are_typed(keys: Keys) -> None:
+async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> None:
     async with shown(FakeFactory()) as window:
         keys.takes_from_fields = False  # as the portal: its session would end, and the next might ask the user
         keys.failed.emit("", "The desktop's dialog was cancelled.")
@@ -251,8 +250,7 @@ def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtb
         gui_app.run_window(
             FakeFactory(),
             Settings(),
-            list_devices=lambda: ([], []),
-            choices=gui_app.WindowChoices(),
+            gui_app.WindowServices(list_devices=lambda: ([], []), choices=gui_app.WindowChoices()),
             instance=Door(1),
             argv=[],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.widgets.amounts import dollars, tokens, wait
+from app.gui.widgets.formats import dollars, tokens, wait
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, say, shown, transcript, until
 
@@ -165,7 +165,7 @@ async def test_a_change_of_backend_divides_the_transcript_where_it_was() -> None
         say(window, factory, e.AssistantSaid(6, 1, "More.", 1), e.TranscriptFinal(7, 2, "Second.", 7))
         assert transcript(window) == [
             "You\nFirst.",
-            "Now thinking: claude (Anthropic)\n",
+            "Now answering: claude (Anthropic)\n",
             "KAME\nAn answer. More.",
             "small (Embedded) takes over again\n",
             "g (Google) takes over\n",

@@ -8,7 +8,8 @@ import pytest
 
 from app.conversation.latency import PIECES, Answer
 from app.conversation.latency_causes import Cause, Reason
-from app.gui.latency.descriptions import LatencyWords, seconds_words
+from app.gui.latency.descriptions import LatencyWords
+from app.gui.widgets.formats import seconds_words
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
 
@@ -26,33 +27,33 @@ SAID = [
     (Reason(Cause.BUTTON, 1.2), "You let the talk button go 1.20 s after your last sound."),
     (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "KAME noticed only after 1.20 s that you had finished (usually 0.20 s)."),
     (
-        Reason(Cause.EARS_BEHIND, 1.2, None, count=3),
+        Reason(Cause.RECOGNITION_BEHIND, 1.2, None, count=3),
         "This machine was too busy to write down what you said, which took 1.20 s. Close other programs.",
     ),
     (Reason(Cause.WRITING, 1.2, 0.3), "Writing down what you said took 1.20 s (usually 0.30 s)."),
-    (Reason(Cause.HANDED_LATE, 1.2), "For 1.20 s, one stage waited for another to hand over."),
+    (Reason(Cause.STARTED_LATE, 1.2), "For 1.20 s, one stage waited for another."),
     (
-        Reason(Cause.ASKED_ANEW, 1.1, 0.3, "m"),
-        "m was asked anew, because your last words changed the question, and "
+        Reason(Cause.ASKED_AGAIN, 1.1, 0.3, "m"),
+        "m was asked again, because your last words changed the question, and "
         "took 1.10 s to its first words (usually 0.30 s).",
     ),
     (
         Reason(Cause.FELL_BACK, 1.1, None, "m"),
-        "Another brain had failed, so m was asked instead, and took 1.10 s to its first words.",
+        "Another model had failed, so m was asked instead, and took 1.10 s to its first words.",
     ),
-    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had changed the brain, so m was asked anew, and that took 1.10 s."),
-    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” was at work for 1.20 s before the brain could answer."),
+    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had switched the model, so m was asked again, and that took 1.10 s."),
+    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” was at work for 1.20 s before the model could answer."),
     (Reason(Cause.FIRST, 2.5, None, "m"), "m took 2.50 s to its first words. It was its first answer in this talk:"),
     (Reason(Cause.BACKEND, 1.9, 0.4, "gpt-4.1"), "gpt-4.1 took 1.90 s to its first words (usually 0.40 s)."),
     (
         Reason(Cause.BACKEND, 1.9, 1.7, "m"),
-        "m took 1.90 s to its first words (usually 1.70 s). If this stays so, choose a quicker brain.",
+        "m took 1.90 s to its first words (usually 1.70 s). If this stays so, choose a quicker model.",
     ),
     (Reason(Cause.DELAY, 0.8), "You have asked for a pause of 0.80 s before each answer."),
-    (Reason(Cause.BY_ITSELF, 1.5), "The voice's own model began after 1.50 s; no brain was waited for."),
+    (Reason(Cause.BY_ITSELF, 1.5), "The voice's own model started after 1.50 s, without waiting for another model."),
     (
         Reason(Cause.VOICE, 1.2, 0.16),
-        "The voice took 1.20 s from the brain's first words to its first sound (usually 0.16 s).",
+        "The voice took 1.20 s from the model's first words to its first sound (usually 0.16 s).",
     ),
 ]
 

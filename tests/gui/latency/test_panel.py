@@ -141,7 +141,7 @@ def test_before_the_first_answer_it_says_so(place: Place) -> None:
     panel = place.opened()
     assert panel.empty.isVisible() and panel.empty.text().startswith("There is no answer yet. Say something:")
     assert not any(w.isVisible() for w in (panel.head, panel.bar, panel.why, panel.table, panel.strip))
-    assert panel.gauges.cost_words.text() == "No brain was asked yet."
+    assert panel.gauges.cost_words.text() == "No model was asked yet."
     assert panel.as_text().splitlines()[:3] == ["Latency of this talk", "", panel.empty.text()]
 
 
@@ -157,11 +157,11 @@ def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Pla
         ["Stage", "Last", "Median", "95 %", "Slowest"],
         ["Noticing that you had finished", "0.25 s", "0.20 s", "0.24 s", "0.25 s"],
         ["Writing down what you said", "0.35 s", "0.30 s", "0.34 s", "0.35 s"],
-        ["The brain's first words", "1.90 s", "0.30 s", "1.58 s", "1.90 s"],
+        ["The model's first words", "1.90 s", "0.30 s", "1.58 s", "1.90 s"],
         ["The voice's first sound", "0.16 s", "0.16 s", "0.16 s", "0.16 s"],
         ["The whole wait", "2.41 s", "0.76 s", "2.08 s", "2.41 s"],
     ]
-    assert panel.bar.accessibleDescription() == "noticing 0.25 s, writing down 0.10 s, brain 1.90 s, voice 0.16 s"
+    assert panel.bar.accessibleDescription() == "noticing 0.25 s, writing down 0.10 s, model 1.90 s, voice 0.16 s"
     assert [(bar.turn, round(bar.seconds, 2), bar.slow) for bar in panel.strip.bars] == [
         (1, 0.76, False),
         (2, 0.76, False),
@@ -192,11 +192,11 @@ def test_an_answer_that_was_thought_of_before_or_began_before_the_end(place: Pla
     )
     panel = place.opened()
     assert panel.sentence.text() == (
-        "It was heard 0.20 s after your last sound. The brain had thought while you talked, and cost no time."
+        "It was heard 0.20 s after your last sound. The model had answered while you spoke, and cost no time."
     )
     assert cells(panel)[2:4] == [
         ["Writing down what you said", "–", "–", "–", "–"],
-        ["The brain's first words", "0.40 s", "0.40 s", "0.40 s", "0.40 s"],
+        ["The model's first words", "0.40 s", "0.40 s", "0.40 s", "0.40 s"],
     ]
     assert panel.why.text().startswith("It was not slow. The longest part of it was “")
     place.say(e.AssistantStarted(19.9, 2, 0), e.UserEnded(20.2, 2, 20.0, "words"))
@@ -237,7 +237,7 @@ def test_a_new_talk_begins_with_nothing(place: Place) -> None:
     place.begin()
     panel.refresh()
     assert panel.empty.isVisible() and not panel.table.isVisible()
-    assert panel.gauges.cost_words.text() == "No brain was asked yet."
+    assert panel.gauges.cost_words.text() == "No model was asked yet."
     place.turns(2)
     panel.refresh()
     assert panel.head.text().startswith("The last answer") and panel.strip.turn == 2
@@ -254,7 +254,7 @@ def test_an_earlier_answer_is_picked_by_mouse_and_by_keyboard(place: Place) -> N
     QTest.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
     assert panel.head.text() == "The answer to turn 4 · gpt-4.1 (OpenAI)"
     assert panel.why.text() == (
-        "The voice took 1.50 s from the brain's first words to its first sound (usually 0.16 s)."
+        "The voice took 1.50 s from the model's first words to its first sound (usually 0.16 s)."
     )
     assert cells(panel)[0][1] == "This one" and cells(panel)[4][1] == "1.50 s"
     assert colour_at(strip, at.x(), strip.height() - 16) == Look.of(strip.palette()).warn
@@ -342,7 +342,7 @@ def test_it_is_copied_as_text(place: Place) -> None:
         "Stage                             Last  Median    95 %  Slowest",
         "Noticing that you had finished  0.20 s  0.20 s  0.20 s   0.20 s",
         "Writing down what you said      0.30 s  0.30 s  0.30 s   0.30 s",
-        "The brain's first words         1.90 s  0.30 s  1.58 s   1.90 s",
+        "The model's first words         1.90 s  0.30 s  1.58 s   1.90 s",
         "The voice's first sound         0.16 s  0.16 s  0.16 s   0.16 s",
         "The whole wait                  2.36 s  0.76 s  2.04 s   2.36 s",
         "",

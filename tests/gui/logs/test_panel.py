@@ -1,4 +1,4 @@
-"""The panel “Log”: lines come in, are told apart, searched, read and copied; diagnostics go to the clipboard."""
+"""The dialog “Log”: entries are shown, filtered, read and copied; diagnostics go to the clipboard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: 
 
 
 class Place:
-    """The panel with its log; `asked` is how diagnostics were asked for."""
+    """The dialog with its log; `asked` collects whether each request for diagnostics included what was said."""
 
     def __init__(self, kept: int) -> None:
         self.parent = QWidget()
@@ -90,10 +90,10 @@ async def opened(kept: int = 2_000, *lines: str) -> AsyncIterator[Place]:
     assert not left, f"tasks left behind: {left}"
 
 
-async def test_lines_come_in_while_it_is_seen_and_only_then() -> None:
+async def test_entries_are_shown_while_the_dialog_is_open() -> None:
     async with opened(2_000, "first") as place:
         panel = place.panel
-        assert place.rows() == ["first"] and panel.count.text() == "1 line"
+        assert place.rows() == ["first"] and panel.count.text() == "1 entry"
         place.note("second\nand more", logging.WARNING)
         place.note("", logging.ERROR, "asyncio", TRACE)
         assert place.rows() == ["first"], "gathered, not one by one"
@@ -111,10 +111,10 @@ async def test_lines_come_in_while_it_is_seen_and_only_then() -> None:
         assert place.rows()[-1] == "unseen"
 
 
-async def test_levels_and_words_choose_what_is_shown() -> None:
+async def test_levels_and_words_filter_the_entries() -> None:
     async with opened() as place:
         panel = place.panel
-        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been noted down yet."
+        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been logged yet."
         place.note("The Card is here")
         place.note("the card got hot", logging.WARNING)
         place.note("it failed", logging.ERROR, "app.main", TRACE)
@@ -124,7 +124,7 @@ async def test_levels_and_words_choose_what_is_shown() -> None:
         QTest.keyClicks(panel.search, "CARD")
         await until(lambda: len(place.rows()) == 3)
         assert place.rows() == ["The Card is here", "the card got hot", "it failed"], "the traceback counts, too"
-        assert panel.count.text() == "3 of 4 lines"
+        assert panel.count.text() == "3 of 4 entries"
         QTest.keyClicks(panel.search, " hot")
         QTest.keyClick(panel.search, Qt.Key.Key_Return)
         assert place.rows() == ["the card got hot"] and panel.isVisible()
@@ -142,10 +142,10 @@ async def test_levels_and_words_choose_what_is_shown() -> None:
         assert place.rows(LEVEL) == ["Error", "Fault"]
         panel.search.setText("nowhere")
         await until(lambda: panel.empty.isVisible())
-        assert panel.empty.text().startswith("No line fits.")
+        assert panel.empty.text().startswith("No entry matches.")
 
 
-async def test_a_line_is_read_whole_and_lines_are_copied() -> None:
+async def test_an_entry_is_shown_in_full_and_entries_are_copied() -> None:
     async with opened() as place:
         panel = place.panel
         place.note("loaded")
@@ -161,10 +161,10 @@ async def test_a_line_is_read_whole_and_lines_are_copied() -> None:
         QTest.keySequence(panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
         copied = QApplication.clipboard().text()
         assert TRACE in copied and copied.rstrip().endswith("went on") and "loaded" not in copied
-        assert panel.answer.text() == "Copied 2 lines."
+        assert panel.answer.text() == "Copied 2 entries."
         place.choose(0)
         panel.copy_button.click()
-        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 line."
+        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 entry."
         place.note("newer")
         panel.catch_up()
         assert panel.details.toPlainText().endswith("loaded"), "what is read stays"
@@ -181,7 +181,7 @@ async def test_the_log_is_cleared_and_goes_on() -> None:
         assert place.rows() == ["new"]
 
 
-async def test_the_newest_line_is_followed_until_one_scrolls_away() -> None:
+async def test_the_newest_entry_is_followed_until_the_user_scrolls() -> None:
     async with opened(300, *(f"line {number}" for number in range(300))) as place:
         panel, bar = place.panel, place.panel.view.verticalScrollBar()
         await until(lambda: bar.maximum() > 100)
@@ -208,7 +208,7 @@ async def test_the_newest_line_is_followed_until_one_scrolls_away() -> None:
         assert place.rows()[0] == "flood 700" and place.rows()[-1] == "flood 999"
 
 
-async def test_two_thousand_lines_are_kept_up_with() -> None:
+async def test_two_thousand_entries_are_shown_and_filtered() -> None:
     async with opened() as place:
         for number in range(2_000):
             place.note(f"line {number}", logging.WARNING if number % 7 else logging.INFO, details=TRACE)
@@ -284,7 +284,7 @@ async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
         assert [one.accessibleName() for one in found if one.isEnabled() and one not in reached] == []
         for size in ((620, 380), (860, 560), (1800, 1100)):
             panel.resize(*size)
-            panel._say("Copied, without keys, and with what was said. Read it before you pass it on.")
+            panel._answer("Copied, without keys, and with what was said. Read it before you pass it on.")
             await until(lambda: not cut_off(panel), 1.0)
             assert (panel.width(), panel.height()) == size
         QTest.keySequence(panel, QKeySequence(QKeySequence.StandardKey.Find))
@@ -293,7 +293,7 @@ async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
         assert not panel.isVisible()
 
 
-async def test_from_a_fault_one_comes_to_what_was_noted_down_about_it() -> None:
+async def test_a_fault_opens_the_log_at_its_entry() -> None:
     async with opened(2_000, *(f"line {number}" for number in range(100))) as place:
         panel = place.panel
         panel.search.setText("nowhere")
@@ -305,7 +305,7 @@ async def test_from_a_fault_one_comes_to_what_was_noted_down_about_it() -> None:
         assert panel.view.viewport().rect().contains(panel.view.visualRect(panel.table.index(100, TIME)))
 
 
-def test_the_window_tells_what_it_alone_knows(qtbot) -> None:
+def test_window_facts_for_diagnostics(qtbot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     window.resize(900, 600)
@@ -317,7 +317,7 @@ def test_the_window_tells_what_it_alone_knows(qtbot) -> None:
     assert dict(window_facts(window))["Style"].endswith("dark")
 
 
-def test_what_qt_says_is_noted_down(caplog: pytest.LogCaptureFixture) -> None:
+def test_qt_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     flushed: list[str] = []
     with caplog.at_level("DEBUG"), qt_logged(lambda: flushed.append("now")):
         qWarning("a style sheet is wrong")

@@ -1,4 +1,4 @@
-"""The oracle as one sees it: where the voice is in a text, what was struck, the quiet mode, and two brains' columns."""
+"""The oracle as one sees it: where the voice is in a text, what was struck, the quiet mode, and two models' columns."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
         (" is Mount Elbrus.", "still"),
     ]
     assert view.cards[0].caret == len("The highest")
-    assert "2 words heard, 3 with the voice, 3 still waiting" in view.cards[0].tip
+    assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[0].tip
     heard, sent, still = (form for _, form in view.card_formats(0))
     assert heard.background().style() != Qt.BrushStyle.NoBrush == sent.background().style()
     assert sent.foreground() != still.foreground()
@@ -233,7 +233,7 @@ def test_a_long_quiet_talk_is_all_there_afterwards(qtbot: QtBot) -> None:
 
 
 def pair(qtbot: QtBot, width: int = 700) -> OraclePane:
-    """Two brains, which have both answered."""
+    """A pane with two models that have both answered."""
     return made(
         qtbot,
         width,
@@ -248,24 +248,24 @@ def pair(qtbot: QtBot, width: int = 700) -> OraclePane:
     )
 
 
-def test_two_backends_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) -> None:
+def test_two_models_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     left, right = pane.columns
     assert (numbers(left.view), numbers(right.view)) == (["2", "1"], ["3"])
     assert (left.backend.text(), right.backend.text()) == ("claude (Anthropic)", "gpt (OpenAI)")
     assert left.mark.isVisible() and not left.hand_button.isVisible()
     assert right.hand_button.isVisible() and not right.mark.isVisible()
-    assert right.hand_button.accessibleName() == "Hand over to gpt (OpenAI)"
+    assert right.hand_button.accessibleName() == "Switch to gpt (OpenAI)"
     assert {left.view.accessibleName(), right.view.accessibleName()} == {
         "Revisions of claude (Anthropic)",
         "Revisions of gpt (OpenAI)",
     }
     assert not pane.header.who.isVisible() and not pane.header.hand_button.isVisible()
     assert abs(left.width() - right.width()) <= 20
-    assert right.view.cards[0].style == "calm" and "at the side" not in texts(right.view)[0]
+    assert right.view.cards[0].style == "calm" and "comparison" not in texts(right.view)[0]
 
 
-def test_the_voice_is_handed_over_by_one_click_and_the_backends_stay_where_they_are(qtbot: QtBot) -> None:
+def test_one_click_switches_to_the_comparison_and_the_models_keep_their_columns(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     left, right = pane.columns
     with qtbot.waitSignal(pane.header.hand_over, timeout=0):
@@ -274,24 +274,22 @@ def test_the_voice_is_handed_over_by_one_click_and_the_backends_stay_where_they_
     say(
         pane,
         e.BackendChanged(3, *GPT, "handed"),
-        e.OracleHandedOver(3, 4, 3),
-        asked(4, GPT, turn=2),
-        e.OracleDelta(3, 4, "Its own."),
-        e.OracleSuperseded(3, 2, 4),
+        e.OracleHandedOver(3, 3),
+        e.OracleSuperseded(3, 2, 3),
         e.SecondaryChanged(3, *CLAUDE),
-        asked(5, CLAUDE, True, 3),
+        asked(4, CLAUDE, True, 3),
     )
     assert (left.backend.text(), right.backend.text()) == ("claude (Anthropic)", "gpt (OpenAI)")
     assert right.mark.isVisible() and left.hand_button.isVisible()
     assert not left.mark.isVisible() and not right.hand_button.isVisible()
-    assert (numbers(left.view), numbers(right.view)) == (["5", "2", "1"], ["4", "3"])
+    assert (numbers(left.view), numbers(right.view)) == (["4", "2", "1"], ["3"])
     with qtbot.waitSignal(pane.header.hand_over, timeout=0):
         qtbot.mouseClick(left.hand_button, Qt.MouseButton.LeftButton)
-    say(pane, e.BackendChanged(4, *CLAUDE, "handed"), e.SecondaryChanged(4, *GPT), asked(6, CLAUDE, turn=3))
-    assert left.mark.isVisible() and numbers(left.view) == ["6", "5", "2", "1"]
+    say(pane, e.BackendChanged(4, *CLAUDE, "handed"), e.SecondaryChanged(4, *GPT), asked(5, CLAUDE, turn=3))
+    assert left.mark.isVisible() and numbers(left.view) == ["5", "4", "2", "1"]
 
 
-def test_the_focus_follows_the_button_to_hand_over_and_back(qtbot: QtBot) -> None:
+def test_the_focus_follows_the_switch_button_to_the_other_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.activateWindow()
     qtbot.waitUntil(pane.isActiveWindow)
@@ -316,18 +314,18 @@ def test_tab_reaches_both_columns_and_the_button_between_them(qtbot: QtBot) -> N
     assert set(pane.views) == {left.view, right.view, pane.quiet_view}
 
 
-def test_when_nobody_is_at_the_side_any_more_all_is_in_one_column_in_its_order(qtbot: QtBot) -> None:
+def test_without_a_comparison_everything_is_in_one_column_in_its_order(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     say(pane, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE), e.SecondaryChanged(4, "", ""))
     left, right = pane.columns
     assert not right.isVisible() and not left.heading.isVisible()
     assert numbers(left.view) == ["3", "2", "1"]
-    assert "at the side" in texts(left.view)[0]
+    assert "comparison" in texts(left.view)[0]
     say(pane, asked(4, GPT, turn=3), e.SecondaryChanged(5, *LOCAL))
     assert (left.backend.text(), right.backend.text()) == ("gpt (OpenAI)", "small (Embedded)")
     assert numbers(left.view) == ["4", "3", "2", "1"] and numbers(right.view) == []
     say(pane, e.SecondaryChanged(6, "", ""), e.SecondaryChanged(7, *CLAUDE))
-    assert (numbers(left.view), numbers(right.view)) == (["4", "3"], ["2", "1"]), "each brain's own"
+    assert (numbers(left.view), numbers(right.view)) == (["4", "3"], ["2", "1"]), "each model's own"
 
 
 def test_another_backend_that_is_chosen_to_drive_takes_the_drivers_column(qtbot: QtBot) -> None:
@@ -342,10 +340,10 @@ def test_another_backend_that_is_chosen_to_drive_takes_the_drivers_column(qtbot:
     assert numbers(left.view) == ["4", "2", "1"]
 
 
-def test_a_narrow_pane_shows_one_column_and_who_drives_in_words(qtbot: QtBot) -> None:
+def test_a_narrow_pane_shows_one_column_and_names_both_models(qtbot: QtBot) -> None:
     pane = pair(qtbot, 330)
     assert numbers(pane.view) == ["3", "2", "1"] and not pane.columns[1].isVisible()
-    assert pane.header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+    assert pane.header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
     assert pane.header.hand_button.isVisible() and pane.view.cards[0].style == "beside"
     pane.resize(600, 600)
     qtbot.waitUntil(lambda: pane.columns[1].isVisible())
@@ -359,12 +357,12 @@ def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.begin()
     assert not pane.columns[1].isVisible() and numbers(pane.view) == ["3", "2", "1"]
-    assert pane.header.switch.text() == "Side by side…"
+    assert pane.header.switch.text() == "Compare…"
     say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))
     assert numbers(pane.view) == ["1", "3", "2", "1"]
 
 
-def test_the_quiet_mode_tells_who_drives_and_shows_no_column(qtbot: QtBot) -> None:
+def test_the_quiet_mode_names_both_models_and_shows_no_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.set_quiet(True)
     assert pane.header.hand_button.isVisible() and pane.header.who.isVisible()
@@ -373,7 +371,7 @@ def test_the_quiet_mode_tells_who_drives_and_shows_no_column(qtbot: QtBot) -> No
     assert not pane.header.hand_button.isVisible() and pane.columns[1].hand_button.isVisible()
 
 
-def test_without_a_talk_nothing_is_handed_over(qtbot: QtBot) -> None:
+def test_without_a_talk_nothing_is_switched(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.header.set_running(False)
     assert not pane.columns[1].hand_button.isEnabled()

@@ -28,7 +28,7 @@ def test_what_reached_the_front_end_is_counted_in_words() -> None:
     assert made.sent(TEXT) == len(TEXT)
 
 
-def test_where_nobody_tells_all_is_taken_as_sent() -> None:
+def test_without_reports_everything_counts_as_sent() -> None:
     assert Progress().sent(TEXT) == len(TEXT)
 
 
@@ -103,7 +103,7 @@ def test_a_respelt_end_was_heard_and_a_long_rest_was_not() -> None:
     assert not other.finish() and TEXT[: other.heard] == "The highest"
 
 
-def test_whatever_is_heard_it_only_goes_on() -> None:
+def test_progress_never_goes_back() -> None:
     dice = random.Random(7)
     words = "the a of mountain is high 5,642 20% – « x".split()
     for _ in range(200):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.oracle.revisions import OracleLog, Revision
+from app.gui.oracle.revisions import OracleLog, ShownRevision
 
 
 def asked(revision: int, at: float = 1.0, words: str = "what is the", final: bool = False) -> e.OracleRequested:
@@ -28,15 +28,6 @@ def test_the_newest_comes_first_and_words_keep_their_spacing() -> None:
     assert older.asked_words == 3
 
 
-def test_deltas_without_spaces_do_not_run_together() -> None:
-    assert log(asked(1), e.OracleDelta(1, 1, "one"), e.OracleDelta(1, 1, "two")).revisions[0].text == "one two"
-
-
-def test_a_superseded_revision_stays_superseded() -> None:
-    made = log(asked(1), asked(2), e.OracleSuperseded(2, 1, 2), e.OracleEnded(3, 1, "complete", 4))
-    assert (made.revisions[1].status, made.revisions[1].by) == ("superseded", 2)
-
-
 def test_one_speaks_at_a_time() -> None:
     made = log(asked(1), asked(2), e.AssistantStarted(2, 1, 1))
     assert [r.speaking for r in made.revisions] == [False, True]
@@ -48,8 +39,24 @@ def test_one_speaks_at_a_time() -> None:
     assert not any(r.speaking for r in made.revisions)
 
 
-def test_promotion_makes_it_the_complete_turn() -> None:
-    assert log(asked(1), e.OraclePromoted(2, 1)).revisions[0].final
+def test_a_revision_that_is_handed_over_becomes_the_newest_under_its_own_number() -> None:
+    secondary = e.OracleRequested(1.5, 1, 1, "OpenAI", "gpt", "what is the", True, True)
+    made = log(
+        secondary,
+        asked(2, 2.0),
+        e.OracleDelta(2.5, 1, "Noon."),
+        e.OracleDelta(2.5, 2, "One."),
+        e.AssistantStarted(3, 1, 2),
+        e.OracleHandedOver(4, 1),
+        e.OracleSuperseded(4, 2, 1),
+    )
+    first, second = made.revisions
+    assert (first.number, first.secondary, first.text, first.first_word_seconds) == (1, False, "Noon.", 1.0)
+    assert (second.number, second.status, second.by) == (2, "superseded", 1)
+    made.apply(e.AssistantCorrected(5, 1, 1, "corrected"))
+    assert made.current is first
+    made.apply(e.AssistantSaid(5, 1, "One.", 2))
+    assert first.speaking, "a late word of the older one"
 
 
 def test_a_new_talk_counts_from_one_again() -> None:
@@ -69,7 +76,7 @@ def test_old_ones_drop_out() -> None:
 ANSWER = "The highest mountain in Europe is Mount Elbrus."
 
 
-def upto(revision: Revision, letters: int) -> str:
+def upto(revision: ShownRevision, letters: int) -> str:
     return revision.text[:letters]
 
 
@@ -91,7 +98,7 @@ def test_what_is_with_the_front_end_and_what_was_heard_are_told_apart() -> None:
     assert upto(made.revisions[0], made.revisions[0].sent) == "No."
 
 
-def test_a_mended_answer_goes_on_in_the_newer_text_and_the_older_keeps_what_was_heard() -> None:
+def test_a_continued_answer_goes_on_in_the_newer_text_and_the_older_keeps_what_was_heard() -> None:
     made = log(
         asked(1),
         e.OracleDelta(1, 1, "The highest mountain in Europe is Mont Blanc."),
@@ -111,7 +118,7 @@ def test_a_mended_answer_goes_on_in_the_newer_text_and_the_older_keeps_what_was_
     )
 
 
-def test_a_corrected_answer_begins_anew_behind_its_bridge() -> None:
+def test_a_corrected_answer_starts_again_after_its_bridge() -> None:
     made = log(
         asked(1),
         e.OracleDelta(1, 1, "The tallest of all is Mont Blanc."),
@@ -127,7 +134,7 @@ def test_a_corrected_answer_begins_anew_behind_its_bridge() -> None:
     assert upto(made.revisions[0], made.revisions[0].heard) == "Elbrus is"
 
 
-def test_the_voice_may_change_over_without_a_word_about_it() -> None:
+def test_the_voice_may_switch_without_an_event() -> None:
     made = log(
         asked(1),
         e.OracleDelta(1, 1, "It is noon."),
@@ -146,7 +153,7 @@ def test_the_voice_may_change_over_without_a_word_about_it() -> None:
     )
 
 
-def test_a_late_word_of_the_older_answer_takes_the_voice_nowhere_and_brings_the_newer_further() -> None:
+def test_a_late_word_of_the_older_answer_counts_for_both_and_the_newer_keeps_the_voice() -> None:
     made = log(
         asked(1),
         e.OracleDelta(1, 1, "It is noon."),

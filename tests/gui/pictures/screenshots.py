@@ -1,7 +1,7 @@
-"""Remakes the README's pictures: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
+"""Takes the README's pictures: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
 
-Real widgets, on a virtual screen where there is one, tell written talks; the same command makes the same pictures. The
-one of the real app in the middle of a real talk is made by `python -m tests.live.screenshot`.
+They show real widgets with scripted conversations, on a virtual screen where there is one; the same command gives the
+same pictures. `python -m tests.live.screenshot` takes the one of a real conversation.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ FOLDER = Path(__file__).resolve().parents[3] / "resources" / "screenshots"
 SCREEN = "2600x1500"
 COLOURS = 256
 AROUND = 6
-"""Pixels around a part of the window."""
+"""Pixels around a widget that is part of the window."""
 
 
 def main(arguments: list[str]) -> int:
-    """Takes all pictures, or those that are named."""
+    """Takes all pictures, or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=[scene.name for scene in SCENES], metavar="NAME")
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--light", action="store_true", help="all in light colours")
     parser.add_argument("--dark", action="store_true", help="all in dark colours")
     parser.add_argument("--percent", type=int, default=100, help="the size of text")
-    wanted = parser.parse_args(arguments)
-    wanted.out.mkdir(parents=True, exist_ok=True)
-    dark = True if wanted.dark else False if wanted.light else None
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    dark = True if options.dark else False if options.light else None
     there = sys.platform == "linux" and all(map(shutil.which, ("Xvfb", "xdotool")))
     with virtual_screen(SCREEN) if there else nullcontext() as screen:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if screen is not None else "offscreen"
@@ -49,27 +49,26 @@ def main(arguments: list[str]) -> int:
             os.environ["DISPLAY"] = screen.display
         app = QApplication.instance() or QApplication([])
         app.setQuitOnLastWindowClosed(False)
-        room = app.primaryScreen().geometry()
-        QCursor.setPos(room.bottomRight())  # it points at nothing
+        QCursor.setPos(app.primaryScreen().geometry().bottomRight())  # away from the window
         loop = QEventLoop(app)
         loop.set_default_executor(DaemonExecutor())
         asyncio.set_event_loop(loop)
         for scene in SCENES:
-            if not wanted.only or scene.name in wanted.only:
-                picture = loop.run_until_complete(taken(scene, dark, wanted.percent))
-                path = wanted.out / f"{scene.name}.png"
+            if not options.only or scene.name in options.only:
+                picture = loop.run_until_complete(take_picture(scene, dark, options.percent))
+                path = options.out / f"{scene.name}.png"
                 size = write(picture, path)
                 print(f"{path.name}: {picture.width()} × {picture.height()}, {size / 1000:.0f} kB", flush=True)
         asyncio.set_event_loop(None)
         loop.close()
         del app
-        QApplication.instance().shutdown()  # before the screen goes
+        QApplication.instance().shutdown()  # before the virtual screen ends
     return 0
 
 
-async def taken(scene: Scene, dark: bool | None = None, percent: int = 100) -> QImage:
-    """The picture of a scene; of a part of the window with some of what is around it."""
-    async with scene.played(dark=dark, percent=percent) as widget:
+async def take_picture(scene: Scene, dark: bool | None = None, percent: int = 100) -> QImage:
+    """Takes the picture of a scene; a part of the window is shown with a margin."""
+    async with scene.opened(dark=dark, percent=percent) as widget:
         window = widget.window()
         if widget is window:
             return window.grab().toImage()
@@ -78,13 +77,13 @@ async def taken(scene: Scene, dark: bool | None = None, percent: int = 100) -> Q
 
 
 def write(picture: QImage, path: Path) -> int:
-    """Writes a picture in 256 of its colours, which is all that letters and lines need; returns its bytes."""
+    """Writes a picture as a PNG with 256 colours, enough for text and lines; returns its size in bytes."""
     picture = picture.convertToFormat(QImage.Format.Format_RGB32)
     width, height = picture.width(), picture.height()
     pixels = np.frombuffer(picture.constBits(), np.uint32).reshape(height, -1)[:, :width] & 0xFFFFFF
     colours, places, counts = np.unique(pixels, return_inverse=True, return_counts=True)
     channels = _channels(colours)
-    table, nearest = _chosen(channels, np.sqrt(counts))
+    table, nearest = _palette(channels, np.sqrt(counts))
     indexes = np.ascontiguousarray(nearest[places.reshape(height, width)])
     small = QImage(indexes.data, width, height, width, QImage.Format.Format_Indexed8)
     small.setColorTable([0xFF000000 | int(colour) for colour in colours[table]])
@@ -94,8 +93,8 @@ def write(picture: QImage, path: Path) -> int:
     return path.stat().st_size
 
 
-def _chosen(channels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of all colours those that stand for the rest best, one after the other, and which one stands for each."""
+def _palette(channels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Chooses colours one after the other, each the worst represented so far; returns them, and the index for each."""
     chosen, nearest = [int(weights.argmax())], np.zeros(len(channels), np.uint8)
     away = np.abs(channels - channels[chosen[0]]).sum(axis=1)
     while len(chosen) < COLOURS and away.any():

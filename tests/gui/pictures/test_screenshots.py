@@ -1,4 +1,4 @@
-"""The README's pictures: each scene is whole in light and dark, the same each time, and named where it belongs."""
+"""The README's pictures: no scene cuts anything off, each picture is reproducible, and the README names it."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from app.gui.widgets import theme
-from app.gui.widgets.card_view import COLUMN_PX
+from app.gui.widgets.card_document import COLUMN_PX
 from app.gui.widgets.palette import Look
 from tests.gui.helpers import until
 from tests.gui.pictures.scenes import SCENES, Scene
-from tests.gui.pictures.screenshots import FOLDER, taken, write
+from tests.gui.pictures.screenshots import FOLDER, take_picture, write
 from tests.gui.shell.test_accessibility import cut_off
 
 README = FOLDER.parents[1] / "README.md"
 LIVE = "window.png"
-"""The one of a real talk, which the other command makes."""
+"""The picture of a real conversation, which another command takes."""
 MOST_BYTES = 250_000
 
 
 @pytest.fixture(autouse=True)
-def _as_it_was(qapp: QApplication) -> Iterator[None]:
-    """The application's colours and letters are those of the other tests again."""
+def _restore_look(qapp: QApplication) -> Iterator[None]:
+    """Restores the application's palette, font and style."""
     palette, font, tip, style = QPalette(qapp.palette()), qapp.font(), QPalette(QToolTip.palette()), qapp.style().name()
     yield
     manager = qapp.findChild(theme._Manager)
     if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._follow)
+        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
         manager.setParent(None)
     qapp.styleHints().unsetColorScheme()
     qapp.setStyle(style)
@@ -52,8 +52,8 @@ async def _whole(widget: QWidget) -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", [scene.name for scene in SCENES if not scene.dark])
-async def test_every_scene_is_whole_at_its_size(name: str, dark: bool) -> None:
-    async with scene(name).played(dark=dark) as widget:
+async def test_no_scene_cuts_anything_off(name: str, dark: bool) -> None:
+    async with scene(name).opened(dark=dark) as widget:
         assert Look.of(widget.palette()).dark == dark
         window = widget.window()
         if window.parent() is None:
@@ -63,33 +63,33 @@ async def test_every_scene_is_whole_at_its_size(name: str, dark: bool) -> None:
 
 @pytest.mark.parametrize("percent", [150, 200])
 @pytest.mark.parametrize("name", ["talk", "side-by-side", "trouble", "small"])
-async def test_large_letters_cut_nothing_off(name: str, percent: int) -> None:
-    async with scene(name).played(percent=percent) as widget:
+async def test_large_text_cuts_nothing_off(name: str, percent: int) -> None:
+    async with scene(name).opened(percent=percent) as widget:
         await _whole(widget)
 
 
 async def test_lines_stay_short_on_a_large_screen() -> None:
-    async with scene("large").played() as window:
+    async with scene("large").opened() as window:
         view = window.transcript.view
         boxes = [view._box(place) for place in range(len(view.cards))]
         assert len(boxes) == 4 and boxes[0].top() > 0
         assert all(box.width() <= COLUMN_PX for box in boxes)
 
 
-async def test_panes_step_aside_when_the_window_or_the_letters_leave_no_room() -> None:
+async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
     for name, percent, there in cases:
-        async with scene(name).played(percent=percent) as window:
+        async with scene(name).opened(percent=percent) as window:
             assert (window.conversations.isVisible(), window.timeline.isVisible()) == (there, there), (name, percent)
 
 
 async def test_a_device_that_was_replaced_is_no_error() -> None:
-    async with scene("trouble").played() as window:
+    async with scene("trouble").opened() as window:
         assert [row.level for row in window.messages.rows] == ["error", "warning"]
 
 
 async def test_a_picture_is_the_same_each_time_and_keeps_its_colours(tmp_path: Path) -> None:
-    one, two = await taken(scene("talk")), await taken(scene("talk"))
+    one, two = await take_picture(scene("talk")), await take_picture(scene("talk"))
     assert one == two
     assert write(one, tmp_path / "one.png") < MOST_BYTES
     read = QImage(str(tmp_path / "one.png"))

@@ -1,14 +1,9 @@
-"""Talks for the timeline: one with a swap in mid-answer, and endless dense ones.
-
-`python -m tests.gui.pictures.timeline out.png` takes the timeline's picture; `--dark`, `--size 1200x180`.
-"""
+"""Events of conversations for the timeline: one with a swap of back-ends, and dense ones of any length."""
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
-from pathlib import Path
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
@@ -19,7 +14,7 @@ CLAUDE = ("Anthropic", "claude-sonnet")
 
 
 def sound(until: float, user: list[tuple[float, float]], assistant: list[tuple[float, float]]) -> list[e.Event]:
-    """Levels of each frame until a second, of sides that speak in these stretches."""
+    """The levels of each frame up to `until`; `user` and `assistant` are intervals of speech."""
     chance = random.Random(7)
 
     def level(at: float, stretches: list[tuple[float, float]]) -> float:
@@ -35,7 +30,7 @@ def sound(until: float, user: list[tuple[float, float]], assistant: list[tuple[f
 
 
 def spoken(at: float, turn: int, revision: int, text: str, seconds_a_word: float = 0.34) -> list[e.Event]:
-    """Words that are heard one after the other."""
+    """The events of words spoken one after the other."""
     words = text.split()
     return [
         e.AssistantSaid(round(at + (n + 1) * seconds_a_word, 3), turn, word, revision) for n, word in enumerate(words)
@@ -43,12 +38,12 @@ def spoken(at: float, turn: int, revision: int, text: str, seconds_a_word: float
 
 
 def fed(at: float, revision: int, frames: int, words: int = 1) -> list[e.Event]:
-    """Words that go into the voice, frame by frame."""
+    """The events of oracle words fed to the front-end, frame by frame."""
     return [e.OracleFed(round(at + n * 0.08, 3), revision, words, 12.0 + n) for n in range(frames)]
 
 
 def talk(base: float = 0.0) -> list[e.Event]:
-    """28 seconds: a question with three revisions, a swap of brains in mid-answer, an interruption, a late frame."""
+    """28 seconds: a question with three revisions, a swap of back-ends in mid-answer, an interruption, a late frame."""
     first = "The highest mountain in Europe is Mont Blanc, which stands on the border of France and Italy"
     second = "no, counting the Caucasus it is Mount Elbrus, with five thousand six hundred and forty-two metres"
     events: list[e.Event] = [
@@ -120,7 +115,7 @@ def talk(base: float = 0.0) -> list[e.Event]:
 
 
 def moved(events: list[e.Event], base: float, turns: int = 0, revisions: int = 0) -> list[e.Event]:
-    """The same events, later by `base` seconds, with other numbers."""
+    """The same events, later by `base` seconds, with higher numbers of turns and revisions."""
     if not (base or turns or revisions):
         return events
     out = []
@@ -139,63 +134,9 @@ def moved(events: list[e.Event], base: float, turns: int = 0, revisions: int = 0
 
 
 def long_talk(minutes: float) -> list[e.Event]:
-    """The talk over and over, each one on the heels of the one before: as dense as talks get."""
+    """The conversation of `talk` repeated without pauses, for this many minutes."""
     out: list[e.Event] = []
     for place in range(math.ceil(minutes * 60 / 28)):
         part = moved(talk(), place * 28.0, place * 10, place * 10)
         out += [event for event in part if place == 0 or not isinstance(event, e.SessionStarted)]
     return [event for event in out if event.at <= minutes * 60]
-
-
-def main() -> None:
-    from PySide6.QtGui import QColor, QPalette
-    from PySide6.QtWidgets import QApplication
-
-    from app.gui.timeline.pane import TimelinePane
-    from app.gui.timeline.replay import ReplayClock
-
-    parser = argparse.ArgumentParser()
-    parser.add_argument("picture", type=Path)
-    parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--size", default="1200x180")
-    parser.add_argument("--until", type=float, default=28.0)
-    parser.add_argument("--aside", action="store_true")
-    wanted = parser.parse_args()
-    app = QApplication([])
-    if wanted.dark:
-        app.setStyle("Fusion")
-        palette = QPalette()
-        for role, name in (("Window", "#202124"), ("Base", "#17181a"), ("Button", "#2d2f33")):
-            palette.setColor(getattr(QPalette.ColorRole, role), QColor(name))
-        for role in ("WindowText", "Text", "ButtonText"):
-            palette.setColor(getattr(QPalette.ColorRole, role), QColor("#e8eaed"))
-        palette.setColor(QPalette.ColorRole.Highlight, QColor("#5b8def"))
-        app.setPalette(palette)
-    clock = ReplayClock()
-    pane = TimelinePane(clock=clock)
-    width, height = map(int, wanted.size.split("x"))
-    pane.resize(width, height)
-    view = pane.make_view()
-    pane.begin()
-    pane.show()
-    events = talk()
-    if wanted.secondary:
-        events += [
-            e.OracleRequested(6.7, 90, 1, *CLAUDE, "What is the highest mountain", True, True),
-            e.OracleDelta(7.9, 90, "Mount Elbrus is the highest"),
-            e.OracleEnded(10.0, 90, "complete", 5),
-        ]
-    for event in sorted(events, key=lambda event: event.at):
-        if event.at <= wanted.until:
-            clock.now = event.at + 0.01
-            pane.apply(event)
-    pane.settle()
-    for _ in range(60):
-        clock.now += 1 / 60 if wanted.until > 27 else 1 / 600
-        view.advance()
-    app.processEvents()
-    pane.grab().save(str(wanted.picture))
-
-
-if __name__ == "__main__":
-    main()

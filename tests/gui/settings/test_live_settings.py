@@ -212,7 +212,7 @@ async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None
         await pick(window, "provider", "openai")
         await until(lambda: ("set_backend", BackendChoice("openai", "gpt-5")) in factory.session.calls)
         assert window.setup.backend.currentData() == "openai"
-        await until(lambda: window.manager._backend.provider == "openai")
+        await until(lambda: window.manager.driving.provider == "openai")
         await fill(window, "openai_model", "gpt-4.1")
         await until(lambda: ("set_backend", BackendChoice("openai", "gpt-4.1")) in factory.session.calls)
         await fill(window, "google_model", "gemini-2.5-pro")
@@ -288,7 +288,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
             "embedded",
         )
         assert not window.talk_bar.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
-        await until(lambda: window.manager._backend.provider == "embedded")
+        await until(lambda: window.manager.driving.provider == "embedded")
         QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: factory.session.calls[-1] == ("set_backend", BackendChoice("openai", "gpt-5")))
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")

@@ -33,7 +33,7 @@ def test_an_idle_thread_is_used_again_and_the_limit_holds() -> None:
     executor.shutdown()
 
 
-def test_shutdown_does_not_wait_and_drops_what_has_not_begun() -> None:
+def test_shutdown_does_not_wait_and_drops_waiting_jobs() -> None:
     executor = DaemonExecutor(limit=1)
     gate, begun = threading.Event(), threading.Event()
     running = executor.submit(lambda: begun.set() or gate.wait(5))

@@ -33,7 +33,7 @@ async def test_an_idle_pump_does_nothing() -> None:
     assert pump.batches == 0
 
 
-async def test_a_fault_is_told_and_the_rest_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_is_reported_and_the_other_events_are_handled(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[e.Event] = []
     faults: list[str] = []
 

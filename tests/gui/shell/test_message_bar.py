@@ -60,7 +60,7 @@ def point_elsewhere(row: MessageRow) -> None:
     QApplication.sendEvent(row, QEvent(QEvent.Type.Leave))
 
 
-def test_the_same_again_is_counted_and_not_shown_twice(bar: MessageBar) -> None:
+def test_a_repeated_message_is_counted_and_not_shown_twice(bar: MessageBar) -> None:
     bar.say("Ollama did not answer. Start it.")
     (row,) = bar.rows
     assert not row.count.isVisible() and row.accessibleDescription() == "Error"
@@ -73,7 +73,7 @@ def test_the_same_again_is_counted_and_not_shown_twice(bar: MessageBar) -> None:
     assert len(bar.rows) == 2, "that was the one at the side"
 
 
-def test_levels_are_told_apart_by_picture_word_and_colour(bar: MessageBar, qtbot) -> None:
+def test_levels_differ_in_icon_word_and_colour(bar: MessageBar, qtbot) -> None:
     bar.say("It broke.")
     bar.say("It limps.", level="warning")
     bar.say("It moved.", level="notice")
@@ -88,7 +88,7 @@ def test_levels_are_told_apart_by_picture_word_and_colour(bar: MessageBar, qtbot
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_words_are_readable_on_every_ground(bar: MessageBar, dark: bool, qtbot) -> None:
+def test_text_is_readable_on_every_background(bar: MessageBar, dark: bool, qtbot) -> None:
     bar.window().setPalette(dark_palette() if dark else QPalette(QColor("#efefef")))
     for level in ("error", "warning", "notice"):
         bar.say(level, level=level)
@@ -128,7 +128,7 @@ def test_a_notice_stays_while_it_is_pointed_at_or_has_the_keyboard(bar: MessageB
     assert row.level == "error" and not row.reading.isActive()
 
 
-def test_a_notice_waits_for_somebody_who_can_see_it(bar: MessageBar, place: Place, qtbot) -> None:
+def test_a_notice_waits_until_the_window_is_visible(bar: MessageBar, place: Place, qtbot) -> None:
     bar.reading_ms = lambda sentence: 20
     place.hide()
     bar.say("The microphone is back.", level="notice")
@@ -140,7 +140,7 @@ def test_a_notice_waits_for_somebody_who_can_see_it(bar: MessageBar, place: Plac
     qtbot.waitUntil(lambda: bar.rows == [])
 
 
-def test_what_is_worse_makes_room_last(bar: MessageBar) -> None:
+def test_worse_messages_are_dropped_last(bar: MessageBar) -> None:
     bar.say("Error one.")
     bar.say("A notice.", level="notice")
     bar.say("A warning.", level="warning")
@@ -153,7 +153,7 @@ def test_what_is_worse_makes_room_last(bar: MessageBar) -> None:
     assert len(bar.rows) == MOST and "Another notice." not in bar.sentences()
 
 
-def test_what_is_solved_goes_and_the_rest_stays(bar: MessageBar) -> None:
+def test_solved_messages_go_and_the_rest_stays(bar: MessageBar) -> None:
     bar.say("The settings could not be saved.", topic="settings")
     bar.say("There is no key.", topic="backend")
     bar.say("Something else.")
@@ -198,7 +198,7 @@ def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: Mess
     assert bar.rows == [] and place.above.hasFocus()
 
 
-def test_tab_goes_through_messages_where_they_are_seen(bar: MessageBar, place: Place) -> None:
+def test_tab_follows_the_messages_on_screen(bar: MessageBar, place: Place) -> None:
     bar.with_service = True
     bar.say("First.")
     bar.say("Second.", True, BackendChoice("openai"), offer=("Do that", lambda: None), fault=True)
@@ -218,7 +218,7 @@ def test_tab_goes_through_messages_where_they_are_seen(bar: MessageBar, place: P
 
 
 @pytest.mark.parametrize("sentence", [f"The file {PATH} is damaged.", "A sentence of many words. " * 12, "word" * 200])
-def test_long_sentences_wrap_and_do_not_push_the_window(bar: MessageBar, place: Place, qtbot, sentence: str) -> None:
+def test_long_sentences_wrap_and_do_not_widen_the_window(bar: MessageBar, place: Place, qtbot, sentence: str) -> None:
     bar.with_service = True
     least = place.minimumSizeHint().width()
     for number in range(MOST):
@@ -250,7 +250,7 @@ def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:
     assert breakable("short words stay, as/they/are") == "short words stay, as/they/are"
 
 
-def test_a_screen_reader_is_told_of_each_message_once(bar: MessageBar, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_message_is_announced_once_to_screen_readers(bar: MessageBar, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, QAccessible.Event]] = []
     monkeypatch.setattr(
         QAccessible, "updateAccessibility", lambda event: told.append((event.object().accessibleName(), event.type()))
@@ -262,7 +262,7 @@ def test_a_screen_reader_is_told_of_each_message_once(bar: MessageBar, monkeypat
     assert [one for one in told if one[1] == alert] == [("First.", alert), ("Second.", alert)]
 
 
-def test_an_offer_is_taken_and_what_was_said_is_in_the_log(
+def test_an_offers_button_works_and_messages_are_logged(
     bar: MessageBar, caplog: pytest.LogCaptureFixture, qtbot
 ) -> None:
     taken: list[str] = []

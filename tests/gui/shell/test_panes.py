@@ -52,7 +52,7 @@ async def test_keys_show_and_hide_the_panes_and_the_menu_says_which_are_there() 
         assert seen(window) == [True] * 3
 
 
-async def test_a_pane_that_goes_gives_the_keyboard_back() -> None:
+async def test_hiding_a_pane_gives_the_focus_back() -> None:
     async with shown(FakeFactory()) as window:
         await until(window.isActiveWindow)
         window.resize(1280, 860)
@@ -136,7 +136,7 @@ async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_pat
         '{"window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": ["timeline"], "chosen": "yes"}',
     ],
 )
-async def test_a_damaged_layout_is_not_gone_by(tmp_path: Path, damaged: str) -> None:
+async def test_a_damaged_layout_is_ignored(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "window.json").write_text(damaged, encoding="utf-8")
     async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
         assert window.transcript.isVisible() and window.width() >= 860
@@ -148,7 +148,7 @@ async def test_a_damaged_layout_is_not_gone_by(tmp_path: Path, damaged: str) -> 
         assert window.height() == 740, "and it is written anew"
 
 
-async def test_bytes_that_are_no_text_are_not_gone_by(tmp_path: Path) -> None:
+async def test_a_layout_with_invalid_bytes_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "window.json").write_bytes(b"\xff\xfe\x00")
     async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
         assert window.isVisible()

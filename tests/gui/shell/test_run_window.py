@@ -19,7 +19,7 @@ import asyncio, sys, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.shell.app import WindowChoices, leave, run_window
+from app.gui.shell.app import WindowChoices, WindowServices, leave, run_window
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSession, no_devices
 
@@ -40,8 +40,8 @@ app = QApplication([])
 settings = Settings.load(Path(sys.argv[1]))
 
 def run(factory, **wants):
-    code = run_window(factory, settings, list_devices=wants.pop("list_devices", no_devices),
-                      choices=WindowChoices(), argv=[])
+    services = WindowServices(list_devices=wants.pop("list_devices", no_devices), choices=WindowChoices())
+    code = run_window(factory, settings, services, argv=[])
     print("exit", code, flush=True)
     sys.exit(code)
 """

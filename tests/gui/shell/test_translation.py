@@ -70,6 +70,7 @@ from app.demo.base import (
 )
 from app.diagnostics.logs import Log
 from app.gui.demo.panel import DemoPanel
+from app.gui.shell.services import WindowServices
 from app.gui.shell.translation import install_translations, use_language
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
@@ -475,15 +476,17 @@ async def talking(folder: Path) -> AsyncIterator[MainWindow]:
     window = MainWindow(
         factory,
         settings,
-        list_devices=lambda: (["Ухо"], ["Рот"]),
-        choices=choices,
-        weights=Weights(),
-        service=service,
-        sound_service=FakeSoundService(),
-        history=history(),
-        machine=Machine(),
-        log=Log(),
-        diagnose=diagnose,
+        WindowServices(
+            list_devices=lambda: (["Ухо"], ["Рот"]),
+            choices=choices,
+            weights=Weights(),
+            service=service,
+            sound_service=FakeSoundService(),
+            history=history(),
+            machine=Machine(),
+            log=Log(),
+            diagnose=diagnose,
+        ),
     )
     try:
         window.resize(1180, 760)

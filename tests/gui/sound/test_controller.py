@@ -21,7 +21,7 @@ GONE = "The microphone “Headset” is gone. The talk goes on with “Built-in�
 BACK = "The microphone “Headset” is back, and the talk has moved to it."
 
 
-async def test_mute_is_shown_once_the_edge_says_so_and_by_every_switch() -> None:
+async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(duplex=True)) as window:
         bar, action = window.talk_bar, window.menu.mute_action
@@ -43,7 +43,7 @@ async def test_mute_is_shown_once_the_edge_says_so_and_by_every_switch() -> None
         assert isinstance(action, QAction) and action.shortcut().toString() == "Ctrl+M"
 
 
-async def test_a_new_talk_begins_muted_when_the_last_one_was() -> None:
+async def test_a_new_session_starts_muted_if_the_last_one_was() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.talk_bar.mute.click()
@@ -54,7 +54,7 @@ async def test_a_new_talk_begins_muted_when_the_last_one_was() -> None:
         assert window.talk_bar.mute.isChecked() and not window.talk_bar.mute.confirmed
 
 
-async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
+async def test_a_microphone_test_mutes_the_session() -> None:
     factory = FakeFactory()
     service = FakeSoundService()
     async with shown(factory, Settings(duplex=True), sound_service=service) as window:
@@ -69,7 +69,7 @@ async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
         # Neither a new talk nor a hand on the switch lets it be heard.
         window.talk_bar.mute.click()
         window.talk_bar.mute.click()
-        assert factory.session.calls == [("set_muted", True)] * 3
+        assert factory.session.calls == [("set_muted", True)]
         window.setup.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.session.choice.muted
@@ -79,7 +79,7 @@ async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
         assert window.talk_bar.button.text() == "Listening"
 
 
-async def test_who_has_muted_is_told_so_also_while_a_device_is_tried_out() -> None:
+async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
     factory = FakeFactory()
     service = FakeSoundService()
     async with shown(factory, sound_service=service) as window:
@@ -99,7 +99,7 @@ async def test_who_has_muted_is_told_so_also_while_a_device_is_tried_out() -> No
         assert not mute.confirmed and "Silences" in mute.toolTip()
 
 
-async def test_nothing_is_said_to_be_muted_when_no_talk_runs() -> None:
+async def test_nothing_is_shown_as_muted_without_a_session() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.talk_bar.mute.click()
@@ -109,7 +109,7 @@ async def test_nothing_is_said_to_be_muted_when_no_talk_runs() -> None:
         assert not window.talk_bar.mute.confirmed and not window.talk_bar.microphone.muted
 
 
-async def test_a_list_that_is_open_does_not_change_under_the_hand() -> None:
+async def test_an_open_device_list_does_not_change() -> None:
     async with shown(FakeFactory(), list_devices=two_devices) as window:
         picker = window.setup.microphone
         await until(lambda: picker.count() == 2)
@@ -153,7 +153,7 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
         assert picker.count() == 2 and picker.itemText(1) == "New one"
 
 
-async def test_why_a_hotkey_cannot_be_had_outlasts_the_start_of_a_talk() -> None:
+async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.sound.show_key_trouble("")
@@ -165,7 +165,7 @@ async def test_why_a_hotkey_cannot_be_had_outlasts_the_start_of_a_talk() -> None
         assert window.messages.sentences() == ["No key to talk. No key to mute."]
 
 
-async def test_devices_change_in_mid_talk_without_a_new_one(tmp_path: Path) -> None:
+async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
     factory, settings = FakeFactory(), Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, list_devices=two_devices) as window:
         picker = window.setup.microphone
@@ -180,7 +180,7 @@ async def test_devices_change_in_mid_talk_without_a_new_one(tmp_path: Path) -> N
     assert Settings.load(tmp_path / "settings.json").microphone == "Desk microphone"
 
 
-async def test_what_happens_to_a_device_is_said_in_one_place_and_good_news_goes_by_itself() -> None:
+async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
@@ -214,7 +214,7 @@ async def test_the_list_of_devices_follows_what_is_plugged_in() -> None:
         assert window.manager.phase == "running"
 
 
-async def test_echo_that_remains_is_said_and_taken_back_when_it_is_gone() -> None:
+async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
     factory = FakeFactory()
     echo = "The microphone hears the app's own voice."
     async with shown(factory, Settings(duplex=True)) as window:
@@ -230,7 +230,7 @@ async def test_echo_that_remains_is_said_and_taken_back_when_it_is_gone() -> Non
         assert not window.talk_bar.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
 
 
-async def test_clipping_is_seen_even_between_two_pictures_and_fades() -> None:
+async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         meter = window.talk_bar.microphone

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushBu
 
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
-from app.gui.hotkeys.key_field import KeyField
 from app.gui.sound.dialog import SoundDialog
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.level_meter import LOWEST_DB
 from app.platform import single_instance
 from app.services.protocols import SoundService
@@ -86,7 +86,7 @@ async def opened(settings: Settings, service: SoundService | None = None) -> Asy
     assert not left, f"tasks left behind: {left}"
 
 
-async def test_the_microphone_is_tried_and_its_words_are_told(settings: Settings) -> None:
+async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settings) -> None:
     async with opened(settings) as place:
         tests = place.tests
         assert not tests.back_button.isEnabled() and place.answer == ("", "")
@@ -103,7 +103,7 @@ async def test_the_microphone_is_tried_and_its_words_are_told(settings: Settings
         assert not tests.microphone.clipped
         place.service.report(0.0, True)
         assert tests.microphone.clipped
-        await until(lambda: place.answer[0] == "Working out what you said …")
+        await until(lambda: place.answer[0] == "Transcribing what you said …")
         await place.end()
         assert place.answer[0] == "Understood: “What is it?”"
         assert place.answer[1] == "Good: loud enough, and clear. (loudest −4 dB, speech −24 dB, noise −62 dB)"
@@ -119,10 +119,10 @@ async def test_the_microphone_is_tried_and_its_words_are_told(settings: Settings
 @pytest.mark.parametrize(
     ("verdict", "words", "speech", "said", "advice"),
     [
-        ("silent", "", None, "", "Nothing at all came from “Desk microphone”. See that it is not muted"),
+        ("silent", "", None, "", "Nothing at all came from “Desk microphone”. Check that it is not muted"),
         ("quiet", "What?", -55.0, "Understood: “What?”", "Too quiet: move closer, or raise the microphone's level"),
         ("clipped", "What?", -5.0, "Understood: “What?”", "Too loud, so that the sound is cut off: move away"),
-        ("noisy", "", -30.0, "You were heard, but no words were understood.", "Noise almost drowns the voice"),
+        ("noisy", "", -30.0, "You were heard, but no words were understood.", "Noise almost drowns out your voice"),
         ("no speech", "", None, "", "“Desk microphone” works, but nobody spoke."),
     ],
 )
@@ -140,7 +140,7 @@ async def test_every_verdict_comes_with_advice(
         assert not cut_off(place.dialog)
 
 
-async def test_what_was_heard_is_played_back_and_the_loudspeaker_is_tried(settings: Settings) -> None:
+async def test_the_recording_is_played_back_and_the_loudspeaker_is_tested(settings: Settings) -> None:
     async with opened(settings) as place:
         tests = place.tests
         await place.run(tests.say_button)
@@ -161,7 +161,7 @@ async def test_what_was_heard_is_played_back_and_the_loudspeaker_is_tried(settin
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
-async def test_the_same_button_ends_what_it_began(settings: Settings, which: str) -> None:
+async def test_the_same_button_stops_its_test(settings: Settings, which: str) -> None:
     async with opened(settings) as place:
         button = getattr(place.tests, which)
         button.setFocus()
@@ -173,7 +173,7 @@ async def test_the_same_button_ends_what_it_began(settings: Settings, which: str
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
-async def test_a_device_that_refuses_is_told_and_can_be_tried_again(settings: Settings, which: str) -> None:
+async def test_a_failing_device_is_reported_and_can_be_tested_again(settings: Settings, which: str) -> None:
     async with opened(settings) as place:
         place.service.refusal = UserError("The device is busy. Close what uses it.")
         await place.run(getattr(place.tests, which))
@@ -186,7 +186,7 @@ async def test_a_device_that_refuses_is_told_and_can_be_tried_again(settings: Se
         assert "busy" not in place.answer[1]
 
 
-async def test_closing_ends_a_test_and_the_talk_is_muted_until_its_device_is_closed(settings: Settings) -> None:
+async def test_closing_ends_a_test_and_the_session_is_muted_until_its_device_is_closed(settings: Settings) -> None:
     async with opened(settings) as place:
         await place.run(place.tests.say_button)
         place.service.report(-12.0, False)
@@ -212,7 +212,7 @@ async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Se
     assert place.service.cancelled == 1 and place.told == ["began", "ended"]
 
 
-async def test_too_loud_is_shown_for_a_while_and_with_a_new_talk_no_longer(settings: Settings) -> None:
+async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings: Settings) -> None:
     async with opened(settings) as place:
         meter = place.tests.microphone
         for at, clipped, shown in ((1.0, True, True), (2.9, False, True), (3.1, False, False), (4.0, True, True)):
@@ -222,33 +222,35 @@ async def test_too_loud_is_shown_for_a_while_and_with_a_new_talk_no_longer(setti
         assert not meter.clipped and meter.peak_db == -30.0
 
 
-async def test_the_switches_show_the_settings_and_tell_all_three(settings: Settings) -> None:
+async def test_the_check_boxes_show_the_settings_and_emit_all_three(settings: Settings) -> None:
     settings.noise_suppression = True
     async with opened(settings) as place:
         dialog = place.dialog
-        assert [box.isChecked() for box in (dialog.echo, dialog.noise, dialog.gain)] == [True, True, False]
-        dialog.gain.click()
-        dialog.echo.click()
+        assert [
+            box.isChecked() for box in (dialog.processing.echo, dialog.processing.noise, dialog.processing.gain)
+        ] == [True, True, False]
+        dialog.processing.gain.click()
+        dialog.processing.echo.click()
         assert place.told == [Processing(True, True, True), Processing(False, True, True)]
         assert settings.echo_cancellation and not settings.auto_gain  # whoever listens keeps them
         dialog.close()
         dialog.open_afresh()
-        assert dialog.echo.isChecked() and not dialog.gain.isChecked() and len(place.told) == 2
+        assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.told) == 2
 
 
-async def test_measures_are_told_in_words(settings: Settings) -> None:
+async def test_measurements_are_described_in_words(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
 
         def told(measured: SoundMeasured | None) -> tuple[str, str, str]:
             dialog.show_health(measured)
             assert not cut_off(dialog)
-            return dialog.echo_words.text(), dialog.clock_words.text(), dialog.loss_words.text()
+            return dialog.measurements.echo.text(), dialog.measurements.clocks.text(), dialog.measurements.losses.text()
 
-        assert "no talk runs" in dialog.echo_words.text()
+        assert "no conversation is running" in dialog.measurements.echo.text()
         echo, clocks, losses = told(WELL)
         assert echo == "Echo is made 34 dB quieter."
-        assert clocks == "The loudspeaker's clock runs 12 ppm fast; evened out."
+        assert clocks == "The loudspeaker's clock runs 12 ppm fast; this is corrected."
         assert losses == "None of your voice was lost, and the app's had no gaps."
         echo, clocks, losses = told(ILL)
         assert "made 6 dB quieter" in echo and "Turn the loudspeaker down" in echo
@@ -257,19 +259,19 @@ async def test_measures_are_told_in_words(settings: Settings) -> None:
         echo, clocks, _ = told(SoundMeasured(1.0, None, False, None, 0, 0))
         assert echo == "No echo measured: headphones, or nothing has been said yet." and clocks == "Not known yet."
         assert told(SoundMeasured(1.0, None, True, 0.4, 0, 1))[:2] == (
-            "Echo remains, and the app may take its own voice for yours. Turn the loudspeaker down, move the "
+            "Echo remains, and the app may mistake its own voice for yours. Turn the loudspeaker down, move the "
             "microphone away from it, or use headphones.",
             "Loudspeaker and microphone keep the same time.",
         )
-        dialog.echo.click()
-        assert "Switch echo cancellation on, or use headphones." in dialog.echo_words.text()
+        dialog.processing.echo.click()
+        assert "Switch echo cancellation on, or use headphones." in dialog.measurements.echo.text()
         assert told(SoundMeasured(1.0, None, False, None, 0, 0))[0] == "Not measured: echo cancellation is off."
-        dialog.echo.click()
-        assert dialog.echo_words.text().startswith("No echo measured")
-        assert "no talk runs" in told(None)[0]
+        dialog.processing.echo.click()
+        assert dialog.measurements.echo.text().startswith("No echo measured")
+        assert "no conversation is running" in told(None)[0]
 
 
-async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_selected(settings: Settings) -> None:
+async def test_changing_measurements_keep_the_users_size_and_selection(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
         await until(dialog.isActiveWindow)
@@ -277,10 +279,10 @@ async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_s
         fitting = dialog.height()
         dialog.windowHandle().resize(dialog.width(), fitting + 200)  # by its frame
         await until(lambda: dialog.height() == fitting + 200)
-        dialog.loss_words.setSelection(0, 4)
+        dialog.measurements.losses.setSelection(0, 4)
         for db in (33.0, 12.0, 35.0):
             dialog.show_health(replace(WELL, erle_db=db))
-        assert dialog.height() == fitting + 200 and dialog.loss_words.selectedText() == "None"
+        assert dialog.height() == fitting + 200 and dialog.measurements.losses.selectedText() == "None"
         dialog.show_health(ILL)
         dialog.show_hotkey_trouble("The desktop grants no keys.")
         dialog.show_hotkey_trouble("")
@@ -297,9 +299,9 @@ async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_s
 async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> None:
     settings.talk_mode = "toggle"
     async with opened(settings) as place:
-        assert place.dialog.toggle.isChecked()
-        place.dialog.hold.click()
-        place.dialog.toggle.click()
+        assert place.dialog.talk_button.toggle.isChecked()
+        place.dialog.talk_button.hold.click()
+        place.dialog.talk_button.toggle.click()
         assert place.told == ["hold", "toggle"] and settings.talk_mode == "toggle"
 
 
@@ -321,16 +323,16 @@ def written(field: KeyField) -> str:
     return field.edit.findChild(QLineEdit).text()
 
 
-async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
+async def test_hotkeys_are_typed_cleared_and_refused(settings: Settings) -> None:
     settings.mute_hotkey = "Ctrl+Alt+M"
     async with opened(settings) as place:
         dialog = place.dialog
-        talk, mute = dialog.talk_keys, dialog.mute_keys
+        talk, mute = dialog.talk_button.talk_keys, dialog.talk_button.mute_keys
         await until(dialog.isActiveWindow)
         assert (written(talk), written(mute)) == ("Ctrl+Alt+Space", "Ctrl+Alt+M")
         talk.edit.setFocus()
         press(talk, Qt.Key.Key_K, CTRL, SHIFT)
-        assert place.told == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.refusal.isVisible()
+        assert place.told == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
         for why, key, *modifiers in (
             ("would be taken from every program", Qt.Key.Key_K),
             ("would be taken from every program", Qt.Key.Key_K, SHIFT),
@@ -339,15 +341,18 @@ async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
             ("can't be a hotkey", Qt.Key(ord("Ж")), CTRL),
         ):
             press(talk, key, *modifiers)
-            assert why in dialog.refusal.text() and dialog.refusal.isVisible()
+            assert why in dialog.talk_button.refusal.text() and dialog.talk_button.refusal.isVisible()
             assert written(talk) == "Ctrl+Shift+K" and not cut_off(dialog)
         press(talk, Qt.Key.Key_M, CTRL, ALT)
-        assert "“Ctrl+Alt+M” can't both talk and mute" in dialog.refusal.text() and written(talk) == "Ctrl+Shift+K"
+        assert (
+            "“Ctrl+Alt+M” can't both talk and mute" in dialog.talk_button.refusal.text()
+            and written(talk) == "Ctrl+Shift+K"
+        )
         QTest.keyPress(talk.edit, Qt.Key.Key_Control, CTRL)
         QTest.keyRelease(talk.edit, Qt.Key.Key_Control, CTRL)  # thought better of it
         assert written(talk) == "Ctrl+Shift+K" and len(place.told) == 1
         press(talk, Qt.Key.Key_Backspace)
-        assert place.told[1:] == [("", "Ctrl+Alt+M")] and not dialog.refusal.isVisible()
+        assert place.told[1:] == [("", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
         assert written(talk) == "" and not talk.none_button.isEnabled()
         mute.none_button.setFocus()
         mute.none_button.click()
@@ -360,35 +365,41 @@ async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
         assert not dialog.isVisible() and len(place.told) == 5
 
 
-async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings) -> None:
+async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings) -> None:
     async with opened(settings) as place:
-        assert not place.dialog.trouble.isVisible()
+        assert not place.dialog.talk_button.trouble.isVisible()
         height = place.dialog.height()
         place.dialog.show_hotkey_trouble("The desktop grants no keys.")
-        assert place.dialog.trouble.isVisible() and place.dialog.height() > height
-        first, _, *ways = place.dialog.trouble.text().splitlines()
+        assert place.dialog.talk_button.trouble.isVisible() and place.dialog.height() > height
+        first, _, *ways = place.dialog.talk_button.trouble.text().splitlines()
         assert first == "The desktop grants no keys." and len(ways) == 4
         for word, way in zip(("toggle", "mute-toggle", "press", "release"), ways, strict=True):
             assert way.startswith(f"{single_instance.command()} ptt {word} – ")
-        assert place.dialog.keys_words.isVisible() and not cut_off(place.dialog)
+        assert place.dialog.talk_button.keys_label.isVisible() and not cut_off(place.dialog)
         place.dialog.show_hotkey_trouble("The desktop grants no keys.", True)
-        assert not place.dialog.keys_words.isVisible()
+        assert not place.dialog.talk_button.keys_label.isVisible()
         place.dialog.show_hotkey_trouble("")
-        assert not place.dialog.trouble.isVisible() and place.dialog.height() == height
-        assert place.dialog.keys_words.isVisible()
+        assert not place.dialog.talk_button.trouble.isVisible() and place.dialog.height() == height
+        assert place.dialog.talk_button.keys_label.isVisible()
 
 
-async def test_the_keys_that_the_desktop_uses_are_told(settings: Settings) -> None:
+async def test_the_keys_that_the_desktop_uses_are_shown(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
-        assert not dialog.granted.isVisible()
+        assert not dialog.talk_button.granted.isVisible()
         dialog.show_granted("mute", "Super+M")
-        assert dialog.granted.isVisible() and dialog.granted.text() == "Your desktop uses: Super+M to mute"
+        assert (
+            dialog.talk_button.granted.isVisible()
+            and dialog.talk_button.granted.text() == "Your desktop uses: Super+M to mute"
+        )
         dialog.show_granted("talk", "Super+T")
-        assert dialog.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute" and not cut_off(dialog)
+        assert (
+            dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute"
+            and not cut_off(dialog)
+        )
         for name in ("talk", "mute"):
             dialog.show_granted(name, "")
-        assert not dialog.granted.isVisible()
+        assert not dialog.talk_button.granted.isVisible()
 
 
 async def test_every_control_is_named_reached_by_tab_and_whole(settings: Settings) -> None:
@@ -401,7 +412,7 @@ async def test_every_control_is_named_reached_by_tab_and_whole(settings: Setting
         await place.end()
         dialog.show_health(ILL)
         dialog.show_hotkey_trouble("The desktop grants no keys to programs, so the keys work in this window only.")
-        press(dialog.talk_keys, Qt.Key.Key_A)
+        press(dialog.talk_button.talk_keys, Qt.Key.Key_A)
         place.dialog.show_level(0.0, -3.0, 1.0, True)
         edits = dialog.findChildren(QKeySequenceEdit)
         found = [*controls(dialog), *edits]
@@ -411,13 +422,13 @@ async def test_every_control_is_named_reached_by_tab_and_whole(settings: Setting
         reached = set(tabbed())
         missing = [w.accessibleName() for w in found if w not in reached and not isinstance(w, QRadioButton)]
         assert [name for name in missing if "level" not in name] == []
-        assert dialog.hold in reached
+        assert dialog.talk_button.hold in reached
         await until(lambda: not cut_off(dialog), 1.0)
         assert dialog.height() < 900 and dialog.width() <= 600
         assert place.tests.microphone_name.toolTip() == settings.microphone
 
 
-async def test_a_fault_is_told_and_the_test_is_over(settings: Settings) -> None:
+async def test_a_fault_is_reported_and_the_test_ends(settings: Settings) -> None:
     async with opened(settings) as place:
         place.service.refusal = RuntimeError("what")
         await place.run(place.tests.say_button)

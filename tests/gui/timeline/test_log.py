@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
 from app.gui.timeline.find import step
-from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.word_layout import LATEST_PX, MORE, flow
 from app.gui.timeline_data.levels import LONGEST_BRIDGE
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
@@ -20,6 +19,7 @@ from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Word
 from app.gui.timeline_data.track import Track
 from app.gui.timeline_data.turns import LONGEST_PARTIAL
+from app.gui.widgets.session_time import ManualClock
 from tests.gui.pictures.timeline import GPT, QWEN, long_talk, talk
 
 
@@ -73,7 +73,7 @@ def test_a_backchannel_needs_no_turn_before_it() -> None:
     assert (turn.backchannel, turn.text, turn.start, turn.end) == (True, "Mhm.", 4, 4)
 
 
-def test_what_is_only_told_of_late_has_a_turn_all_the_same() -> None:
+def test_a_transcript_without_a_start_has_a_turn_all_the_same() -> None:
     turn = log(e.TranscriptFinal(4, 3, "Hello.", 3.5)).turns.last
     assert (turn.text, turn.end) == ("Hello.", 4)
 
@@ -83,7 +83,7 @@ def test_long_partials_keep_their_end() -> None:
     assert made.partials.last.stable.endswith("end") and len(made.partials.last.stable) == LONGEST_PARTIAL + 1
 
 
-# -- the brain
+# -- the back-ends
 
 
 def test_a_revision_from_request_to_end() -> None:
@@ -97,8 +97,9 @@ def test_a_revision_from_request_to_end() -> None:
         e.OracleEnded(1.6, 1, "complete", 4),
     )
     request = made.requests.last
-    assert (request.start, request.first, request.end, request.reason) == (1, 1.3, 1.6, "complete")
-    assert (request.asked_words, request.words, request.final, request.past) == (3, 4, True, False)
+    revision = request.revision
+    assert (request.start, request.first, request.end, revision.end_reason) == (1, 1.3, 1.6, "complete")
+    assert (revision.asked_words, revision.words, revision.final, request.past) == (3, 4, True, False)
     assert request.fed_until == 1.7
     assert [(fed.words, fed.waited_ms, fed.backend) for fed in made.fed] == [(2, 30.0, QWEN), (2, 35.0, QWEN)]
 
@@ -113,9 +114,9 @@ def test_superseded_given_up_failed() -> None:
         e.OracleEnded(4, 3, "failed", 0),
     )
     one, two, three = made.requests
-    assert (one.past, one.by, one.past_at) == (True, 2, 2.5)
-    assert (two.past, two.by, two.end) == (True, 0, 3)
-    assert (three.past, three.reason) == (False, "failed")
+    assert (one.past, one.revision.by, one.revision.superseded_at) == (True, 2, 2.5)
+    assert (two.past, two.revision.by, two.end) == (True, 0, 3)
+    assert (three.past, three.revision.end_reason) == (False, "failed")
 
 
 def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -> None:
@@ -126,7 +127,7 @@ def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -
     assert all(request.slots[1] == 0 for request in made.requests)
 
 
-def test_the_side_has_rows_of_its_own_and_a_backend_is_named_when_it_is_another() -> None:
+def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
     made = log(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
     assert [(r.secondary, r.named) for r in made.requests] == [
         (False, True),
@@ -134,19 +135,42 @@ def test_the_side_has_rows_of_its_own_and_a_backend_is_named_when_it_is_another(
         (False, False),
         (False, True),
     ]
-    assert made.beside and made.backends == [QWEN, GPT]
+    assert made.has_secondary and made.backends == [QWEN, GPT]
     assert made.requests.at(1).slots[3] == 0
 
 
-def test_handing_over() -> None:
-    made = log(asked(1), asked(2, 1, GPT, secondary=True), e.OracleHandedOver(3, 3, 2), asked(3, 3, GPT))
-    assert (made.request(2).handed_to, made.request(3).handed_from) == (3, 2)
+def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
+    made = log(
+        asked(1),
+        asked(2, 1, GPT, secondary=True),
+        e.OracleDelta(2, 2, "Its own"),
+        e.OracleHandedOver(3, 2),
+        e.OracleSuperseded(3, 1, 2),
+        e.OracleFed(3.1, 2, 2, 9.0),
+        e.OracleEnded(4, 2, "complete", 2),
+    )
+    driver, secondary, rest = made.requests
+    assert (secondary.secondary, secondary.start, secondary.first, secondary.end) == (True, 1, 2, 3)
+    assert (rest.secondary, rest.start, rest.first, rest.end, rest.fed_until) == (False, 3, 3, 4, 3.1)
+    assert driver.past and not secondary.past and not rest.past
+    assert made.request(2) is rest and rest.named
+
+
+def test_what_was_complete_when_it_was_handed_over_is_a_moment_in_the_drivers_lane() -> None:
+    made = log(
+        asked(1, 1, GPT, secondary=True),
+        e.OracleDelta(2, 1, "Its own"),
+        e.OracleEnded(2.5, 1, "complete", 2),
+        e.OracleHandedOver(3, 1),
+    )
+    secondary, rest = made.requests
+    assert (secondary.end, rest.start, rest.first, rest.end) == (2.5, 3, 3, 3)
 
 
 def test_a_routed_turn_knows_its_kind() -> None:
     routed = e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why")
-    assert log(routed, asked(1, 1, GPT)).requests.last.kind == "stem"
-    assert log(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).requests.last.kind == ""
+    assert log(routed, asked(1, 1, GPT)).requests.last.revision.kind == "stem"
+    assert log(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).requests.last.revision.kind == ""
 
 
 def test_tokens_are_counted_by_frame() -> None:
@@ -183,7 +207,7 @@ def test_an_answer_word_by_word() -> None:
     answer = made.answers.last
     assert words(answer.words) == [(1.0, "well", True), (1.5, "then,", True), (2.0, "yes", True)]
     assert (answer.start, answer.end, answer.interrupted) == (1, 6, True)
-    assert (answer.mends, answer.holds) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
+    assert (answer.corrections, answer.holds) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
 
 
 def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own() -> None:
@@ -210,15 +234,15 @@ def test_trouble() -> None:
         e.FramesDropped(1, 6),
         e.Underrun(2, 1),
         e.RecognitionSkipped(3, 4),
-        e.Failure(4, "backend", "No brain."),
+        e.Failure(4, "backend", "No model."),
         e.LevelMeasured(4.08, -20, -20, 80.0),
         e.LevelMeasured(4.16, -20, -20, 103.0),
     )
     assert [(t.what, t.amount, t.sentence) for t in made.troubles] == [
         ("dropped", 6, ""),
         ("underrun", 1, ""),
-        ("shed", 4, ""),
-        ("failure", 0, "No brain."),
+        ("skipped", 4, ""),
+        ("failure", 0, "No model."),
         ("late", 23.0, ""),
     ]
 
@@ -236,7 +260,7 @@ def test_the_end_of_a_talk_ends_all_that_lasts() -> None:
     made = log(e.UserStarted(1, 1), asked(1, 2), e.AssistantStarted(3, 1, 1), e.LevelMeasured(4, -20, -20))
     made.end()
     assert [made.turns.last.end, made.requests.last.end, made.answers.last.end] == [4, 4, 4]
-    assert made.requests.last.reason == "stopped"
+    assert made.requests.last.revision.end_reason == "stopped"
     made.begin()
     assert (made.now, len(made.turns), made.levels.newest, made.backends) == (0, 0, -1, [])
 
@@ -394,7 +418,7 @@ def test_words_end_where_the_next_turn_begins() -> None:
 
 
 def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
     seen, at, told = [], 0.0, 0
     while at < 20.0:
@@ -403,7 +427,7 @@ def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
         # A frame each 80 ms, told up to 33 ms later; nothing at all from second 8 to 9, and then all of it.
         while (told + 1) * 0.08 + (told * 7 % 33) / 1000 <= at and not 8 < at < 9:
             told += 1
-            edge.hear(told * 0.08)
+            edge.update(told * 0.08)
         seen.append(edge.move())
     steps = np.diff(seen)
     assert np.all(steps >= 0)
@@ -414,24 +438,24 @@ def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
 
 
 def test_the_edge_waits_for_a_session_that_falls_behind_and_jumps_after_one_far_ahead() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
     seen = []
     for tick in range(1800):
         clock.now = tick / 60
         late = 0.6 if tick > 300 else 0.0  # the microphone was away for so long, and goes on where it was
         if tick % 5 == 0:
-            edge.hear(tick / 60 - late)
+            edge.update(tick / 60 - late)
         seen.append(edge.move())
     assert np.all(np.diff(seen) >= 0)
     assert seen[-1] == pytest.approx(1799 / 60 - 0.6 - LAG_SECONDS, abs=0.06)
-    edge.hear(clock.now + 60)
+    edge.update(clock.now + 60)
     assert edge.move() == pytest.approx(clock.now + 60 - LAG_SECONDS, abs=0.01)
 
 
 def test_before_the_first_frame_time_stands_still() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
-    edge.hear(0.0)
+    edge.update(0.0)
     clock.now = 5.0
     assert edge.move() == 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -13,24 +12,25 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.conversation import events as e
-from app.gui.timeline.pane import VIEW_MODULE, TimelinePane
-from app.gui.timeline.replay import ReplayClock, replay
-from app.gui.timeline.view import AHEAD_SHARE, USUAL_SECONDS, TimelineView
+from app.gui.timeline.pane import TimelinePane
+from app.gui.timeline.view import TimelineView
+from app.gui.timeline.view_range import AHEAD_SHARE, USUAL_SECONDS
 from app.gui.timeline_data.live_clock import LAG_SECONDS
+from app.gui.widgets.session_time import ManualClock
 from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
 
 SIZE = (1200, 220)
-Shown = tuple[TimelinePane, TimelineView, ReplayClock]
+Shown = tuple[TimelinePane, TimelineView, ManualClock]
 
 
 @pytest.fixture
 def empty(qtbot) -> Shown:
     """A shown pane in which a talk has just begun; its own timer ticks, but its clock stands still."""
-    clock = ReplayClock()
+    clock = ManualClock()
     pane = TimelinePane(clock=clock)
     qtbot.addWidget(pane)
     pane.resize(*SIZE)
-    view = pane.make_view()
+    view = pane.view
     pane.show()
     pane.begin()
     return pane, view, clock
@@ -52,21 +52,20 @@ def say(shown: Shown, *events: e.Event) -> None:
     pane.settle()
     clock.now += 0.02
     view.advance()
-    view.viewport().repaint()
+    view.repaint()
 
 
 def spot(view: TimelineView, second: float, y: float) -> QPoint:
     """Where a second is on the screen, at a height of the box."""
-    point = view.box.mapToScene(QPointF(second * view.scale_px - view.left_px, y))
-    return view.mapFromScene(point)
+    return QPointF(view.box.left() + second * view.frame.scale - view.frame.left, y).toPoint()
 
 
 def lane(view: TimelineView, name: str) -> float:
-    return view.painter_of_now().lanes.strips[name].middle
+    return view.picture.painter(view.frame).canvas.lanes.strips[name].middle
 
 
 def hover(view: TimelineView, second: float, y: float) -> str:
-    QTest.mouseMove(view.viewport(), spot(view, second, y))
+    QTest.mouseMove(view, spot(view, second, y))
     return view.readout
 
 
@@ -80,11 +79,11 @@ def colours(view: TimelineView) -> set[str]:
 
 def test_each_backend_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
     pane, view, _ = full
-    before, after = (view.colours.backend(pane.log.backends.index(backend)) for backend in (QWEN, GPT))
+    before, after = (view.picture.colours.backend(pane.log.backends.index(backend)) for backend in (QWEN, GPT))
     assert before != after
     image = view.grab().toImage()
-    painter = view.painter_of_now()
-    strip = painter.lanes.strips["backend"]
+    painter = view.picture.painter(view.frame)
+    strip = painter.canvas.lanes.strips["backend"]
 
     def has(colour: QColor, earliest: float, latest: float) -> bool:
         left, right = spot(view, earliest, strip.top), spot(view, latest, strip.bottom)
@@ -106,7 +105,7 @@ def test_sound_is_loud_where_somebody_spoke(full: Shown) -> None:
     image = view.grab().toImage()
 
     def loud(name: str, second: float) -> bool:
-        colour = (view.colours.user if name == "you" else view.colours.assistant).name()
+        colour = (view.picture.colours.user if name == "you" else view.picture.colours.assistant).name()
         point = spot(view, second, lane(view, name))
         column = [image.pixelColor(point.x(), point.y() + y).name() for y in range(-8, 9)]
         return column.count(colour) >= 5
@@ -115,16 +114,19 @@ def test_sound_is_loud_where_somebody_spoke(full: Shown) -> None:
     assert [loud("kame", second) for second in (3.0, 10.0, 22.0)] == [False, True, True]
 
 
-def test_a_changed_past_is_painted_anew(full: Shown) -> None:
+def test_a_changed_past_is_painted_again(full: Shown) -> None:
     pane, view, clock = full
     before = view.grab().toImage()
     pane.apply(e.OracleSuperseded(clock.now, 7, 8))
     pane.settle()
     after = view.grab().toImage()
     y = lane(view, "backend")
-    at, far = spot(view, 21.5, y - view.painter_of_now().lanes.strips["backend"].height / 4), spot(view, 11.0, y)
+    at, far = (
+        spot(view, 21.5, y - view.picture.painter(view.frame).canvas.lanes.strips["backend"].height / 4),
+        spot(view, 11.0, y),
+    )
     request = pane.log.request(7)
-    top, tall = view.painter_of_now().bars.row(request)
+    top, tall = view.picture.painter(view.frame).bars.row(request)
     at = spot(view, 21.5, top + tall / 4)
     assert before.pixelColor(at) != after.pixelColor(at)
     assert before.pixelColor(far) == after.pixelColor(far)
@@ -140,19 +142,19 @@ def test_stretches_painted_one_by_one_are_the_same_as_painted_in_one_go(empty: S
             batch = []
     say(empty, *batch)
     grown = view.grab().toImage()
-    view._shape = ()  # forgets all pictures
+    view.picture.forget()
     fresh = view.grab().toImage()
     different = sum(grown.pixel(x, y) != fresh.pixel(x, y) for x in range(grown.width()) for y in range(grown.height()))
     assert different <= 0.001 * grown.width() * grown.height()
     assert len(pane.log.requests) == 7
 
 
-def test_the_side_gets_a_lane_when_it_is_asked(full: Shown) -> None:
+def test_the_comparison_gets_a_lane_when_it_is_asked(full: Shown) -> None:
     _, view, clock = full
-    assert "secondary" not in view.painter_of_now().lanes.strips
+    assert "secondary" not in view.picture.painter(view.frame).canvas.lanes.strips
     at = clock.now
     say(full, e.OracleRequested(at, 90, 2, *CLAUDE, "who", True, True))
-    assert hover(view, at, lane(view, "secondary") - 6).startswith("At the side: Revision 90, claude-sonnet")
+    assert hover(view, at, lane(view, "secondary") - 6).startswith("Comparison: Revision 90, claude-sonnet")
 
 
 @pytest.mark.parametrize("height", [80, 120, 180, 300])
@@ -160,7 +162,7 @@ def test_lanes_share_any_height_without_touching(full: Shown, height: int) -> No
     pane, view, _ = full
     pane.resize(1000, height + pane.height() - view.height())
     QApplication.processEvents()
-    lanes = view.painter_of_now().lanes
+    lanes = view.picture.painter(view.frame).canvas.lanes
     assert view.box.height() == pytest.approx(height, abs=2)
     bottom = 0.0
     for name in lanes.order:
@@ -179,10 +181,10 @@ def test_it_moves_on_with_its_clock_between_events(full: Shown) -> None:
     for _ in range(30):
         clock.now += 1 / 60
         view.advance()
-        rights.append(view.right)
+        rights.append(view.range.right)
     steps = [b - a for a, b in pairwise(rights)]
     assert all(0.5 / 60 < step < 1.5 / 60 for step in steps)
-    assert view.right - view.seconds * AHEAD_SHARE == pytest.approx(clock.now - LAG_SECONDS, abs=0.05)
+    assert view.range.right - view.range.seconds * AHEAD_SHARE == pytest.approx(clock.now - LAG_SECONDS, abs=0.05)
 
 
 def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: Shown, qtbot) -> None:
@@ -207,54 +209,54 @@ def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: S
 
 def test_the_timer_paints_by_itself(full: Shown, qtbot) -> None:
     _, view, clock = full
-    count, right = view.painted, view.right
+    count, right = view.painted, view.range.right
     clock.now += 0.5
-    qtbot.waitUntil(lambda: view.painted >= count + 3 and view.right > right)
+    qtbot.waitUntil(lambda: view.painted >= count + 3 and view.range.right > right)
 
 
 def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
     pane, view, clock = full
     pane.reduced_motion = True
-    right = view.right
+    right = view.range.right
     clock.now += 0.4
     qtbot.wait(50)
-    assert view.right == right
+    assert view.range.right == right
     pane.apply(e.LevelMeasured(clock.now, -30, -30))
     pane.settle()
-    assert view.right == pytest.approx(right + 0.4, abs=0.15)
+    assert view.range.right == pytest.approx(right + 0.4, abs=0.15)
 
 
 def test_pause_holds_still_and_follow_catches_up(full: Shown) -> None:
     pane, view, _ = full
     QTest.mouseClick(pane.follow_button, Qt.MouseButton.LeftButton)
     assert (pane.follow_button.text(), pane.follow_button.accessibleName()) == ("Follow", "Follow the talk again")
-    right = view.right
+    right = view.range.right
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(60)))
-    assert view.right == right and not view.following
+    assert view.range.right == right and not view.range.following
     QTest.mouseClick(pane.follow_button, Qt.MouseButton.LeftButton)
-    assert view.right - right == pytest.approx(4.8, abs=0.3)
-    assert (view.following, pane.follow_button.text()) == (True, "Pause")
+    assert view.range.right - right == pytest.approx(4.8, abs=0.3)
+    assert (view.range.following, pane.follow_button.text()) == (True, "Pause")
 
 
 def test_dragging_scrolls_back_and_pauses(full: Shown) -> None:
     pane, view, _ = full
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(400)))
-    right, y = view.right, lane(view, "oracle")
+    right, y = view.range.right, lane(view, "oracle")
     start = spot(view, 40.0, y)
-    QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=start)
+    QTest.mousePress(view, Qt.MouseButton.LeftButton, pos=start)
     for across in (60, 120, 180):
-        QTest.mouseMove(view.viewport(), start + QPoint(across, 0))
-    QTest.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=start + QPoint(180, 0))
-    assert not view.following and pane.follow_button.text() == "Follow"
-    assert right - view.right == pytest.approx(180 / view.scale_px, rel=0.2)
-    assert view.seconds == pytest.approx(USUAL_SECONDS)
+        QTest.mouseMove(view, start + QPoint(across, 0))
+    QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=start + QPoint(180, 0))
+    assert not view.range.following and pane.follow_button.text() == "Follow"
+    assert right - view.range.right == pytest.approx(180 / view.frame.scale, rel=0.2)
+    assert view.range.seconds == pytest.approx(USUAL_SECONDS)
 
 
 def wheel(view: TimelineView, notches: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    place = QPointF(view.viewport().rect().center())
+    place = QPointF(view.rect().center())
     event = QWheelEvent(
         place,
-        view.viewport().mapToGlobal(place),
+        view.mapToGlobal(place),
         QPoint(),
         QPoint(0, 120 * notches),
         Qt.MouseButton.NoButton,
@@ -262,45 +264,44 @@ def wheel(view: TimelineView, notches: int, keys: Qt.KeyboardModifier = Qt.Keybo
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(view.viewport(), event)
+    QApplication.sendEvent(view, event)
 
 
 def test_the_wheel_scrolls_and_comes_back_to_the_present(full: Shown) -> None:
     _, view, _ = full
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(400)))
-    right = view.right
+    right = view.range.right
     wheel(view, 2)
-    assert not view.following and right - view.right == pytest.approx(0.2 * view.seconds)
+    assert not view.range.following and right - view.range.right == pytest.approx(0.2 * view.range.seconds)
     wheel(view, -1)
-    assert not view.following
+    assert not view.range.following
     wheel(view, -2)
-    assert view.following and view.right == pytest.approx(right, abs=0.1)
+    assert view.range.following and view.range.right == pytest.approx(right, abs=0.1)
 
 
 def test_the_wheel_with_ctrl_zooms(full: Shown) -> None:
     _, view, _ = full
     wheel(view, 3, Qt.KeyboardModifier.ControlModifier)
-    assert view.following and view.seconds == pytest.approx(USUAL_SECONDS / 1.2**3)
-    assert view.right == pytest.approx(view.edge.at + view.seconds * AHEAD_SHARE)
+    assert view.range.following and view.range.seconds == pytest.approx(USUAL_SECONDS / 1.2**3)
+    assert view.range.right == pytest.approx(view.edge.at + view.range.seconds * AHEAD_SHARE)
     view.pause()
-    point = QPointF(view.viewport().rect().center())
-    x = view.box.mapFromScene(view.mapToScene(point.toPoint())).x()
-    second = (view.left_px + x) / view.scale_px
+    x = view.rect().center().x() - view.box.left()
+    second = (view.frame.left + x) / view.frame.scale
     wheel(view, 3, Qt.KeyboardModifier.ControlModifier)
-    assert (view.left_px + x) / view.scale_px == pytest.approx(second, abs=0.05)
+    assert (view.frame.left + x) / view.frame.scale == pytest.approx(second, abs=0.05)
 
 
 def test_buttons_zoom_and_go_back_to_thirty_seconds(full: Shown) -> None:
     pane, view, _ = full
     QTest.mouseClick(pane.in_button, Qt.MouseButton.LeftButton)
-    assert view.seconds == pytest.approx(20)
+    assert view.range.seconds == pytest.approx(20)
     for _ in range(12):
         QTest.mouseClick(pane.out_button, Qt.MouseButton.LeftButton)
-    assert view.seconds == 600
-    view.viewport().repaint()  # words give way to the rest
+    assert view.range.seconds == 600
+    view.repaint()  # words give way to the rest
     view.pause()
     QTest.mouseClick(pane.last_button, Qt.MouseButton.LeftButton)
-    assert view.following and view.seconds == USUAL_SECONDS
+    assert view.range.following and view.range.seconds == USUAL_SECONDS
 
 
 def test_a_new_talk_is_empty_and_followed(full: Shown) -> None:
@@ -309,23 +310,23 @@ def test_a_new_talk_is_empty_and_followed(full: Shown) -> None:
     pane.end()
     old = view.grab().toImage()
     pane.begin()
-    assert view.following and view.edge.at == 0 and len(pane.log.requests) == 0
+    assert view.range.following and view.edge.at == 0 and len(pane.log.requests) == 0
     assert view.grab().toImage() != old
     clock.now += 100
     say((pane, view, clock), e.UserStarted(0.0, 1), e.LevelMeasured(0.08, -20, -20))
-    assert view.right == pytest.approx(view.seconds * AHEAD_SHARE, abs=0.1)
+    assert view.range.right == pytest.approx(view.range.seconds * AHEAD_SHARE, abs=0.1)
 
 
 def test_a_talk_that_is_over_stays_and_can_be_looked_through(full: Shown) -> None:
     pane, view, clock = full
     pane.end()
-    right = view.right
+    right = view.range.right
     clock.now += 10
     pane.settle()
-    assert view.right == right
+    assert view.range.right == right
     assert hover(view, 11.5, lane(view, "kame")).startswith("KAME said from 0:06.9")
     wheel(view, 1)
-    assert not view.following
+    assert not view.range.following
 
 
 # -- explaining
@@ -333,7 +334,7 @@ def test_a_talk_that_is_over_stays_and_can_be_looked_through(full: Shown) -> Non
 
 def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
     pane, view, _ = full
-    painter = view.painter_of_now()
+    painter = view.picture.painter(view.frame)
 
     def bar(revision: int, second: float) -> str:
         top, tall = painter.bars.row(pane.log.request(revision))
@@ -347,19 +348,19 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
         "superseded by 3 at 0:08.1"
     )
     assert bar(4, 11.0) == (
-        "Revision 4, gpt-4.1 (OpenAI): asked on the complete turn at 0:09.7, first words after 600 ms, 17 words, "
+        "Revision 4, gpt-4.1 (OpenAI): asked on the complete turn at 0:09.7, first words after 600 ms, 16 words, "
         "complete after 3.2 s"
     )
     assert "given up for a newer one" in bar(5, 18.9)
-    assert hover(view, 9.6, lane(view, "kame")) == "0:09.6: from here on gpt-4.1 (OpenAI) thinks"
-    assert hover(view, 5.0, lane(view, "oracle")) == "0:05.0: 1 word of revision 2 went into the voice, after 12 ms"
+    assert hover(view, 9.6, lane(view, "kame")) == "0:09.6: from here on gpt-4.1 (OpenAI) answers"
+    assert hover(view, 5.0, lane(view, "oracle")) == "0:05.0: 1 word of revision 2 reached the voice after 12 ms"
     trouble = lane(view, "trouble")
     assert hover(view, 14.2, trouble) == "0:14.2: a gap in the sound, the loudspeaker ran dry"
     assert hover(view, 15.04, trouble) == "0:15.0: a frame was late by 51 ms"
     assert hover(view, 24.7, trouble) == "0:24.7: 2 frames were dropped, to catch up with the microphone"
     answer = hover(view, 17.0, lane(view, "kame"))
     assert answer.endswith("; corrected by revision 4 at 0:12.9; you interrupted it")
-    words = painter.lanes.strips["words"]
+    words = painter.canvas.lanes.strips["words"]
     assert hover(view, 3.9, words.bottom - 2) == (
         "Understood by 0:03.9: “What is the highest mountain in”; “you” may still change"
     )
@@ -399,39 +400,39 @@ def test_left_and_right_walk_through_what_happened(full: Shown) -> None:
     press(view, Qt.Key.Key_Right)
     assert view.readout == told[-2]
     press(view, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
-    assert view.cursor in list(pane.log.partials) and view.readout.startswith("Settled at")
+    assert view.cursor_thing in list(pane.log.partials) and view.readout.startswith("Settled at")
     press(view, Qt.Key.Key_Escape)
-    assert (view.cursor, view.readout) == (None, "")
+    assert (view.cursor_thing, view.readout) == (None, "")
 
 
 def test_the_cursor_brings_into_view_what_it_picks(full: Shown) -> None:
     _, view, _ = full
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(800)))
-    assert view.following
+    assert view.range.following
     press(view, Qt.Key.Key_Left)
-    left = view.right - view.seconds * (1 + AHEAD_SHARE)
-    assert not view.following and left < view.cursor.start < view.right
+    left = view.range.right - view.range.seconds * (1 + AHEAD_SHARE)
+    assert not view.range.following and left < view.cursor_thing.start < view.range.right
 
 
 def test_keys_pause_zoom_and_jump(full: Shown) -> None:
     _, view, _ = full
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(800)))
     press(view, Qt.Key.Key_P)
-    assert not view.following
+    assert not view.range.following
     press(view, Qt.Key.Key_P)
-    assert view.following
+    assert view.range.following
     press(view, Qt.Key.Key_Plus)
-    assert view.seconds == pytest.approx(20)
+    assert view.range.seconds == pytest.approx(20)
     press(view, Qt.Key.Key_Minus)
-    assert view.seconds == pytest.approx(30)
+    assert view.range.seconds == pytest.approx(30)
     press(view, Qt.Key.Key_Home)
-    assert not view.following and view.right == pytest.approx(30)
+    assert not view.range.following and view.range.right == pytest.approx(30)
     press(view, Qt.Key.Key_PageDown)
-    assert view.right == pytest.approx(57)
+    assert view.range.right == pytest.approx(57)
     press(view, Qt.Key.Key_PageUp)
-    assert view.right == pytest.approx(30)
+    assert view.range.right == pytest.approx(30)
     press(view, Qt.Key.Key_End)
-    assert view.following and view.right == pytest.approx(view.live_right)
+    assert view.range.following and view.range.right == pytest.approx(view.range.live_right)
 
 
 def test_the_talk_buttons_key_is_left_to_the_window(full: Shown) -> None:
@@ -476,12 +477,12 @@ def test_focus_is_seen(full: Shown) -> None:
 
 def test_it_follows_the_systems_colours(full: Shown) -> None:
     pane, view, _ = full
-    light = view.colours
+    light = view.picture.colours
     palette = QPalette(pane.palette())
     for role, name in (("Base", "#17181a"), ("Window", "#202124"), ("Text", "#e8eaed"), ("WindowText", "#e8eaed")):
         palette.setColor(getattr(QPalette.ColorRole, role), QColor(name))
     pane.setPalette(palette)
-    dark = view.colours
+    dark = view.picture.colours
     assert dark.ground.name() == "#17181a" != light.ground.name()
     seen = colours(view)
     assert {"#17181a", dark.user.name(), dark.assistant.name()} <= seen
@@ -511,14 +512,18 @@ def test_it_is_saved_as_a_readable_image(full: Shown, tmp_path) -> None:
     pane, view, _ = full
     pane.save(tmp_path / "timeline.png")
     image = QImage(str(tmp_path / "timeline.png"))
-    assert (image.width(), image.height()) == (2 * view.viewport().width(), 2 * view.viewport().height())
+    assert (image.width(), image.height()) == (2 * view.width(), 2 * view.height())
     seen = {image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)}
-    assert {view.colours.user.name(), view.colours.assistant.name(), view.colours.backend(1).name()} <= seen
+    assert {
+        view.picture.colours.user.name(),
+        view.picture.colours.assistant.name(),
+        view.picture.colours.backend(1).name(),
+    } <= seen
     pane.save(tmp_path / "timeline.svg")
     root = ElementTree.parse(tmp_path / "timeline.svg").getroot()
-    assert root.get("viewBox") == f"0 0 {view.viewport().width()} {view.viewport().height()}"
+    assert root.get("viewBox") == f"0 0 {view.width()} {view.height()}"
     texts = " ".join("".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text"))
-    assert "KAME" in texts and "gpt-4.1" in texts and "Brain" in texts
+    assert "KAME" in texts and "gpt-4.1" in texts and "Model" in texts
     with pytest.raises(OSError):
         pane.save(tmp_path / "missing" / "timeline.png")
     with pytest.raises(OSError):
@@ -540,45 +545,22 @@ def test_the_export_button_asks_where_to_without_blocking(full: Shown, tmp_path,
     assert failed.args[0].startswith("The image could not be saved (")
 
 
-# -- how it comes to be
+# -- how long it takes
 
 
-def test_the_plot_is_loaded_behind_the_first_picture(qtbot, monkeypatch) -> None:
-    monkeypatch.delitem(sys.modules, VIEW_MODULE)
-    pane = TimelinePane(clock=ReplayClock())
-    qtbot.addWidget(pane)
-    pane.begin()
-    for event in talk():
-        pane.apply(event)  # what is said before is not lost
-    pane.settle()
-    assert pane.view is None and not pane.export_button.isEnabled()
-    with qtbot.waitSignal(pane.view_made):
-        pane.show()
-        assert pane.view is None
-    assert pane.export_button.isEnabled() and pane.view.running
-    assert len(pane.view.log.requests) == 7
-    pane.end()
-
-
-def test_a_library_that_is_missing_is_told_of(qtbot, monkeypatch) -> None:
-    monkeypatch.setattr("app.gui.timeline.pane.VIEW_MODULE", "app.gui.no_such_module")
-    monkeypatch.setattr("app.gui.timeline.pane.LOAD_AFTER_MS", 0)
-    pane = TimelinePane(clock=ReplayClock())
-    qtbot.addWidget(pane)
-    pane.show()
-    qtbot.waitUntil(lambda: "can't be drawn" in pane._waiting.text())
-    pane.apply(e.LevelMeasured(0.08, -20, -20))
-    pane.settle()
-
-
-def test_a_dense_talk_is_replayed_with_a_picture_every_16_ms(empty: Shown) -> None:
+def test_of_a_dense_talk_only_what_is_new_is_painted(empty: Shown) -> None:
     pane, view, clock = empty
-    times = replay(pane, clock, long_talk(0.25))
-    assert len(times.pictures) == pytest.approx(15 / 0.016, abs=6)
-    assert len(times.batches) == pytest.approx(15 / 0.033, abs=6)
+    view.timer.stop()
+    waiting = sorted(long_talk(0.25), key=lambda event: event.at)
+    pictures = int(15 / 0.016)
+    for picture in range(pictures):
+        clock.now = picture * 0.016
+        while waiting and waiting[0].at <= clock.now:
+            pane.apply(waiting.pop(0))
+        view.advance()
+        view.repaint()
     assert view.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
-    # Only what is new is painted: far less than everything for each picture.
-    assert view.tiles.painted < len(times.pictures)
+    assert view.picture.tiles.painted < pictures
 
 
 def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> None:
@@ -586,12 +568,12 @@ def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> No
     for event in long_talk(31):
         pane.apply(event)
     clock.now = 31 * 60
-    pane.edge.hear(31 * 60.0)
+    pane.edge.update(31 * 60.0)
     view.follow()
     log = pane.log
     assert log.now == pytest.approx(31 * 60, abs=0.2)
     window = [len(track.between(log.now - 30, log.now)) for track in log.tracks]
     assert max(window) < 200 and len(log.partials) > 500
     view.to_start()
-    assert view.right == pytest.approx(log.oldest + USUAL_SECONDS)
-    view.viewport().repaint()
+    assert view.range.right == pytest.approx(log.oldest + USUAL_SECONDS)
+    view.repaint()

@@ -75,7 +75,7 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
         field = window.transcript.type_box.field
         assert field.text() == "First. Second." and "goes on" in field.placeholderText()
         field.clear()
-        typed(window, "Third.")  # which begins the talk anew
+        typed(window, "Third.")  # which starts the talk again
         assert factory.gate is not None and field.text() == ""
         factory.gate.set()
         await until(lambda: window.messages.rows)
@@ -98,7 +98,7 @@ async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
         assert "Enter" in window.transcript.type_box.field.placeholderText()
         window.setup.stop_button.click()
         typed(window, "Third.")
-        window.live.restart_wanted.emit()
+        window.manager.restart_wanted.emit()
         await until(lambda: len(factory.sessions) == 2)
         await until(lambda: window.manager.session is not None)
         assert (written(factory.sessions[0]), written(factory.session)) == (["First.", "Second."], ["Third."])
@@ -128,7 +128,7 @@ async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
         assert (written(first), written(factory.session)) == ([], ["For the new one."])
 
 
-async def test_arrows_fetch_what_was_sent_and_keep_what_is_being_typed() -> None:
+async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)

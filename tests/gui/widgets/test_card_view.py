@@ -46,7 +46,7 @@ def test_cards_can_be_put_anywhere_and_taken_out(qtbot: QtBot) -> None:
             view.insert_card(place, card(f"h{step}", (f"body {step}", "text")))
             wanted.insert(place, f"h{step}\nbody {step}")
         assert texts(view) == wanted
-    left = {view._block(place, 0).blockFormat().leftMargin() for place in range(len(wanted))}
+    left = {view.content.block(place, 0).blockFormat().leftMargin() for place in range(len(wanted))}
     assert len(left) == 1
 
 
@@ -89,7 +89,7 @@ def test_what_is_the_same_costs_nothing_and_a_selection_survives_elsewhere(qtbot
     for number in range(3):
         view.insert_card(number, card("h", (f"body {number}", "text")))
     cursor = view.textCursor()
-    cursor.setPosition(view._block(0, 1).position())
+    cursor.setPosition(view.content.block(0, 1).position())
     cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
     view.setTextCursor(cursor)
     edits = view.edits
@@ -127,12 +127,12 @@ def test_new_colours_reach_the_text(qtbot: QtBot) -> None:
     assert texts(view) == ["You\ntextloose"]
 
 
-def test_a_new_look_keeps_a_selection_and_writes_no_letter_anew(qtbot: QtBot) -> None:
+def test_a_new_look_keeps_a_selection_and_writes_no_letter_again(qtbot: QtBot) -> None:
     view = made(qtbot)
     view.insert_card(0, card("h", ("heard 😀 words and more", "text")))
     written: list[tuple[int, int, int]] = []
     cursor = view.textCursor()
-    cursor.setPosition(view._block(0, 1).position() + 9)
+    cursor.setPosition(view.content.block(0, 1).position() + 9)
     cursor.movePosition(cursor.MoveOperation.NextWord, cursor.MoveMode.KeepAnchor)
     view.setTextCursor(cursor)
     view.document().contentsChange.connect(lambda *change: written.append(change))
@@ -212,13 +212,13 @@ def test_the_caret_is_painted_where_it_stands_and_copied_nowhere(qtbot: QtBot) -
         )
 
     cursor = view.textCursor()
-    cursor.setPosition(view._block(0, 1).position() + 5)
+    cursor.setPosition(view.content.block(0, 1).position() + 5)
     assert abs(left(early) - view.cursorRect(cursor).left()) <= 5
     assert left(late) > left(early) + 5
     assert view.card_text(0) == "h\nheard 😀 still"
 
 
-def test_the_mouse_is_told_what_a_card_has_to_say(qtbot: QtBot) -> None:
+def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:
     view = made(qtbot)
     view.insert_card(0, replace(card("a", ("body", "text")), tip="<Asked> on\nmore"))
     view.insert_card(1, card("b", ("body", "text")))

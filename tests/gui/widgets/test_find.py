@@ -32,8 +32,8 @@ def ground(window: MainWindow) -> str:
 def current(window: MainWindow) -> str:
     """The paragraph of the place that is marked most."""
     marks = window.transcript.view.extraSelections()
-    strongest = window.transcript.find._current
-    first = max(0, min(strongest - 250, len(window.transcript.find._places) - 500))
+    strongest = window.transcript.find_bar._current
+    first = max(0, min(strongest - 250, len(window.transcript.find_bar._places) - 500))
     return marks[strongest - first].cursor.block().text()
 
 
@@ -41,7 +41,7 @@ async def looked_for(window: MainWindow, words: str) -> FindBar:
     """Opens the bar with its key, and types words into it."""
     await until(window.isActiveWindow)
     QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Find))
-    bar = window.transcript.find
+    bar = window.transcript.find_bar
     assert bar.isVisible() and bar.field.hasFocus()
     bar.field.clear()
     QTest.keyClicks(bar.field, words)
@@ -148,7 +148,7 @@ async def test_two_thousand_turns_are_searched() -> None:
         assert window.transcript.view.viewport().rect().intersects(box), "it is brought into view"
 
 
-async def test_another_conversation_is_not_marked_with_what_was_looked_for() -> None:
+async def test_another_conversation_is_not_marked_with_the_last_search() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, *spoken(1, "One fish?"))

@@ -21,7 +21,7 @@ def backends(qtbot: QtBot) -> PickList:
     return backends
 
 
-def test_arrows_pass_over_what_is_not_wanted(backends: PickList) -> None:
+def test_arrows_choose_nothing_on_their_way(backends: PickList) -> None:
     picked: list[int] = []
     backends.activated.connect(picked.append)
     QTest.keyClick(backends, Qt.Key.Key_Down)
@@ -33,7 +33,7 @@ def test_arrows_pass_over_what_is_not_wanted(backends: PickList) -> None:
     assert picked == [2] and backends.currentText() == "Anthropic"
 
 
-def test_letters_look_for_the_whole_word(backends: PickList) -> None:
+def test_letters_search_for_the_whole_word(backends: PickList) -> None:
     picked: list[int] = []
     backends.activated.connect(picked.append)
     QTest.keyClick(backends, Qt.Key.Key_A)

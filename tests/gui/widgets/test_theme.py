@@ -40,7 +40,7 @@ def app(qapp: QApplication) -> Iterator[QApplication]:
     yield qapp
     manager = qapp.findChild(theme._Manager)
     if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._follow)
+        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
         manager.setParent(None)
     qapp.styleHints().unsetColorScheme()
     qapp.setPalette(palette)

@@ -1,7 +1,4 @@
-"""A stand-in for the module sounddevice: devices are data, and the test calls the callback itself.
-
-Knows nothing of what is tested with it.
-"""
+"""A stand-in for the module sounddevice: devices are data, and the test calls the callback itself."""
 
 from __future__ import annotations
 
@@ -10,13 +7,35 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from app.audio.devices import portaudio_library
+
+BLOCK = 480
+
 
 class PortAudioError(Exception):
     """(message, code[, host error]), as sounddevice raises it."""
 
 
+def ramp(start: int, count: int) -> np.ndarray:
+    """Distinct samples in [-1, 1]."""
+    return (np.arange(start, start + count) % 30_000 / 32_768).astype(np.float32)
+
+
+def accept_only(rate: int, channels: int) -> Callable[[dict], Exception | None]:
+    """For `FakeSoundDevice.refuse`: a device that accepts one format."""
+
+    def refuse(options: dict) -> Exception | None:
+        if options["samplerate"] != rate:
+            return PortAudioError("Invalid sample rate", portaudio_library.INVALID_RATE)
+        if options["channels"] != channels:
+            return PortAudioError("Invalid number of channels", portaudio_library.INVALID_CHANNELS)
+        return None
+
+    return refuse
+
+
 class FakeStream:
-    """A stream that runs when `tick` is called. `owner` says which shapes and devices it accepts."""
+    """A stream that runs when `tick` is called. `owner` accepts or refuses its format and device."""
 
     def __init__(self, owner: FakeSoundDevice, kind: str, **options) -> None:
         self.owner, self.kind, self.options = owner, kind, options
@@ -42,7 +61,7 @@ class FakeStream:
         self.options["finished_callback"]()
 
     def tick(self, block: np.ndarray | None = None) -> np.ndarray:
-        """One callback: with `block` of shape (n, channels) captured, or for playing; the block."""
+        """Calls the callback once, with `block` of shape (n, channels) captured or to be filled; returns the block."""
         frames, channels = self.options["blocksize"], self.options["channels"]
         if block is None:
             block = np.full((frames, channels), np.nan, np.float32)
@@ -55,7 +74,7 @@ class FakeStream:
 
 
 class FakeSoundDevice:
-    """What `native.load` is to return. Devices: (name, host API, inputs, outputs[, default rate])."""
+    """Replaces `portaudio_library.load()`. Devices: (name, host API, inputs, outputs[, default rate])."""
 
     PortAudioError = PortAudioError
 

@@ -1,4 +1,4 @@
-"""Finding devices by name, and the sentences when that fails. No PortAudio is used."""
+"""Finding devices by name, and the error messages when that fails, over a stand-in for PortAudio."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable
 
 import pytest
 
-from app.audio.devices import pulse
-from app.audio.devices.listing import find_input, find_output, list_devices, refresh
-from app.audio.io import portaudio_library
+from app.audio.devices import portaudio_library, pulse
+from app.audio.devices.listing import find_input, find_output, list_devices
 from app.audio.io.errors import DeviceError
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
-SERVICE = (
+ROWS = (
     ("HDA Intel PCH: ALC257", "ALSA", 2, 2),
     ("USB Headset: Audio", "ALSA", 1, 2),
     ("USB Camera: Audio", "ALSA", 2, 0, 16_000),
     ("pulse", "ALSA", 32, 32, 44_100),
 )
+MIC, SPEAKER = ("Mic", "ALSA", 1, 0), ("Speaker", "ALSA", 0, 2)
 
 
 @pytest.fixture
@@ -30,79 +30,72 @@ def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
         monkeypatch.setattr(portaudio_library, "load", lambda: fake)
         return fake
 
-    monkeypatch.setattr(pulse, "look", lambda: None)  # whatever runs on this machine
-
+    monkeypatch.setattr(pulse, "query", lambda: None)  # ignores this machine's sound server
     return plug
 
 
 def test_list(plug) -> None:
-    plug(*SERVICE, default=(2, 1))
+    plug(*ROWS, default=(2, 1))
     devices = list_devices()
-    assert [device.name for device in devices] == [row[0] for row in SERVICE]
+    assert [device.name for device in devices] == [row[0] for row in ROWS]
     camera = devices[2]
     assert (camera.inputs, camera.outputs, camera.default_rate, camera.host_api) == (2, 0, 16_000, "ALSA")
     assert [device.is_default_input for device in devices] == [False, False, True, False]
     assert [device.is_default_output for device in devices] == [False, True, False, False]
 
 
-def test_default(plug) -> None:
-    plug(*SERVICE, default=(2, 1))
-    assert find_input().name == "USB Camera: Audio"
-    assert find_output().name == "USB Headset: Audio"
+@pytest.mark.parametrize(
+    ("rows", "default", "microphone", "loudspeaker"),
+    [(ROWS, (2, 1), "USB Camera: Audio", "USB Headset: Audio"), ((SPEAKER, MIC), (-1, -1), "Mic", "Speaker")],
+    ids=["default", "first without a default"],
+)
+def test_no_name(plug, rows, default, microphone: str, loudspeaker: str) -> None:
+    plug(*rows, default=default)
+    assert (find_input().name, find_output().name) == (microphone, loudspeaker)
 
 
-def test_without_a_default_the_first_will_do(plug) -> None:
-    plug(("Loudspeaker", "ALSA", 0, 2), ("Mic", "ALSA", 1, 0))
-    assert find_input().name == "Mic"
-    assert find_output().name == "Loudspeaker"
-
-
-def test_exact_name_in_any_case_wins_over_parts(plug) -> None:
-    plug(("Mic", "ALSA", 1, 0), ("Mic 2", "ALSA", 1, 0))
-    assert find_input("mic").name == "Mic"
-
-
-def test_a_part_that_only_one_has(plug) -> None:
-    plug(*SERVICE)
+def test_names(plug) -> None:
+    plug(*ROWS, MIC, ("Mic 2", "ALSA", 1, 0))
+    assert find_input("mic").name == "Mic"  # exact, ignoring case, before part of a name
     assert find_input("camera").name == "USB Camera: Audio"
     assert find_output(" usb ").name == "USB Headset: Audio"  # the camera has no output
 
 
-def test_a_part_that_two_have(plug) -> None:
-    plug(*SERVICE)
+def test_ambiguous_part_of_a_name(plug) -> None:
+    plug(*ROWS)
     with pytest.raises(DeviceError, match="name of the microphone") as caught:
         find_input("usb")
     assert "could be any of “USB Headset: Audio”, “USB Camera: Audio”." in str(caught.value)
 
 
-def test_unknown_names_the_near_ones(plug) -> None:
-    plug(*SERVICE)
+def test_unknown_name_suggests_similar_ones(plug) -> None:
+    plug(*ROWS)
     with pytest.raises(DeviceError, match="no microphone named “USB Hedset Audio”") as caught:
         find_input("USB Hedset Audio")
     assert "“USB Headset: Audio”" in str(caught.value) and "pulse" not in str(caught.value)
 
 
-def test_unknown_with_nothing_near_names_what_there_is(plug) -> None:
+def test_unknown_name_without_similar_ones_lists_some(plug) -> None:
     plug(*[(f"Mic {index}", "ALSA", 1, 0) for index in range(9)])
     with pytest.raises(DeviceError, match=r"There is “Mic 0”, .*“Mic 5” and 3 more"):
         find_input("zzzzzz")
 
 
-@pytest.mark.parametrize("rows", [(), (("Loudspeaker", "ALSA", 0, 2),)])
+@pytest.mark.parametrize("rows", [(), (SPEAKER,)])
 @pytest.mark.parametrize("name", [None, "Mic"])
-def test_no_microphone_at_all(plug, rows, name) -> None:
+def test_no_microphone(plug, rows, name) -> None:
     plug(*rows)
     with pytest.raises(DeviceError, match=r"No microphone was found.*Plug one in"):
         find_input(name)
 
 
-def test_no_loudspeaker_at_all(plug) -> None:
-    plug(("Mic", "ALSA", 1, 0))
+def test_no_loudspeaker(plug) -> None:
+    plug(MIC)
     with pytest.raises(DeviceError, match=r"No loudspeaker was found.*Plug in"):
         find_output()
 
 
-def test_windows_shows_each_device_once_and_takes_wasapis_default(plug) -> None:
+def test_windows_lists_each_device_once_with_wasapis_default(plug) -> None:
     plug(
         ("Microphone (Realtek High Defini", "MME", 2, 0),
         ("Speakers (Realtek High Defini", "MME", 0, 2),
@@ -116,60 +109,44 @@ def test_windows_shows_each_device_once_and_takes_wasapis_default(plug) -> None:
     assert find_output("speakers").host_api == "Windows WASAPI"
 
 
-def test_one_name_under_two_hosts_means_the_default_one(plug) -> None:
+def test_same_name_under_two_host_apis_means_the_default(plug) -> None:
     plug(("Scarlett", "JACK", 2, 2), ("Scarlett", "ALSA", 2, 2), default=(1, 1), default_api=1)
     assert find_input("scarlett").index == 1
     assert find_input("scarl").index == 0
 
 
-def test_refresh_sees_new_devices(plug) -> None:
-    fake = plug(("Mic", "ALSA", 1, 0))
+def test_restart_lists_new_devices(plug) -> None:
+    fake = plug(MIC)
     fake.on_restart = lambda: fake.set_devices(("New", "ALSA", 1, 0))
-    assert refresh()
-    assert find_input().name == "New"
-
-
-def test_refresh_waits_for_open_streams(plug) -> None:
-    fake = plug(("Mic", "ALSA", 1, 0))
     portaudio_library.count_stream(+1)
     try:
-        assert not refresh()
+        assert not portaudio_library.restart()  # not while a stream is open
     finally:
         portaudio_library.count_stream(-1)
     assert fake.restarts == 0
+    assert portaudio_library.restart()
+    assert find_input().name == "New"
 
 
-def test_refresh_that_fails_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portaudio_library, "_initialised", True)
-    fake = plug(("Mic", "ALSA", 1, 0))
-
-    def fail() -> None:
-        raise PortAudioError("Host error", -9999)
-
-    fake.on_restart = fail
-    with pytest.raises(DeviceError, match="couldn't be started again"):
-        refresh()
-
-
-def test_after_a_failed_refresh_the_next_one_begins_anew(plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = plug(("Mic", "ALSA", 1, 0))
+def test_failed_restart_can_be_repeated(plug, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = plug(MIC)
     calls: list[str] = []
 
     def initialize() -> None:
-        calls.append("begin")
+        calls.append("initialize")
         if len(calls) == 2:
             raise PortAudioError("Host error", -9999)
 
     monkeypatch.setattr(portaudio_library, "_initialised", True)
-    monkeypatch.setattr(fake, "_terminate", lambda: calls.append("end"))
+    monkeypatch.setattr(fake, "_terminate", lambda: calls.append("terminate"))
     monkeypatch.setattr(fake, "_initialize", initialize)
-    with pytest.raises(DeviceError):
-        refresh()
-    assert refresh() and calls == ["end", "begin", "begin"]
+    with pytest.raises(DeviceError, match="couldn't be started again"):
+        portaudio_library.restart()
+    assert portaudio_library.restart() and calls == ["terminate", "initialize", "initialize"]
 
 
-def test_a_list_that_cannot_be_read_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = plug(("Mic", "ALSA", 1, 0))
+def test_unreadable_list(plug, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = plug(MIC)
 
     def fail() -> None:
         raise PortAudioError("PortAudio not initialized", -10_000)
@@ -180,31 +157,28 @@ def test_a_list_that_cannot_be_read_says_so(plug, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("platform", "advice"), [("linux", "sudo apt install libportaudio2"), ("win32", "Install the app again")]
+    ("platform", "error", "words"),
+    [
+        ("linux", OSError("PortAudio library not found"), "PortAudio.*sudo apt install libportaudio2"),
+        ("win32", OSError("PortAudio library not found"), "PortAudio.*Install the app again"),
+        (sys.platform, ImportError("no"), "pip install"),
+        (sys.platform, ValueError("x"), "sound system"),
+    ],
 )
-def test_without_portaudio(monkeypatch: pytest.MonkeyPatch, platform: str, advice: str) -> None:
-    def fail(name: str) -> None:
-        raise OSError("PortAudio library not found")
-
-    monkeypatch.setattr(importlib, "import_module", fail)
-    monkeypatch.setattr(sys, "platform", platform)
-    with pytest.raises(DeviceError, match="PortAudio") as caught:
-        list_devices()
-    assert advice in str(caught.value)
-
-
-@pytest.mark.parametrize(("error", "words"), [(ImportError("no"), "pip install"), (ValueError("x"), "sound system")])
-def test_other_failures_to_load(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
+def test_portaudio_that_cannot_be_loaded(
+    monkeypatch: pytest.MonkeyPatch, platform: str, error: Exception, words: str
+) -> None:
     def fail(name: str) -> None:
         raise error
 
     monkeypatch.setattr(importlib, "import_module", fail)
+    monkeypatch.setattr(sys, "platform", platform)
     with pytest.raises(DeviceError, match=words):
         list_devices()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only ALSA and JACK chatter")
-def test_c_level_chatter_is_hidden_and_stderr_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only ALSA and JACK print there")
+def test_output_of_c_libraries_is_hidden_and_stderr_restored(capfd: pytest.CaptureFixture[str]) -> None:
     with portaudio_library.quiet_stderr():
         os.write(2, b"ALSA lib pcm.c: Unknown PCM\n")
     os.write(2, b"ours\n")
@@ -222,6 +196,6 @@ def test_c_level_chatter_is_hidden_and_stderr_comes_back(capfd: pytest.CaptureFi
         (PortAudioError(), "couldn't be opened"),
     ],
 )
-def test_what_portaudio_refuses_in_words(error: PortAudioError, words: str) -> None:
+def test_portaudio_errors_in_words(error: PortAudioError, words: str) -> None:
     sentence = str(portaudio_library.explain(error, "microphone", "Mic"))
     assert words in sentence and "microphone “Mic”" in sentence and sentence.endswith(".")

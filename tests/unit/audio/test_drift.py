@@ -1,4 +1,4 @@
-"""Two clocks that don't agree: the loop finds out by how much, the sink makes up for it, and nobody hears it."""
+"""Drift between two clocks: the loop measures it, the sink compensates for it, inaudibly."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from app.audio.devices.drift import ClockLoop, DriftCompensatingSink, FineResampler
+from app.audio.devices.drift import DriftCompensatingSink, FineResampler
+from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.evaluation.room import BLOCK, FADE, Room
 
 
 @pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])
 @pytest.mark.parametrize("phase", [0.02, 0.5, 0.98])
-def test_the_loop_finds_the_drift_behind_whole_blocks_and_late_threads(ppm: int, phase: float) -> None:
+def test_loop_measures_the_drift_despite_whole_blocks_and_late_threads(ppm: int, phase: float) -> None:
     rng = np.random.default_rng(1)
     loop, taken, wanted = ClockLoop(), 0.0, 700.0
     offsets, found = [], []
@@ -31,40 +32,40 @@ def test_the_loop_finds_the_drift_behind_whole_blocks_and_late_threads(ppm: int,
     minute = round(60 / FRAME_SECONDS)
     assert found[minute] is None and found[10 * minute] is not None
     assert abs(found[-1] - ppm) <= 5
-    # What the loudspeaker plays stays in its place: 20 ms while the drift is found, 12 ms afterwards.
+    # The queue's level stays within 20 ms while the drift is measured, 12 ms afterwards.
     assert np.ptp(offsets) <= 0.025 * SAMPLE_RATE
     assert np.ptp(offsets[15 * minute :]) <= 0.015 * SAMPLE_RATE
 
 
-def test_bending_makes_no_sound_of_its_own() -> None:
-    bender = FineResampler()
+def test_resampling_adds_no_noise() -> None:
+    resampler = FineResampler()
     tone = np.sin(2 * np.pi * 1000 * np.arange(20 * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
     out = []
     for n in range(0, len(tone), FRAME_SAMPLES):
-        bender.bend(300 * math.sin(n / 1e4))
-        out.append(bender.push(tone[n : n + FRAME_SAMPLES]))
+        resampler.set_rate(300 * math.sin(n / 1e4))
+        out.append(resampler.push(tone[n : n + FRAME_SAMPLES]))
     assert _roughness(np.concatenate(out)[1000:], 1000) < -60
 
 
 def _roughness(tone: np.ndarray, hertz: float) -> float:
-    """The largest sample that a pure tone's two neighbours don't foretell, in dB below the tone."""
+    """The largest deviation of a sample from what its two neighbours predict for a pure tone, in dB below the tone."""
     tone = tone.astype(np.float64)
     error = tone[2:] + tone[:-2] - 2 * math.cos(2 * math.pi * hertz / SAMPLE_RATE) * tone[1:-1]
     return 20 * math.log10(np.abs(error).max() / np.abs(tone).max() + 1e-12)
 
 
-class _Kept:
-    """Counts as a sink does, and keeps what it was given."""
+class _Recording:
+    """A sink that also keeps what was written to it."""
 
     def __init__(self, room: Room) -> None:
         self.inner = room.sink
-        self.given: list[np.ndarray] = []
+        self.writes: list[np.ndarray] = []
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.inner, name)
 
     def write(self, samples: np.ndarray) -> None:
-        self.given.append(samples.copy())
+        self.writes.append(samples.copy())
         self.inner.write(samples)
 
     def hush(self) -> None:
@@ -73,18 +74,20 @@ class _Kept:
     def unhush(self) -> None:
         self.inner.unhush()
 
-    def __enter__(self) -> _Kept:
+    def __enter__(self) -> _Recording:
         return self
 
     def __exit__(self, *exc: object) -> None:
         return None
 
 
-def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[DriftCompensatingSink, _Kept, list[int]]:
+def _play(
+    ppm: float, minutes: float, wave: np.ndarray | None = None
+) -> tuple[DriftCompensatingSink, _Recording, list[int]]:
     count = round(minutes * 60 / FRAME_SECONDS)
     room = Room(count, attenuation_db=None, drift_ppm=ppm)
-    kept = _Kept(room)
-    sink, queued, played = DriftCompensatingSink(kept), [], 0  # type: ignore[arg-type]
+    recording = _Recording(room)
+    sink, queued, played = DriftCompensatingSink(recording), [], 0  # type: ignore[arg-type]
     silence = np.zeros(FRAME_SAMPLES, np.float32)
     with sink:
         for n in range(count):
@@ -94,67 +97,67 @@ def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[D
             assert sink.written == sink.played + sink.queued + sink.flushed + sink.overruns
             assert sink.played >= played
             played = sink.played
-    return sink, kept, queued
+    return sink, recording, queued
 
 
 @pytest.mark.parametrize("ppm", [-300.0, 100.0])
-def test_ten_minutes_without_pause_neither_runs_dry_nor_grows_late(ppm: float) -> None:
-    sink, kept, queued = _play(ppm, 10)
-    assert sink.bending and kept.inner.underruns == 0
+def test_ten_minutes_without_pause_neither_run_empty_nor_grow_late(ppm: float) -> None:
+    sink, recording, queued = _play(ppm, 10)
+    assert sink.is_resampling and recording.inner.underruns == 0
     assert min(queued[25:]) > 0
     settled = np.array(queued[25:])
     assert np.ptp(settled) <= FRAME_SAMPLES
-    # The words' places stay true: what was played here is what the device took, but for the drift.
-    assert abs(sink.played - kept.inner.played * (1 - ppm * 1e-6)) < FRAME_SAMPLES
+    # `played` stays true: it is what the device took, except for the drift.
+    assert abs(sink.played - recording.inner.played * (1 - ppm * 1e-6)) < FRAME_SAMPLES
 
 
-def test_without_drift_every_sample_passes_as_it_is() -> None:
+def test_without_drift_every_sample_passes_unchanged() -> None:
     noise = np.random.default_rng(2).standard_normal(round(120 / FRAME_SECONDS) * FRAME_SAMPLES).astype(np.float32)
-    sink, kept, _ = _play(0.0, 2, noise)
-    assert not sink.bending
-    assert np.array_equal(np.concatenate(kept.given), noise)
+    sink, recording, _ = _play(0.0, 2, noise)
+    assert not sink.is_resampling
+    assert np.array_equal(np.concatenate(recording.writes), noise)
 
 
-def test_nobody_hears_when_it_begins_to_bend() -> None:
+def test_start_of_resampling_is_inaudible() -> None:
     seconds = 160
     tone = np.sin(2 * np.pi * 1000 * np.arange(seconds * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
-    sink, kept, _ = _play(300.0, seconds / 60, tone)
-    assert sink.bending
-    assert _roughness(np.concatenate(kept.given), 1000) < -60
+    sink, recording, _ = _play(300.0, seconds / 60, tone)
+    assert sink.is_resampling
+    assert _roughness(np.concatenate(recording.writes), 1000) < -60
 
 
-def test_a_flush_takes_back_what_the_resampler_holds_and_begins_anew() -> None:
-    sink, kept, _ = _play(300.0, 3)
-    assert sink.bending
+def test_flush_discards_what_the_resampler_holds_and_starts_over() -> None:
+    sink, recording, _ = _play(300.0, 3)
+    assert sink.is_resampling
     queued = sink.queued
-    assert sink.flush() == queued and sink.queued == 0 and not sink.bending
+    assert sink.flush() == queued and sink.queued == 0 and not sink.is_resampling
     assert sink.written == sink.played + sink.flushed
     sink.write(np.ones(FRAME_SAMPLES, np.float32))
-    assert np.array_equal(kept.given[-1], np.ones(FRAME_SAMPLES, np.float32))
+    assert np.array_equal(recording.writes[-1], np.ones(FRAME_SAMPLES, np.float32))
 
 
-def test_a_hush_is_passed_on_and_what_it_kept_back_is_played_behind_it() -> None:
-    sink, kept, _ = _play(300.0, 3)
-    room, played = kept.inner._room, sink.played
+def test_pause_is_passed_on_and_loses_nothing() -> None:
+    sink, recording, _ = _play(300.0, 3)
+    room, played = recording.inner._room, sink.played
     room._end += 8 * FRAME_SAMPLES
     sink.hush()
     for _ in range(2):
         sink.write(np.ones(FRAME_SAMPLES, np.float32))
         room.next_frame()
-    assert kept.inner.hushes == 1 and sink.played - played <= FADE + 2
+    assert recording.inner.hushes == 1 and sink.played - played <= FADE + 2
     sink.unhush()
-    assert not sink.bending, "the queue is longer now: that is no drift"
+    assert not sink.is_resampling, "the queue is longer after a pause: that is no drift"
     while sink.queued:
         room.next_frame()
     assert sink.flushed == 0 and sink.played == sink.written
 
 
-def test_at_the_end_of_a_talk_the_last_sample_is_let_out() -> None:
+def test_last_sample_is_played_at_the_end_of_speech() -> None:
     tone = np.sin(np.arange(round(160 / FRAME_SECONDS) * FRAME_SAMPLES) / 9).astype(np.float32)
-    sink, kept, _ = _play(300.0, 160 / 60, tone)
-    assert sink.bending
+    sink, recording, _ = _play(300.0, 160 / 60, tone)
+    assert sink.is_resampling
     sink.write(np.zeros(0, np.float32))
-    assert not sink.bending
-    assert abs(sink.queued - kept.inner.queued) <= 2  # what was played once stays played: rounded up
-    assert abs(sum(map(len, kept.given)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
-    assert np.abs(np.concatenate(kept.given)[-100:-2] - tone[-100:-2]).max() < 0.05
+    assert not sink.is_resampling
+    assert abs(sink.queued - recording.inner.queued) <= 2  # what was played once stays played: rounded up
+    assert abs(sum(map(len, recording.writes)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
+    assert np.abs(np.concatenate(recording.writes)[-100:-2] - tone[-100:-2]).max() < 0.05

@@ -1,4 +1,4 @@
-"""The ring under every interleaving: order is kept, and every sample is somewhere in the counts."""
+"""The ring under every interleaving: order is kept, and every sample is counted once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ramp(start: int, count: int) -> np.ndarray:
 
 
 class Model:
-    """What a ring should do, said with a list: positions that are taken, flushed, lost or still queued."""
+    """The expected behaviour, by a list: positions that are taken, flushed, lost or still queued."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -40,7 +40,7 @@ class Model:
             self.queue.pop(0)
             self.lost += 1
 
-    def forget(self, count: int) -> int:
+    def flush(self, count: int) -> int:
         count = min(count, len(self.queue))
         del self.queue[:count]
         self.flushed += count
@@ -67,16 +67,16 @@ def test_any_interleaving_matches_the_model(capacity: int, operations: list[tupl
             assert out[:got].tolist() == expected
             taken += got
         elif name == "discard":
-            assert ring.discard() == model.forget(len(model.queue))
+            assert ring.discard() == model.flush(len(model.queue))
         else:
-            assert ring.skip(count) == model.forget(count)
+            assert ring.skip(count) == model.flush(count)
         counts = ring.counts()
         assert counts == (model.written, taken, len(model.queue), model.flushed, model.lost)
         assert ring.queued == len(model.queue)
 
 
 class Interrupting(np.ndarray):
-    """An output array into which the first copy is interrupted by the writer."""
+    """An output array: the first copy into it is interrupted by the writer."""
 
     def __setitem__(self, key, value) -> None:
         super().__setitem__(key, value)
@@ -95,7 +95,7 @@ def test_samples_overwritten_while_they_are_copied_are_lost_not_torn() -> None:
     assert ring.counts() == (14, 4, 4, 0, 6)
 
 
-def test_a_discard_in_the_middle_of_a_read_takes_effect_at_the_next_one() -> None:
+def test_discard_during_a_read_takes_effect_at_the_next_one() -> None:
     ring = Ring(16)
     ring.write(ramp(0, 10))
     out = np.zeros(4, np.float32).view(Interrupting)
@@ -116,7 +116,7 @@ def test_reads_into_one_channel_of_a_block() -> None:
     assert block.tolist() == [[1, 0], [2, 0], [3, 0]]
 
 
-def test_no_room_is_no_ring() -> None:
+def test_capacity_of_zero() -> None:
     with pytest.raises(ValueError, match="room"):
         Ring(0)
 
@@ -128,8 +128,8 @@ def test_two_threads_keep_the_order_and_the_sum() -> None:
 
     def write() -> None:
         position, step = 0, 0
-        give_up = time.perf_counter() + 0.4
-        while position < 2**23 and time.perf_counter() < give_up:
+        deadline = time.perf_counter() + 0.4
+        while position < 2**23 and time.perf_counter() < deadline:
             count = (7, 480, 1_920, 3_000, 1)[step % 5]
             ring.write(ramp(position, count))
             position += count

@@ -1,4 +1,4 @@
-"""What tells of devices that come and go, over stand-ins for the system."""
+"""Noticing devices that come and go, over stand-ins for the system."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import time
 
 import pytest
 
-from app.audio.devices import watch
+from app.audio.devices import list_process, watch
+from app.audio.devices.list_process import ListProcess
 from app.audio.devices.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
-from app.audio.devices.watch import AskedChild, DeviceWatch, signature, windows_names
+from app.audio.devices.watch import DeviceWatch, signature, windows_names
 
 
 class WinMM:
-    """Windows' oldest sound interface: the default comes first. A name of None can't be asked for."""
+    """Windows' oldest sound interface: the default comes first. A name of None can't be read."""
 
     def __init__(self, inputs: list[str | None], outputs: list[str | None]) -> None:
         self.inputs, self.outputs = inputs, outputs
@@ -27,12 +28,12 @@ class WinMM:
         return len(self.outputs)
 
     def waveInGetDevCapsW(self, number, caps, size: int) -> int:
-        return self._tell(self.inputs, number, caps, size)
+        return self._answer(self.inputs, number, caps, size)
 
     def waveOutGetDevCapsW(self, number, caps, size: int) -> int:
-        return self._tell(self.outputs, number, caps, size)
+        return self._answer(self.outputs, number, caps, size)
 
-    def _tell(self, names, number, caps, size: int) -> int:
+    def _answer(self, names, number, caps, size: int) -> int:
         self.sizes.add(size)
         if names[number.value] is None:
             return 2  # MMSYSERR_BADDEVICEID: it went while the list was read
@@ -40,12 +41,12 @@ class WinMM:
         return 0
 
 
-def test_windows_names_the_default_first() -> None:
+def test_windows_lists_the_default_first() -> None:
     system = WinMM(["Headset (USB)", None, "Microphone (Realtek High Defini"], ["Speakers"])
     before = windows_names(system)
     assert before == (("Headset (USB)", "Microphone (Realtek High Defini"), ("Speakers",))
     small, large = sorted(system.sizes)
-    assert large - small == 4  # what a loudspeaker tells has one number more
+    assert large - small == 4  # the structure of a loudspeaker has one number more
     system.inputs.reverse()
     assert windows_names(system) != before
 
@@ -58,7 +59,7 @@ def state(*devices: PulseDevice) -> PulseState:
     return PulseState(devices, ())
 
 
-def test_the_signature_differs_with_devices_defaults_and_rates_only() -> None:
+def test_signature_changes_with_devices_defaults_and_rates_only() -> None:
     plain = signature(state(device("a"), device("b")))
     assert plain == signature(state(device("a", muted=True), device("b")))
     others = [
@@ -69,22 +70,22 @@ def test_the_signature_differs_with_devices_defaults_and_rates_only() -> None:
     assert len({plain, *map(signature, others)}) == 4
 
 
-def test_the_watch_tells_of_a_change_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watch_reports_a_change_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = [state(device("a"))]
-    told = threading.Semaphore(0)
-    monkeypatch.setattr(PulseServer, "look", lambda self: seen[0])
+    changes = threading.Semaphore(0)
+    monkeypatch.setattr(PulseServer, "query", lambda self: seen[0])
     monkeypatch.setattr(PulseServer, "wait", lambda self, seconds: not threading.Event().wait(0.01))
-    with DeviceWatch(told.release):
-        assert not told.acquire(timeout=0.2)
+    with DeviceWatch(changes.release):
+        assert not changes.acquire(timeout=0.2)
         seen[0] = state(device("a"), device("b"))
-        assert told.acquire(timeout=2) and not told.acquire(timeout=0.2)
+        assert changes.acquire(timeout=2) and not changes.acquire(timeout=0.2)
         seen[0] = None  # the server's death
-        assert told.acquire(timeout=2)
+        assert changes.acquire(timeout=2)
     assert not any(thread.name == "audio-watch" for thread in threading.enumerate())
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ALSA's files")
-def test_without_a_server_alsas_files_count(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_without_a_server_alsas_files_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     cards = tmp_path / "cards"
     monkeypatch.setattr(watch, "ALSA_FILES", (str(cards),))
     none = signature(None)
@@ -92,33 +93,35 @@ def test_without_a_server_alsas_files_count(monkeypatch: pytest.MonkeyPatch, tmp
     assert signature(None) != none
 
 
-def test_a_stream_goes_by_its_mark_or_its_number() -> None:
+def test_stream_is_found_by_its_tag_or_number() -> None:
     def place(*streams: PulseStream, number: int | None = None) -> int | None:
         found = PulseState((), streams).stream("microphone", "5", number)
         return found and found.number
 
-    ours, later, other = (PulseStream("microphone", n, 0, token) for n, token in ((1, "5"), (2, "5"), (3, "6")))
+    ours, later, other = (PulseStream("microphone", n, 0, tag) for n, tag in ((1, "5"), (2, "5"), (3, "6")))
     assert place(ours, other) == 1 and place(ours, later, other) == 2 and place(other) is None
     plain = [PulseStream("microphone", number, 0) for number in (1, 2)]
     assert place(*plain) == 2 and place(*plain, number=1) == 1 and place(plain[1], number=1) == 2
 
 
-def test_a_child_that_is_stopped_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    popen, waiting = watch.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
-    child = AskedChild()
+def test_stopped_list_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    popen, waiting = list_process.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(list_process.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
+    child = ListProcess()
     assert child.poll() is None
     begun = time.monotonic()
     child.stop()
     assert time.monotonic() - begun < 5 and child._process.returncode is not None
 
 
-def test_a_pipe_that_another_process_holds_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipe_held_open_by_another_process_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(4)'])"
-    popen = watch.subprocess.Popen
-    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how))
-    monkeypatch.setattr(watch, "READER_SECONDS", 0.1)
-    child = AskedChild()
+    popen = list_process.subprocess.Popen
+    monkeypatch.setattr(
+        list_process.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how)
+    )
+    monkeypatch.setattr(list_process, "READER_SECONDS", 0.1)
+    child = ListProcess()
     child._process.wait()
     begun = time.monotonic()
     child.stop()
@@ -126,7 +129,7 @@ def test_a_pipe_that_another_process_holds_is_not_waited_for(monkeypatch: pytest
     child._reader.join()
 
 
-def test_twins_keep_their_names_as_long_as_they_are_there() -> None:
+def test_devices_of_one_make_keep_their_names_while_present() -> None:
     twins = {"usb.1": "Twin", "usb.2": "Twin", "other": "Other"}
     assert distinct_names("microphone", twins) == {"usb.1": "Twin", "usb.2": "Twin (2)", "other": "Other"}
     assert distinct_names("microphone", {"usb.2": "Twin"}) == {"usb.2": "Twin (2)"}

@@ -1,14 +1,20 @@
-"""The five adapters with the wire before them, and what every sentence of theirs must be."""
+"""The five adapters in front of a wire, and what holds for each of their sentences."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import pytest
 
 from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, text_of
 from app.backend.ollama import OllamaBackend
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.conversation.prompt import ChatMessage
-from tests.support.wire import SECRET, SERVER_WORDS, Anthropic, Google, LlamaCpp, Ollama, Reply, Speech, Wire
+from app.tools.base import ToolSpec, object_schema
+from tests.support.provider_protocols import SECRET, SERVER_WORDS, Anthropic, Google, LlamaCpp, Ollama, Speech
+from tests.support.wire import Reply, Wire
 
-SPEECHES: dict[str, Speech | Ollama] = {
+SPEECHES: dict[str, Speech] = {
     "openai": Speech(),
     "anthropic": Anthropic(),
     "google": Google(),
@@ -16,7 +22,12 @@ SPEECHES: dict[str, Speech | Ollama] = {
     "ollama": Ollama(),
 }
 ADAPTERS = list(SPEECHES)
+TEXT = "Paris is it."
+"""The text of `Speech.answer`."""
+each = pytest.mark.parametrize("kind", ADAPTERS)
+each_openai_like = pytest.mark.parametrize("kind", ADAPTERS[:-1])
 REQUEST = ChatRequest((ChatMessage("system", "Be short."), ChatMessage("user", "Where is it?")), max_tokens=50)
+CLOCK = ToolSpec("clock", "Tells the time.", object_schema({"zone": {"type": "string"}}))
 _LABELS = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google"}
 _DO = tuple("Ask|ask again|Check|Choose|choose|Give|Add|Begin|Start|Try|Look|Make".split("|"))
 
@@ -43,7 +54,7 @@ def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) ->
         api_key=key,
         name=_LABELS.get(kind, ""),
         key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "",
-        dialect=kind,
+        provider=kind,
     )
 
 
@@ -79,3 +90,61 @@ def check_sentence(error: BackendError) -> None:
     assert len(sentence.rstrip(".").split(". ")) >= 2 or "; " in sentence or ": " in sentence, sentence
     assert SECRET not in sentence and SERVER_WORDS not in sentence and "Error" not in sentence, sentence
     assert error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
+
+
+async def fault_then_answer(kind: str, *faults: Reply) -> tuple[str, BackendError, Wire]:
+    """Asks into the faults, and once more, which is answered: the session goes on."""
+    wire = wire_for(kind, *faults, SPEECHES[kind].answer())
+    async with wire:
+        backend = make(kind, wire.url)
+        try:
+            await backend.open()
+            got, error = await fail(backend)
+            assert await say(backend) == TEXT
+        finally:
+            await backend.close()
+    return got, error, wire
+
+
+async def answered_after(kind: str, *script: Reply) -> Wire:
+    """The script's last reply is an answer, and its text comes as if nothing had been before."""
+    wire = wire_for(kind, *script)
+    async with wire:
+        backend = make(kind, wire.url)
+        try:
+            await backend.open()
+            assert await say(backend) == TEXT
+        finally:
+            await backend.close()
+    return wire
+
+
+def has_words(error: BackendError, words: str) -> bool:
+    with pytest.raises(BackendError, match=words):
+        raise error
+    return True
+
+
+async def answers_to(
+    kind: str,
+    *script: Reply,
+    request: ChatRequest = REQUEST,
+    times: int = 1,
+    model: str | None = None,
+    wire: Wire | None = None,
+) -> tuple[list[StreamItem], list[Any]]:
+    """The last answer's items, and the bodies of all requests."""
+    wire = wire or wire_for(kind, *script)
+    async with wire:
+        backend = make(kind, wire.url, model=model)
+        try:
+            await backend.open()
+            for _ in range(times):
+                items = await ask(backend, request)
+        finally:
+            await backend.close()
+    return items, [seen.body for seen in wire.seen]
+
+
+def words_in(items: list[StreamItem]) -> str:
+    return "".join(item for item in items if isinstance(item, str))

@@ -8,7 +8,7 @@ import ssl
 import httpcore2
 import pytest
 
-from app.backend import ollama, openai_compatible
+from app.backend import attempts
 
 _contexts = functools.cache(ssl.create_default_context)
 _contexts2 = functools.cache(httpcore2.default_ssl_context)
@@ -16,7 +16,6 @@ _contexts2 = functools.cache(httpcore2.default_ssl_context)
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (openai_compatible, ollama):
-        monkeypatch.setattr(module, "RETRY_SECONDS", 0.002)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.002)
     monkeypatch.setattr(ssl, "create_default_context", _contexts)
     monkeypatch.setattr(httpcore2, "default_ssl_context", _contexts2)

@@ -1,4 +1,4 @@
-"""Whatever a server says of a key stays with the adapter: not in the sentence, nor anywhere behind the error."""
+"""A server's words about a key are neither in the sentence nor anywhere behind the exception."""
 
 from __future__ import annotations
 

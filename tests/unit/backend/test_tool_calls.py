@@ -1,4 +1,4 @@
-"""A brain's stream with tools: what is said, in which order, whatever the tools do."""
+"""A back-end's stream with tools: which items come, in which order, also if tools are slow or fail."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from app.backend.base import (
-    AskedTools,
     ChatRequest,
     StreamItem,
     ToolAnswer,
     ToolCall,
+    ToolCallMessage,
     ToolEnded,
     ToolStarted,
     Usage,
@@ -87,7 +87,7 @@ def test_the_tool_is_run_and_the_answer_goes_on_with_what_it_gave() -> None:
     ]
     first, second = backend.requests
     assert [spec.name for spec in first.tools] == ["calculator", "mail__send"]
-    assert second.messages == (*ASK.messages, AskedTools((CALL,)), ToolAnswer("c1", "calculator", "4"))
+    assert second.messages == (*ASK.messages, ToolCallMessage((CALL,)), ToolAnswer("c1", "calculator", "4"))
     assert backend.open_streams == 0
 
 

@@ -7,26 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation.clauses import split_clauses
-from app.conversation.correction import Correction, after_bridge, mend
+from app.conversation.correction import Correction, after_bridge, plan_correction
 
 
-def _mend(said: str, text: str, *, complete: bool = True, corrections: int = 0) -> Correction:
-    return mend(said, split_clauses(text, complete=complete), complete=complete, corrections=corrections)
+def _plan(said: str, text: str, *, complete: bool = True, corrections: int = 0) -> Correction:
+    return plan_correction(said, split_clauses(text, complete=complete), complete=complete, corrections=corrections)
 
 
 def test_nothing_said_yet_begins_at_the_beginning() -> None:
-    assert _mend("", "You are second. He is third.") == Correction("continue", 0)
-    assert mend("", [], complete=False) == Correction("wait")
+    assert _plan("", "You are second. He is third.") == Correction("continue", 0)
+    assert plan_correction("", [], complete=False) == Correction("wait")
 
 
 def test_the_same_beginning_goes_on_behind_it() -> None:
-    assert _mend("You are in second place.", "You are in second place. The other is third.") == Correction(
+    assert _plan("You are in second place.", "You are in second place. The other is third.") == Correction(
         "continue", 1
     )
 
 
 def test_the_same_in_other_words_is_not_said_again() -> None:
-    found = _mend("You are now in second place.", "Now you are in the second place. The other one is third.")
+    found = _plan("You are now in second place.", "Now you are in the second place. The other one is third.")
     assert found == Correction("continue", 1)
 
 
@@ -40,7 +40,7 @@ def test_the_same_in_other_words_is_not_said_again() -> None:
     ],
 )
 def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: str) -> None:
-    assert _mend(said, text).action == "correct"
+    assert _plan(said, text).action == "correct"
 
 
 @pytest.mark.parametrize(
@@ -54,16 +54,18 @@ def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: st
     ],
 )
 def test_a_sentence_goes_on_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
-    join = _mend(said, text)
+    join = _plan(said, text)
     assert (join.action, join.next_clause, join.skip) == found
 
 
 def test_behind_the_users_own_words_a_whole_sentence_begins_and_nothing_is_corrected() -> None:
     text = "It is Paris, on the river Seine. It is old."
-    assert mend("It is", split_clauses(text, complete=True), complete=True, resumed=True) == Correction("continue", 0)
-    assert mend("It is Lyon.", split_clauses(text, complete=True), complete=True, resumed=True) == Correction(
+    assert plan_correction("It is", split_clauses(text, complete=True), complete=True, resumed=True) == Correction(
         "continue", 0
     )
+    assert plan_correction(
+        "It is Lyon.", split_clauses(text, complete=True), complete=True, resumed=True
+    ) == Correction("continue", 0)
 
 
 SENTENCES = st.lists(
@@ -91,7 +93,7 @@ def test_whatever_is_joined_each_stretch_is_whole_sentences_of_one_answer(
     begun = split_clauses(" ".join(older), complete=True)
     said = " ".join(begun[: data.draw(st.integers(1, len(begun)))])
     clauses = split_clauses(" ".join(newer), complete=True)
-    join = mend(said, clauses, complete=True)
+    join = plan_correction(said, clauses, complete=True)
     if join.next_clause >= len(clauses):
         return
     rest = " ".join([" ".join(clauses[join.next_clause].split()[join.skip :]), *clauses[join.next_clause + 1 :]])
@@ -102,17 +104,17 @@ def test_whatever_is_joined_each_stretch_is_whole_sentences_of_one_answer(
 
 
 def test_a_contradiction_is_bridged() -> None:
-    found = _mend("You are in first place.", "Actually the answer is second, since you took over that rank.")
+    found = _plan("You are in first place.", "Actually the answer is second, since you took over that rank.")
     assert found.action == "correct" and found.next_clause == 0 and found.bridge == "Or rather,"
-    assert _mend("You win.", "He loses the whole race.", corrections=1).bridge != found.bridge
+    assert _plan("You win.", "He loses the whole race.", corrections=1).bridge != found.bridge
 
 
 def test_it_waits_until_enough_of_the_newer_answer_is_known() -> None:
-    assert _mend("The capital of France is surely Lyon.", "Well, that is not", complete=False) == Correction("wait")
+    assert _plan("The capital of France is surely Lyon.", "Well, that is not", complete=False) == Correction("wait")
 
 
 def test_clauses_that_were_said_are_left_out_of_a_correction() -> None:
-    found = _mend(
+    found = _plan(
         "Good question. It is Lyon for sure, believe me.", "Good question. Paris has always been the capital."
     )
     assert found.action == "correct" and found.next_clause == 1

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from app.conversation import events as e
+from app.conversation.event_json import from_json, to_json
 from app.conversation.prompt import PERSONA, ChatMessage, build_prompt, system_prompt
 from app.conversation.transcript import Transcript
 
@@ -26,22 +27,22 @@ def _example(cls: type) -> e.Event:
 @pytest.mark.parametrize("cls", get_args(e.Event))
 def test_every_event_survives_the_disk(cls: type) -> None:
     event = _example(cls)
-    line = e.to_json(event)
+    line = to_json(event)
     assert "\n" not in line
-    assert e.from_json(line) == event
+    assert from_json(line) == event
 
 
-def test_talks_from_before_there_were_sides_are_read() -> None:
+def test_events_without_newer_fields_are_read() -> None:
     routed = '{"type":"BrainRouted","at":1,"turn":1,"kind":"stem","share":0.9,"backend":"B","model":"m","reason":"so"}'
-    assert e.from_json(routed) == e.BackendRouted(1, 1, "stem", 0.9, "B", "m", "so", secondary=False)
+    assert from_json(routed) == e.BackendRouted(1, 1, "stem", 0.9, "B", "m", "so", secondary=False)
     failed = '{"type":"Failure","at":1,"source":"backend","sentence":"It broke.","fatal":false}'
-    assert e.from_json(failed) == e.Failure(1, "backend", "It broke.", provider="", secondary=False)
+    assert from_json(failed) == e.Failure(1, "backend", "It broke.", provider="", secondary=False)
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[1]", '{"type":"Nothing","at":1}', '{"type":"UserStarted","at":1}', "x"])
 def test_what_is_no_event_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="not an event"):
-        e.from_json(line)
+        from_json(line)
 
 
 def test_turns_stand_in_the_order_of_their_sound() -> None:
@@ -105,10 +106,10 @@ def test_a_question_that_was_never_answered_does_not_break_the_alternation() -> 
     assert all(a != b for a, b in itertools.pairwise(roles))
 
 
-def test_a_persona_is_told_how_to_speak_by_every_backend_in_its_own_way() -> None:
+def test_a_persona_comes_first_in_every_backends_own_prompt() -> None:
     small = system_prompt("Answer briefly.", "You are\n Ada.", "short")
     assert small == "You are Ada. Answer briefly. Say one or two short sentences."
-    assert system_prompt("Answer briefly.") == "Answer briefly.", "a small brain is told as little as possible"
+    assert system_prompt("Answer briefly.") == "Answer briefly.", "a small model gets as little as possible"
     assert system_prompt(PERSONA) == PERSONA
     large = system_prompt(PERSONA, "You are Ada.", "long")
     assert large.startswith("You are Ada. Your answer is read aloud") and "friendly" not in large

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.conversation.clauses import split_clauses
-from app.conversation.correction import mend
+from app.conversation.correction import plan_correction
 from app.conversation.languages import CODES, language
 from app.conversation.prompt import PERSONA, system_prompt
 from app.conversation.spoken_form import spoken
@@ -66,7 +66,7 @@ def test_words_that_only_say_go_on_are_those_of_the_language(code: str, words: s
 
 
 def test_a_correction_is_bridged_in_the_language() -> None:
-    join = mend("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True, code="de")
+    join = plan_correction("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True, code="de")
     assert (join.action, join.bridge) == ("correct", "Oder besser gesagt:")
 
 
@@ -142,7 +142,7 @@ def test_clauses_close_as_the_language_has_them(code: str, text: str, clauses: l
 )
 def test_what_contradicts_is_corrected_in_every_language(code: str, said: str, newer: str, action: str) -> None:
     clauses = split_clauses(newer, complete=True, code=code)
-    found = mend(said, clauses, complete=True, code=code)
+    found = plan_correction(said, clauses, complete=True, code=code)
     assert found.action == action
     if action == "correct":
         assert found.bridge == language(code).bridges[0]

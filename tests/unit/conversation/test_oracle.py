@@ -62,7 +62,7 @@ def test_no_words_ask_nothing() -> None:
 
 def test_an_elder_passes_until_the_newer_one_speaks_and_never_after() -> None:
     track = OracleTrack()
-    one, two = track.begin(), track.begin()
+    (one, _), (two, _) = track.begin(), track.begin()
     assert track.accept(one, "Well,")
     assert not track.accept(two, "  ")  # no word yet
     assert track.accept(one, " you")

@@ -1,4 +1,4 @@
-"""What a voice is given to say: no markup, no symbol that it misreads, and no word that is taken back later."""
+"""The spoken form: no markup, no symbols that a voice misreads, and no change as the text grows."""
 
 from __future__ import annotations
 

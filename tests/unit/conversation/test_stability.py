@@ -17,7 +17,7 @@ ANSWER = "It is Oslo. It lies by the sea."
 
 
 def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> Revision:
-    return Revision(number, 1, asked=words, text=text, done=True, **more)
+    return Revision(number, 1, asked=words, text=text, done=True, order=number, **more)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The floor: onset, endpointing by words and silence, barge-in, backchannel, taking a turn back, the button."""
+"""The turn tracker: onset, endpointing, barge-in, backchannels, resumed turns, the talk button."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_the_judge_is_asked_again_in_the_silence_and_heard() -> None:
 
 
 def test_a_click_in_the_silence_does_not_cost_the_judgement() -> None:
-    """One voiced window behind the words is no speech, and the judge that was asked before it is heard again."""
+    """One voiced window after the words is no speech, and the end is judged again."""
     for place in range(1, 9):
         talk = Talk()
         talk.run(1.6, 0.9)
@@ -263,7 +263,7 @@ def test_a_short_stop_interrupts_by_its_words() -> None:
 
 
 def _laugh(talk: Talk, seconds: float, words: str = "") -> list[object]:
-    """A voice in which each look, every 0.24 s, finds these words."""
+    """A voice in which each decode, every 0.24 s, finds these words."""
     out: list[object] = []
     for _ in range(round(seconds / 0.24)):
         out += talk.run(0.24, 0.9)

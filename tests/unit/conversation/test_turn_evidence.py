@@ -1,4 +1,4 @@
-"""Barge-in by speech only, and the assistant's own words that come back: what the tracker makes of windows."""
+"""The turn tracker's evidence: barge-in by speech only, and the assistant's own echo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.stt.endpointing_weights import end_weights
 
 
 def _hear(tracker: TurnTracker, sounds: list[tuple[float, float]], start: float = 10.0) -> list[object]:
-    """Each sound a window of 32 ms: probability and level. Frames of 80 ms get the windows that they complete."""
+    """Feeds windows of 32 ms, each with probability and level, in the frames that complete them."""
     facts: list[object] = []
     done = 0
     for frame in range(1, len(sounds) * 32 // 80 + 2):

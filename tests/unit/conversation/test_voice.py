@@ -1,4 +1,4 @@
-"""What makes a run of voice an interruption: belief, periodicity, level and hum of its windows."""
+"""What makes a run of voice an interruption: probability, periodicity, level and hum of its windows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, Voic
 
 
 def _windows_until(*sounds: tuple[float, float, float | None], hum: bool = False) -> int | None:
-    """Sounds as probability, level in dBFS and voicing: how many windows it takes to interrupt; None: they don't."""
+    """The number of windows (probability, level in dBFS, voicing) until they interrupt; None if they don't."""
     run = VoiceRun()
     for number, (probability, level, voicing) in enumerate(sounds, 1):
         run.hear(VoiceWindow(number * WINDOW_SECONDS, probability, hum, level, voicing))

@@ -1,4 +1,4 @@
-"""Words and clauses: nothing of a stream is lost or changed by how it was cut into deltas."""
+"""Words and clauses do not depend on how a stream was cut into deltas."""
 
 from __future__ import annotations
 

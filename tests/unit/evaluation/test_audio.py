@@ -1,4 +1,4 @@
-"""The chirp that `bench audio` sends on its round is found to the sample, and nothing else is taken for it."""
+"""The chirp of `bench audio` is found to the sample, and nothing else is mistaken for it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.evaluation.audio import AudioResult, ChirpEar, canceller_delay, make_chirp
+from app.evaluation.audio import AudioResult, ChirpDetector, canceller_delay, make_chirp
 from tests.support import sounds
 
 
 def hearings(sound: np.ndarray) -> list[int]:
-    """The samples at which an ear says that a chirp has ended."""
-    ear = ChirpEar(make_chirp())
+    """The samples at which the detector finds the end of a chirp."""
+    detector = ChirpDetector(make_chirp())
     frames = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES)).astype(np.float32).reshape(-1, FRAME_SAMPLES)
-    heard = [(number, ear.hear(frame)) for number, frame in enumerate(frames)]
+    heard = [(number, detector.find(frame)) for number, frame in enumerate(frames)]
     return [number * FRAME_SAMPLES + at for number, at in heard if at is not None]
 
 

@@ -1,4 +1,4 @@
-"""`bench overlap` tells a question that was heard whole from one that lost its beginning and one that vanished."""
+"""`bench overlap` tells whole questions, those without a beginning and those that vanished apart."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from app.conversation.words import fold
-from app.evaluation.overlap import some_places
-from app.evaluation.overlap_result import Asked, Over, OverlapResult
+from app.evaluation.overlap_result import CleanQuestion, Outcome, OverlapResult, Place
 
 CLEAN = fold("I would like to become a voyager next year.")
 
 
-def _over(heard: str) -> Over:
-    asked = Asked("one", np.zeros(0, np.float32), CLEAN)
-    return Over(some_places(1, 0)[0], asked, 3.0, fold(heard), CLEAN, True, 0)
+def _over(heard: str) -> Outcome:
+    asked = CleanQuestion("one", np.zeros(0, np.float32), CLEAN)
+    return Outcome(Place("loudspeaker, first talk", {}), asked, 3.0, fold(heard), CLEAN, True, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Back-ends in simulated time: each word comes when a model of the measured speed would have said it."""
+"""Back-ends in simulated time: each word comes when a model of the measured speed would have written it."""
 
 from __future__ import annotations
 

@@ -196,6 +196,35 @@ def test_what_was_begun_is_never_joined_with_the_tail_of_another_sentence() -> N
     assert corrected == "or rather, you have three apples left."
 
 
+def test_an_older_number_that_is_asked_again_is_spoken_as_the_newest() -> None:
+    rig = Rig()
+    rig.step(*_answer(5, "I think it is Lyon. That is a city in the south."), TakeFloor(1))
+    rig.step(*_answer(3, "Nothing but Paris has ever been the capital."))
+    rig.until_silent()
+    assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
+    assert [mark.revision for step in rig.steps for mark in step.marks] == [5, 3, 3]
+
+
+def test_a_revision_that_is_asked_again_keeps_its_text_and_the_one_between_is_refused() -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True), OracleWords(1, 1, "It is", 0.0))
+    rig.step(*_answer(2, "It is Lyon. It lies in the south.", complete=False)[:-1])
+    rig.step(OracleAsked(1, 1, True), TakeFloor(1))
+    rig.step(OracleWords(2, 1, " Late words.", 0.0), OracleWords(1, 1, " Paris.", 0.0))
+    rig.step(OracleDone(2), OracleDone(1))
+    rig.until_silent()
+    assert rig.said == "It is Paris."
+
+
+def test_late_words_of_a_revision_that_was_superseded_are_refused() -> None:
+    rig = Rig()
+    rig.step(*_answer(2, "I think it is Lyon. That is")[:-1], TakeFloor(1))
+    rig.step(*_answer(1, "Nothing but Paris has ever been the capital."))
+    rig.step(OracleWords(2, 1, " Late words.", 0.0), OracleDone(2))
+    rig.until_silent()
+    assert rig.said.endswith("Or rather, nothing but Paris has ever been the capital.") and "Late" not in rig.said
+
+
 def test_an_answer_to_the_beginning_is_not_spoken_before_the_one_to_all_of_it() -> None:
     rig = Rig()
     rig.step(*_answer(1, "It is New York.", complete=False, asked="What is the capital"))

@@ -26,17 +26,45 @@ async def _said(path: Path) -> None:
     await history.close()
 
 
+VERSION_1 = (
+    """CREATE TABLE conversations (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL DEFAULT '', created REAL NOT NULL, changed REAL NOT NULL, setup TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0)""",
+    """CREATE TABLE talks (id INTEGER PRIMARY KEY AUTOINCREMENT, conversation INTEGER NOT NULL REFERENCES conversations (id),
+        began REAL NOT NULL, folder TEXT, packed BLOB, turns INTEGER NOT NULL DEFAULT 0,
+        brains TEXT NOT NULL DEFAULT '[]', opening TEXT NOT NULL DEFAULT '')""",
+    "CREATE INDEX talks_of ON talks (conversation)",
+    """CREATE TABLE events (talk INTEGER NOT NULL REFERENCES talks (id), serial INTEGER NOT NULL, line TEXT NOT NULL,
+        PRIMARY KEY (talk, serial)) WITHOUT ROWID""",
+    """CREATE TABLE turns (id INTEGER PRIMARY KEY, talk INTEGER NOT NULL REFERENCES talks (id), speaker TEXT NOT NULL,
+        number INTEGER NOT NULL, at REAL NOT NULL, text TEXT NOT NULL)""",
+    "CREATE INDEX turns_of ON turns (talk)",
+    "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
+    "PRAGMA user_version = 1",
+    "INSERT INTO conversations (key, created, changed, setup) VALUES ('old', 1, 2, '{}')",
+    "INSERT INTO talks (conversation, began, turns, brains, opening) VALUES (1, 1, 1, '[\"big\"]', 'Old words')",
+    f"INSERT INTO turns VALUES ({1 << 20}, 1, 'user', 1, 0.1, 'Old words')",
+)
+"""What the first version of the app wrote, with its names for tables, columns and events."""
+OLD_EVENTS = (
+    '{"type":"TranscriptFinal","at":0.1,"turn":1,"text":"Old words","heard_until":0.1}',
+    '{"type":"MannerChanged","at":0.2,"manner":"after"}',
+    '{"type":"AssistantWentOn","at":0.3,"turn":1}',
+    '{"type":"Failure","at":0.4,"source":"backend","sentence":"No.","fatal":false,"about":"brain","aside":true}',
+)
+OLD_AS_NOW = (
+    e.TranscriptFinal(0.1, 1, "Old words", 0.1),
+    e.AnswerModeChanged(0.2, "after"),
+    e.AssistantResumed(0.3, 1),
+    e.Failure(0.4, "backend", "No.", False, about="backend", secondary=True),
+)
+
+
 def _make_version_1(path: Path) -> None:
-    """A database as the first version of the app leaves it behind."""
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        schema.migrate(database, schema.MIGRATIONS[:1])
-        database.execute("INSERT INTO conversations (key, created, changed, setup) VALUES ('old', 1, 2, '{}')")
-        database.execute("INSERT INTO talks (conversation, began, turns, opening) VALUES (1, 1, 1, 'Old words')")
-        database.execute(
-            'INSERT INTO events VALUES (1, 0, \'{"type":"TranscriptFinal","at":0.1,"turn":1,'
-            '"text":"Old words","heard_until":0.1}\')'
-        )
-        database.execute("INSERT INTO turns VALUES (?, 1, 'user', 1, 0.1, 'Old words')", (1 << schema.TURN_BITS,))
+        for statement in VERSION_1:
+            database.execute(statement)
+        database.executemany("INSERT INTO events VALUES (1, ?, ?)", enumerate(OLD_EVENTS))
 
 
 def test_it_lies_in_the_users_data() -> None:
@@ -51,7 +79,8 @@ async def test_what_version_1_wrote_is_read_and_found(tmp_path: Path) -> None:
         (view,) = await history.conversations("old wor")
         assert (view.key, view.title, view.setup) == ("old", "Old words", Setup())
         assert view.snippet == "\x02Old\x03 \x02words\x03"
-        assert (await history.talks("old"))[0].events == (e.TranscriptFinal(0.1, 1, "Old words", 0.1),)
+        assert view.backends == ("big",)
+        assert (await history.talks("old"))[0].events == OLD_AS_NOW
         assert history.trouble == ""
     finally:
         await history.close()
@@ -94,7 +123,7 @@ def test_a_step_that_fails_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pyt
     opened.connection.close()
     with closing(sqlite3.connect(path)) as database:
         assert schema.version(database) == 1
-        assert database.execute("SELECT COUNT(*) FROM events").fetchone() == (1,)
+        assert database.execute("SELECT COUNT(*) FROM events").fetchone() == (len(OLD_EVENTS),)
     assert not list(tmp_path.glob("*.broken"))
 
 
@@ -129,15 +158,15 @@ async def test_a_damaged_one_is_set_aside(damage: str, tmp_path: Path) -> None:
     log = history.begin("b", Setup())
     log.put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["b"]
-    secondary = tmp_path / "history.sqlite3.broken"
-    assert "damaged" in history.notice and str(secondary) in history.notice and history.trouble == ""
+    kept = tmp_path / "history.sqlite3.broken"
+    assert "damaged" in history.notice and str(kept) in history.notice and history.trouble == ""
     await history.close()
-    assert secondary.read_bytes() == before
+    assert kept.read_bytes() == before
     path.write_bytes(b"Again no database. " * 100)
     history = HistoryStore(path, None)
     await history.conversations()
     await history.close()
-    assert secondary.read_bytes() == before and (tmp_path / "history.sqlite3.broken-2").exists()
+    assert kept.read_bytes() == before and (tmp_path / "history.sqlite3.broken-2").exists()
 
 
 async def test_damage_in_mid_talk_costs_no_more_than_what_was_before(tmp_path: Path) -> None:
@@ -163,7 +192,7 @@ async def test_damage_in_mid_talk_costs_no_more_than_what_was_before(tmp_path: P
     assert (tmp_path / "history.sqlite3.broken").exists()
 
 
-async def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
+async def test_a_damaged_index_is_rebuilt(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
@@ -182,7 +211,7 @@ async def test_an_index_comes_and_goes_with_what_sqlite_can(tmp_path: Path, monk
     path = tmp_path / "history.sqlite3"
     await _said(path)
     with monkeypatch.context() as patched:
-        patched.setattr(schema, "_knows_indexes", lambda database: False)
+        patched.setattr(schema, "_supports_index", lambda database: False)
         history = HistoryStore(path, None)
         history.begin("b", Setup()).put(e.TranscriptFinal(0.2, 1, "A lazy dog.", 0.2))
         assert [view.key for view in await history.conversations("lazy")] == ["b"]

@@ -54,13 +54,13 @@ def _record(folder: Path, seconds: float, user: float, assistant: float) -> Path
 
 
 def test_a_page_tells_who_spoke_when_and_where_they_were_interrupted() -> None:
-    first = asked_and_answered(1, 2.0, MOON[0], "It is *very* far away, and", "big_brain", interrupted=True)
+    first = asked_and_answered(1, 2.0, MOON[0], "It is *very* far away, and", "big_model", interrupted=True)
     second = asked_and_answered(2, 70.0, "1. Stop & _listen_.", "", "")
-    view = ConversationView("a", "The *moon*", True, 1_700_000_000.0, 0.0, 3, ("big_brain",))
+    view = ConversationView("a", "The *moon*", True, 1_700_000_000.0, 0.0, 3, ("big_model",))
     page = markdown(view, [(1_700_000_000.0, timed_turns(first + second)), (1_700_003_600.0, timed_turns(first))], UTC)
     assert page.startswith(
-        "# The \\*moon\\*\n\n2023-11-14 22:13 · with big\\_brain\n\n## Talk 1 · 2023-11-14 22:13\n\n"
-        f"**You** · 0:02\n\n{MOON[0]}\n\n**KAME** (big\\_brain) · 0:04\n\n"
+        "# The \\*moon\\*\n\n2023-11-14 22:13 · with big\\_model\n\n## Talk 1 · 2023-11-14 22:13\n\n"
+        f"**You** · 0:02\n\n{MOON[0]}\n\n**KAME** (big\\_model) · 0:04\n\n"
         "It is \\*very\\* far away, and — *interrupted at 0:06*\n\n**You** · 1:10\n\n1\\. Stop \\& \\_listen\\_.\n\n"
         "## Talk 2 · 2023-11-14 23:13\n\n"
     )

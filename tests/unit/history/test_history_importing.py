@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.history import importing
 from app.history.base import Setup
 from app.history.importing import read
@@ -23,7 +24,7 @@ from app.session.errors import UserError
 from tests.support.history import talk
 
 MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
-EVENTS = [json.loads(e.to_json(event)) for event in talk(MOON)]
+EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -126,9 +127,9 @@ def _sample(hint: Any) -> Any:
 @pytest.mark.parametrize("kind", EVENT_TYPES.values())
 def test_every_event_that_can_happen_comes_in_again(kind: type) -> None:
     event = kind(**{name: _sample(hint) for name, hint in get_type_hints(kind).items()})
-    assert checked_event(json.loads(e.to_json(event))) == event
+    assert checked_event(json.loads(to_json(event))) == event
     with pytest.raises(ValueError, match="wrong"):
-        checked_event(json.loads(e.to_json(event)) | {"at": []})
+        checked_event(json.loads(to_json(event)) | {"at": []})
 
 
 def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
@@ -140,11 +141,11 @@ def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
         "cap": -1.0,
     }
     path.write_text(json.dumps(document(setup=setup, title="  A\nb \ud800" + "x" * 500)))
-    brought = read(path)
-    assert brought.setup.backend == BackendChoice("compatible", "m", "")
-    assert brought.setup.tools == ToolChoice(("clock",)) and brought.setup.cap == 0.0
-    assert brought.setup.style.persona == "A pirate." and brought.setup.style.temperature is None
-    assert brought.title.startswith("A b ?xx") and len(brought.title) == 200
+    imported = read(path)
+    assert imported.setup.backend == BackendChoice("compatible", "m", "")
+    assert imported.setup.tools == ToolChoice(("clock",)) and imported.setup.cap == 0.0
+    assert imported.setup.style.persona == "A pirate." and imported.setup.style.temperature is None
+    assert imported.title.startswith("A b ?xx") and len(imported.title) == 200
     setup["backend"]["base_url"] = "http://127.0.0.1:8080/v1"
     path.write_text(json.dumps(document(setup=setup)))
     assert read(path).setup.backend.base_url == "http://127.0.0.1:8080/v1"
@@ -156,6 +157,13 @@ def test_events_of_a_newer_version_are_passed_over(tmp_path: Path) -> None:
     assert read(path).talks[0].events == tuple(talk(MOON))
 
 
+def test_events_of_an_older_version_are_read_by_their_names_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    routed = {"turn": 1, "kind": "stem", "share": 0.9, "backend": "Ollama", "model": "m", "reason": "so"}
+    path.write_text(json.dumps(_with_event(type="BrainRouted", at=1.0, aside=True, **routed)))
+    assert read(path).talks[0].events[-1] == e.BackendRouted(1.0, 1, "stem", 0.9, "Ollama", "m", "so", True)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -164,7 +172,7 @@ JSON = st.recursive(
 
 
 @given(data=st.data())
-def test_whatever_is_in_it_ends_in_a_conversation_or_a_sentence(
+def test_any_contents_end_in_a_conversation_or_a_sentence(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     whole = json.loads(json.dumps(document(setup={"backend": {"provider": "x"}, "style": {}, "tools": {}})))
@@ -179,11 +187,11 @@ def test_whatever_is_in_it_ends_in_a_conversation_or_a_sentence(
     path = tmp_path_factory.getbasetemp() / "fuzzed.json"
     path.write_text(json.dumps(whole))
     try:
-        brought = read(path)
+        imported = read(path)
     except UserError as error:
         assert str(error).endswith(".")
     else:
-        assert any(talk.events for talk in brought.talks) and brought.setup == replace(brought.setup)
+        assert any(talk.events for talk in imported.talks) and imported.setup == replace(imported.setup)
 
 
 def _sound(path: Path, seconds: float = 1.0) -> None:
@@ -195,7 +203,7 @@ def _sound(path: Path, seconds: float = 1.0) -> None:
 async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    lines = [e.to_json(event) for event in talk(MOON)]
+    lines = [to_json(event) for event in talk(MOON)]
     (folder / "events.jsonl").write_text("\n".join([*lines, '{"type":"Telepathy","at":1.0}', '{"type":"UserSta']))
     _sound(folder / "user.wav")
     _sound(folder / "assistant.wav")
@@ -236,7 +244,7 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
         (folder / "events.jsonl").write_text('{"type":"UserStarted","at":0,"turn":"one"}\n')
         with pytest.raises(UserError, match="wrong “turn”"):
             await history.bring_in(folder)
-        (folder / "events.jsonl").write_text("\n".join(e.to_json(event) for event in talk(MOON)))
+        (folder / "events.jsonl").write_text("\n".join(to_json(event) for event in talk(MOON)))
         view = await history.bring_in(folder)
         assert not view.sound and not (tmp_path / "recordings").exists()
         assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()

@@ -1,4 +1,4 @@
-"""Whatever happens in a talk, whenever the app is closed: what is read is what was put, and so are its turns."""
+"""For any talk and any time of closing: the events that are read are those that were put, and so are the turns."""
 
 from __future__ import annotations
 

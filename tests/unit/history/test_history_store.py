@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.history import erasing
 from app.history.base import HistoryService, Setup
 from app.history.store import HistoryStore
@@ -176,7 +177,7 @@ async def test_words_are_found_and_never_read_as_a_query(
     typed: str, keys: str, indexed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not indexed:
-        monkeypatch.setattr("app.history.schema._knows_indexes", lambda database: False)
+        monkeypatch.setattr("app.history.schema._supports_index", lambda database: False)
         # Words are found inside others then, and with their accents.
         keys = {"oon": "a", "grunen tee": "", "moo kilometres": "a"}.get(typed, keys)
     async with kept(tmp_path, clock=Clock()) as history:
@@ -295,18 +296,18 @@ async def test_a_large_file_is_swept_once_nobody_talks(tmp_path: Path, monkeypat
         hold(history, "x", ("Xylophone?", "Marimba."))
         await history.remove(["x"])
         await history.purge()
-        assert await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert await history._do(lambda file: erasing.needs_sweep(file.connection))
         log.end()
-        assert not await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert not await history._do(lambda file: erasing.needs_sweep(file.connection))
         hold(history, "x", ("Xylophone?", "Marimba."))
         await history.remove(["x"])
     monkeypatch.setattr("app.history.writer.AGAIN_SECONDS", 0.05)
     async with kept(tmp_path) as history:  # not on closing, which is to be quick, nor before the list is shown
         for _ in range(500):
-            if not await history._do(lambda file: erasing.is_to_be_swept(file.connection)):
+            if not await history._do(lambda file: erasing.needs_sweep(file.connection)):
                 break
             await asyncio.sleep(0.01)
-        assert not await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert not await history._do(lambda file: erasing.needs_sweep(file.connection))
         assert [view.key for view in await history.conversations()] == ["a"]
 
 
@@ -316,7 +317,7 @@ async def test_a_talk_that_is_over_is_packed_and_reads_the_same(tmp_path: Path) 
         await history.conversations()
         size = "SELECT (SELECT COUNT(*) FROM events), (SELECT SUM(LENGTH(packed)) FROM talks)"
         rows, packed = await history._do(lambda file: file.connection.execute(size).fetchone())
-        assert rows == 0 and packed < sum(len(e.to_json(event)) for event in events) / 5
+        assert rows == 0 and packed < sum(len(to_json(event)) for event in events) / 5
         assert (await history.talks("a"))[0].events == tuple(events)
         await history._do(lambda file: file.connection.execute("UPDATE talks SET packed = x'00'"))
         with pytest.raises(UserError, match="damaged"):
@@ -498,7 +499,7 @@ async def test_only_the_user_may_read_it(tmp_path: Path) -> None:
 
 
 async def test_the_loop_is_never_held_up(tmp_path: Path) -> None:
-    """With the writer's thread kept busy, whatever is asked of it returns to the loop at once."""
+    """With the writer's thread kept busy, every call returns to the loop at once."""
     gate = threading.Event()
     async with kept(tmp_path) as history:
         hold(history, "a", MOON)

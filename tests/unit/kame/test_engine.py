@@ -20,7 +20,7 @@ from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndError, OracleAsked, OracleCompleted, OracleDone, OracleWords, SetDials
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
-from app.frontend.kame.frontend import KameFrontEnd
+from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.frontend.kame.selfcheck import run_checks
 from app.models.layout import read_layout
 from tests.support.tiny_kame import make_checkpoint
@@ -52,7 +52,7 @@ def test_a_frame_is_the_codec_the_generator_and_the_codec(engine: Engine, folder
         loaded.lm.oracle_emb.weight.zero_()
     plain = LMGen(loaded.lm, **GREEDY)
     engine.lm.oracle_emb.weight.zero_()
-    engine.begin()
+    engine.restart()
     ours = [engine.step(frame) for frame in sound]
     with torch.no_grad(), loaded.mimi.streaming(1), plain.streaming(1):
         for frame, result in zip(sound, ours, strict=True):
@@ -77,17 +77,17 @@ def test_what_is_forced_is_said_and_what_is_told_is_remembered(engine: Engine) -
         assert column.own == engine.silence and column.text == engine.lm.text_padding_token_id
     engine.release()
     # A stream that follows the tokens of another one goes on as that one does.
-    engine.begin()
+    engine.restart()
     for frame in sound:
         engine.step(frame)
     wanted = engine.step(sound[0]).column
-    engine.begin()
+    engine.restart()
     for result in first:
-        engine.hear(sound[0])
-        engine.follow(result.column)
+        engine.encode(sound[0])
+        engine.replay(result.column)
     engine.mimi.reset_streaming()
     for frame in sound:
-        engine.hear(frame)
+        engine.encode(frame)
     assert engine.steps == 30
     assert engine.step(sound[0]).column == wanted
 
@@ -96,10 +96,10 @@ def test_a_fresh_stream_remembers_nothing(engine: Engine) -> None:
     sound = noise(12)
     engine.gen.push_oracle([5, 6, 7], reset=True)
     first = [engine.step(frame).column for frame in sound]
-    engine.begin()
+    engine.restart()
     again = [engine.step(frame).column for frame in sound]
     assert first != again  # the oracle is gone
-    engine.begin()
+    engine.restart()
     assert [engine.step(frame).column for frame in sound] == again
 
 
@@ -107,7 +107,7 @@ def test_a_forgotten_talk_is_told_again_before_it_goes_on(folder: Path) -> None:
     """After 4/5 of the memory, at a pause: silence while it is told, no frame lost, then it goes on."""
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
     loaded.lm.text_linear.register_forward_hook(_pad)
-    frontend = KameFrontEnd(lambda: loaded, sampling=GREEDY, prime_frames=20, prime_steps=3)
+    frontend = KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY, prime_frames=20, prime_steps=3))
     with frontend:
         gauges = []
         for index, frame in enumerate(noise(60)):
@@ -131,21 +131,21 @@ def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> No
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
     loaded.lm.text_linear.register_forward_hook(_pad)
     fed: list[int] = []
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY, prime_frames=20, prime_steps=3) as frontend:
+    with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY, prime_frames=20, prime_steps=3)) as frontend:
         loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
         for index in range(58):
-            inputs = [OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
+            inputs = [OracleAsked(1, 1, True), OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
             frontend.step(Frame(index, silence()), inputs)
-    assert [token for token in fed if token != 3] == [400, *frontend._pieces.encode("Paris.")]
+    assert [token for token in fed if token != 3] == [400, *loaded.pieces.encode("Paris.")]
 
 
 def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> None:
     """A session hides what it has loaded from the collector; the next talk needs the memory all the same."""
     models = [load(read_layout(folder), device="cpu", dtype=torch.float32)]
     left = [weakref.ref(models[0].lm), weakref.ref(models[0].mimi)]
-    frontend = KameFrontEnd(lambda: models.pop(), sampling=GREEDY)
+    frontend = KameFrontEnd(lambda: models.pop(), KameSettings(sampling=GREEDY))
     with frontend:
-        frontend.step(Frame(0, silence()), [OracleWords(1, 1, "Paris.", 0.0)])
+        frontend.step(Frame(0, silence()), [OracleAsked(1, 1, True), OracleWords(1, 1, "Paris.", 0.0)])
         gc.collect()
         gc.freeze()
     try:
@@ -168,7 +168,9 @@ def test_whatever_fails_while_loading_is_a_sentence(error: Exception) -> None:
 
 def test_one_at_a_time_has_the_card(folder: Path) -> None:
     def make() -> KameFrontEnd:
-        return KameFrontEnd(lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), alone=True)
+        return KameFrontEnd(
+            lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
+        )
 
     order: list[str] = []
     first = make().__enter__()
@@ -186,7 +188,7 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
     first.__exit__(None, None, None)
     waiting.join(20)
     assert order == ["first leaves", "second"]
-    broken = KameFrontEnd(lambda: 1 / 0, alone=True)  # type: ignore[arg-type,return-value]
+    broken = KameFrontEnd(lambda: 1 / 0, KameSettings(alone=True))  # type: ignore[arg-type,return-value]
     with pytest.raises(ZeroDivisionError):
         broken.__enter__()
     with make():
@@ -205,7 +207,7 @@ def told_and_marked(loaded: Loaded, talk: dict[int, list]) -> tuple[list[int], l
     """40 frames with the inputs of `talk` by frame: the oracle's tokens less the padding, and the marks."""
     fed: list[int] = []
     marks: list[tuple[str, int]] = []
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+    with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY)) as frontend:
         loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
         for index in range(40):
             step = frontend.step(Frame(index, silence()), talk.get(index, []))
@@ -249,11 +251,27 @@ def test_an_okay_leaves_the_answer_and_its_oracle_alone(folder: Path) -> None:
     assert marks == [("started", 1)]
 
 
+def test_an_older_number_asked_again_is_fed_from_its_first_word_and_the_one_between_is_refused(folder: Path) -> None:
+    loaded = talkative(folder)
+    told, _ = told_and_marked(
+        loaded,
+        {
+            0: [OracleAsked(7, 1, True), floor.TakeFloor(1), OracleWords(7, 1, "One two", 0.0)],
+            8: [OracleAsked(4, 1, True)],
+            10: [OracleWords(4, 1, "Rome", 0.0)],
+            18: [OracleAsked(7, 1, True, wanted=True), OracleWords(4, 1, " too late.", 0.0)],
+            28: [OracleWords(7, 1, " three.", 0.0), OracleDone(7), OracleDone(4)],
+        },
+    )
+    one, other, again = ([400, *loaded.pieces.encode(text)] for text in ("One two", "Rome", "One two three."))
+    assert told == [*one, *other, *again]
+
+
 def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> None:
     loaded = talkative(folder)
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+    with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY)) as frontend:
         for index in range(30):
-            frontend.step(Frame(index, silence()), [])
+            frontend.step(Frame(index, silence()), [OracleAsked(1, 1, True), floor.TakeFloor(1)] if not index else [])
         assert frontend.speaking
         step = frontend.step(Frame(30, silence()), [floor.Interrupt()])
         assert step.flush and [mark.what for mark in step.marks] == ["interrupted"] and not frontend.speaking
@@ -262,16 +280,17 @@ def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> Non
         assert not any(s.samples.any() or s.said for s in quiet)
         over = frontend.step(Frame(36, silence()), [floor.TakeFloor(2)])
         assert over.samples.any()
-        late = frontend.step(Frame(37, silence()), [OracleWords(0, 1, "Too late.", 0.0)])
+        late = frontend.step(Frame(37, silence()), [OracleWords(1, 1, "Too late.", 0.0)])
         assert late.oracle is None
 
 
 def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY, dials=SetDials(lead=5)) as frontend:
+    with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY), SetDials(lead=5)) as frontend:
         heard: list[float] = []
-        hear = frontend._hear_late
-        frontend._hear_late = lambda samples: heard.append(float(hear(samples)[0])) or silence()  # type: ignore
+        assert frontend._stream is not None
+        delay = frontend._stream._delay
+        frontend._stream._delay = lambda samples: heard.append(float(delay(samples)[0])) or silence()  # type: ignore
         for index in range(12):
             inputs = [SetDials(lead=1)] if index == 8 else [SetDials(lead=3)] if index == 10 else []
             frontend.step(Frame(index, np.full(1920, index + 1, np.float32)), inputs)

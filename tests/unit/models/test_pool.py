@@ -74,7 +74,7 @@ def test_two_users_at_once_have_one_each(pool: ModelPool, file: Path) -> None:
     assert {use(pool, file), use(pool, file)} <= {first, second}
 
 
-def test_what_has_died_is_loaded_anew(pool: ModelPool, file: Path) -> None:
+def test_what_has_died_is_loaded_again(pool: ModelPool, file: Path) -> None:
     with lend(pool, file) as dead_while_used:
         dead_while_used.works = False
     assert dead_while_used.closed
@@ -84,7 +84,7 @@ def test_what_has_died_is_loaded_anew(pool: ModelPool, file: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_what_was_replaced_on_disk_is_loaded_anew(pool: ModelPool, file: Path, folder: bool) -> None:
+def test_what_was_replaced_on_disk_is_loaded_again(pool: ModelPool, file: Path, folder: bool) -> None:
     place = file.parent if folder else file
     first = use(pool, place)
     os.utime(file, ns=(1, 1))

@@ -1,4 +1,4 @@
-"""A small copy of the project that can be built: all its files in a repository of its own, with a stand-in for uv."""
+"""Makes a copy of the project that can be built: all its files in its own repository, with a fake uv."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def make_repository(folder: Path) -> Path:
-    """Commit the project's files of now, whether they are committed here or not; return the wheel of uv for Linux.
+    """Commit the project's current files, committed or not, to a new repository; return the wheel of uv for Linux.
 
     The one for Windows lies beside it.
     """

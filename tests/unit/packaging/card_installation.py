@@ -1,4 +1,4 @@
-"""An installed copy of the app with tiny packages, an index on loopback to fetch them from, and a driver's library."""
+"""An installed copy of the app with tiny packages, a local package index, and a fake of the driver's library."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def make_wheel(name: str, version: str, code: str) -> tuple[str, bytes]:
 
 
 class Index:
-    """A package index on loopback; what is asked for is noted, and `held` packages come only after `release`."""
+    """A local package index that records requests; `held` packages are delivered only after `release`."""
 
     def __init__(self) -> None:
         self.wheels: dict[str, bytes] = {}
@@ -112,7 +112,7 @@ class Index:
             request.end_headers()
             request.wfile.write(body)
         except OSError:
-            pass  # the one who asked was cancelled
+            pass  # the client was cancelled
 
     def close(self) -> None:
         self.release.set()
@@ -121,7 +121,7 @@ class Index:
 
 
 class Installation:
-    """An installed copy in a folder, whose launcher is run as other programs run it.
+    """An installed copy in a folder; its launcher is run as by other programs.
 
     `runtime`: the folder of running programs; sockets lie in there, whose paths have to be short.
     """
@@ -168,7 +168,7 @@ class Installation:
         }
 
     def write_locks(self) -> None:
-        """Write the locks as an upgrade would bring them."""
+        """Write the locks of an upgrade."""
         locks = self.places.locks
         (locks / "app.txt").write_text(self.lock["numpy-like"])
         (locks / "models.txt").write_text(self.lock["model"])
@@ -182,7 +182,7 @@ class Installation:
         (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
-        """Start the launcher with these words and --report; `variables` are for this time only."""
+        """Start the launcher with these arguments and --report; `variables` are for this start only."""
         launcher = self.places.root / "packaging" / "launcher.py"
         return subprocess.Popen(
             [sys.executable, str(launcher), "--report", *words],
@@ -207,7 +207,7 @@ class Installation:
 
     @contextlib.contextmanager
     def window(self) -> Iterator[None]:
-        """Hold the lock that the app holds while its window is open."""
+        """Hold the lock of an open window."""
         import fcntl
 
         folder = self.runtime / "kame-desktop"
@@ -230,7 +230,7 @@ class Installation:
 
 
 def end(child: subprocess.Popen[bytes], how: str) -> int:
-    """End a launcher by closing its input, politely or firmly; return its exit code."""
+    """End a launcher by closing its input, or by a signal; return its exit code."""
     if how == "cancel":
         assert child.stdin is not None
         child.stdin.close()

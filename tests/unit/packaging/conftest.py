@@ -1,4 +1,4 @@
-"""Give the tests of the installation a small project, and a machine on which everything is there."""
+"""Fixtures: a small project, and a machine on which nothing is missing."""
 
 import re
 
@@ -25,7 +25,7 @@ FAKE_UV = 'echo "uv $*" >> {calls}\ncase "$*" in *{failing}*) echo "{message}"; 
 
 @pytest.fixture
 def machine(project, tmp_path, monkeypatch):
-    """The project on a machine with uv in its environment and all parts of the system, without a card."""
+    """The project on a machine with uv in its environment and all system libraries, without a card."""
     calls = tmp_path / "calls"
     calls.touch()
 

@@ -1,4 +1,4 @@
-"""Stand in for uv: makes environments and installs packages as empty files, and notes how it was called.
+"""A fake of uv: makes environments, installs packages as empty files, and records its calls.
 
 Run as a program, with the folder of its notes in FAKE_UV. The file `fail` there is what `pip sync` fails with;
 with the file `wait` it goes on for a minute, after writing its process id to `waiting`.

@@ -1,4 +1,4 @@
-"""Make programs that stand in for Pythons, package tools and a graphics card's driver."""
+"""Makes fakes of Python, of package tools and of a graphics card's driver."""
 
 import os
 import re
@@ -30,11 +30,7 @@ def stamp_of(project, command="run", gpu="none"):
     return {
         "python": "3.12",
         "locks": locks.wanted_locks(project, command),
-        "gpu": {
-            "state": gpu,
-            "driver": card.has_nvidia_driver(),
-            "lock": locks.digest(project.locks / "gpu.txt"),
-        },
+        "gpu": {"state": gpu, "driver": card.has_nvidia_driver(), "lock": locks.digest(project.locks / "gpu.txt")},
     }
 
 

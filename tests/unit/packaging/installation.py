@@ -1,4 +1,4 @@
-"""Make an installation with a fake uv, as a package or an installer would leave it."""
+"""Makes an installation with a fake uv, as a package or an installer leaves it."""
 
 import json
 import os
@@ -35,21 +35,17 @@ class Installation:
         program(self.places.base_python, "echo 3.12")
         shutil.copytree(ROOT / "packaging" / "installation", self.places.root / "packaging" / "installation")
         shutil.copy(ROOT / "packaging" / "launcher.py", self.places.root / "packaging")
-        self.environ = {
-            **os.environ,
-            "FAKE_UV": str(self.notes),
-            "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv),
-        }
+        self.environ = {**os.environ, "FAKE_UV": str(self.notes), "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv)}
 
     def use_python(self, script: str) -> None:
-        """Put a program in place of the environment's Python."""
+        """Replace the environment's Python by another program."""
         self.places.python.unlink()
         program(self.places.python, script)
         stamp = json.loads(self.places.stamp.read_text())
         self.places.stamp.write_text(json.dumps({**stamp, "linked": ""}))
 
     def set_locks(self, app: str, models: str) -> None:
-        """Write what the locks ask for."""
+        """Write the locks."""
         (self.places.locks / "app.txt").write_text(f"{app}\n")
         (self.places.locks / "models.txt").write_text(f"{models}\n")
 
@@ -68,5 +64,5 @@ class Installation:
         return [sys.executable, str(self.places.root / "packaging" / "launcher.py"), *words]
 
     def beside(self) -> set[str]:
-        """Return the names of all that lies beside the environment."""
+        """Return the names of everything beside the environment."""
         return {path.name for path in self.places.venv.parent.iterdir()}

@@ -1,4 +1,4 @@
-"""Test bootstrap.py's command line: exit codes, sentences, signals and what the app gets."""
+"""Test bootstrap.py's command line: exit codes, messages, signals and the app's arguments."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def copy_script(root: Path) -> Path:
 def run_bootstrap(root: Path, *words: str, path: str, home: Path) -> subprocess.CompletedProcess:
     """Run the real script, copied to `root`, on a machine that has only `path`."""
     copy = copy_script(root)
-    # The running Python is too old, as far as the script can see.
+    # To the script, the running Python looks too old.
     finding = root / "packaging" / "installation" / "pythons.py"
     finding.write_text(finding.read_text().replace("((3, 12), (3, 13), (3, 11))", "((3, 99),)"))
     command = [sys.executable, "-I", str(copy), *words]
@@ -61,26 +61,26 @@ def test_an_unknown_command_shows_how_to_call_it():
     assert subprocess.run([sys.executable, script, "--help"], capture_output=True).returncode == 0
 
 
-def test_ctrl_c_is_told_in_a_sentence(monkeypatch, capsys, tmp_path):
+def test_ctrl_c_prints_a_sentence(monkeypatch, capsys, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bootstrap, "prepare", interrupted)
-    monkeypatch.setattr(bootstrap.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 130
     assert "Run the same command again" in capsys.readouterr().err
 
 
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stop_ends_the_tool_too_and_the_next_set_up_starts_afresh(project, tmp_path, number, code):
+def test_a_stop_ends_the_tool_and_the_next_set_up_starts_again(project, tmp_path, number, code):
     begun = tmp_path / "begun"
     program(project.uv, f"echo $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 60")
     script = copy_script(project.root)
     running = subprocess.Popen([sys.executable, script, "setup"], start_new_session=True, stderr=subprocess.PIPE)
     while not begun.exists():
         assert running.poll() is None
-    # Ctrl-C reaches all programs of a terminal, a polite end only the one that it is sent to.
+    # Ctrl-C reaches all programs of a terminal, SIGTERM only the one that it is sent to.
     os.killpg(running.pid, number) if number == signal.SIGINT else running.send_signal(number)
     assert running.wait(timeout=30) == code
     running.stderr.close()
@@ -98,9 +98,9 @@ def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, t
     def slow_start(command, **options):
         child = popen(command, **options)
         started.append(child)
-        os.kill(os.getpid(), number)  # the child runs, and nobody has hold of it yet
+        os.kill(os.getpid(), number)  # the child runs, but start_child has not returned it yet
         if number == signal.SIGINT:
-            child.send_signal(number)  # Ctrl-C reaches it, too
+            child.send_signal(number)  # Ctrl-C reaches it too
         return child
 
     popen = subprocess.Popen
@@ -135,10 +135,7 @@ def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd
 
 @posix_only
 def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, tmp_path):
-    program(
-        project.python,
-        'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac',
-    )
+    program(project.python, 'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac')
     stamp.write_stamp(project, {**stamp_of(project), "missing": []})
     script = copy_script(project.root)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What the builds for Linux hold, and that two builds of one commit are the same bytes."""
+"""Test the content of the Linux builds, and that two builds of one commit are identical."""
 
 import gzip
 import hashlib
@@ -41,7 +41,7 @@ def project(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory) -> list[dict[str, bytes]]:
-    """All targets twice: in two clones, whose builders differ in all that should not count."""
+    """All targets twice, in two clones whose environments differ in everything that must not matter."""
     root, wheel = project
     place = tmp_path_factory.mktemp("clones")
     builders = (
@@ -67,7 +67,7 @@ def source(project) -> Source:
 
 
 def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
-    """Read a Debian package by what its format says, without the code that wrote it."""
+    """Read a Debian package independently of the code that wrote it."""
     assert deb.startswith(b"!<arch>\n")
     found, at = {}, 8
     while at < len(deb):
@@ -80,12 +80,12 @@ def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
 
 
 @pytest.mark.parametrize("suffix", [".deb", ".run", ".whl", ".json"])
-def test_two_builds_of_a_commit_are_the_same_bytes(built, suffix):
+def test_two_builds_of_a_commit_are_identical(built, suffix):
     first, second = (hashlib.sha256(each[suffix]).hexdigest() for each in built)
     assert first == second
 
 
-def test_the_debian_package_holds_the_program_for_all_users(built, source):
+def test_the_debian_package_contains_the_program_for_all_users(built, source):
     data = deb_members(built[0][".deb"])["data.tar.xz"]
     members = {member.name: member for member in data}
     assert {(member.uid, member.gid, member.uname, member.mtime) for member in members.values()} == {
@@ -103,7 +103,7 @@ def test_the_debian_package_holds_the_program_for_all_users(built, source):
     assert "code=/usr/lib/kame-desktop\n" in command and "@" not in command.replace('"$@"', "")
 
 
-def test_the_debian_package_asks_for_the_libraries_and_runs_nothing_when_it_is_installed(built):
+def test_the_debian_package_depends_on_the_libraries_and_runs_nothing_at_installation(built):
     archive = deb_members(built[0][".deb"])["control.tar.xz"]
     assert sorted(archive.getnames()) == [".", "./control", "./md5sums", "./prerm"]
     control = archive.extractfile("./control").read().decode()
@@ -123,7 +123,7 @@ def test_removing_the_debian_package_removes_what_python_has_compiled(built, tmp
     assert not list(tmp_path.rglob("__pycache__"))
 
 
-def test_the_command_has_python_compile_into_the_users_cache_not_into_the_package(built, tmp_path):
+def test_python_compiles_into_the_users_cache_not_into_the_package(built, tmp_path):
     script = deb_members(built[0][".deb"])["data.tar.xz"].extractfile("./usr/bin/kame-desktop").read().decode()
     program(tmp_path / "bin" / "python3", 'printf "<%s>" "$@"')
     env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path / "Kim's home")}
@@ -152,7 +152,7 @@ def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
     assert {"scalable", "48x48", "256x256"} <= sizes
 
 
-def test_the_wheel_holds_the_resources_where_the_app_finds_them(built, tmp_path):
+def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_path):
     archive = zipfile.ZipFile(io.BytesIO(built[0][".whl"]))
     names = archive.namelist()
     assert not [name for name in names if "screenshots" in name or not name.startswith(("app/", "kame_desktop-"))]
@@ -168,7 +168,10 @@ def test_the_wheel_holds_the_resources_where_the_app_finds_them(built, tmp_path)
         "locks/models.txt",
         "voices/af_heart.f16",
     )
-    code = "import sys; from app.platform.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
+    code = (
+        "import sys; from app.platform.resources import resource; "
+        "print(*[resource(*name.split('/')) for name in sys.argv[1:]])"
+    )
     command = [sys.executable, "-c", code, *wanted]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     assert [Path(path).is_file() for path in found] == [True] * len(wanted)
@@ -202,7 +205,7 @@ def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source)
 @pytest.mark.parametrize(
     ("shipped", "numpy"), [({"numpy": "ab" * 32}, "part of the installation"), ({}, "fetched when the app")]
 )
-def test_the_bill_tells_what_is_shipped_and_what_is_fetched(source, shipped, numpy):
+def test_the_bill_distinguishes_shipped_and_downloaded_parts(source, shipped, numpy):
     components = json.loads(bill_of_materials(source, "any", shipped=shipped))["components"]
     comes = {each["name"]: each["properties"][0]["value"] for each in components}
     assert comes["numpy"].startswith(numpy) and comes["torch"].startswith("fetched for an NVIDIA graphics card")
@@ -257,7 +260,7 @@ def test_a_model_has_the_hashes_of_the_package_that_it_comes_in(source):
         assert components[package]["purl"] in [each["value"] for each in components[model]["properties"]]
 
 
-def test_a_package_whose_licence_nobody_wrote_down_stops_the_build(source):
+def test_a_package_without_a_recorded_licence_stops_the_build(source):
     page = source.file("resources/licences.md")
     files = tuple(
         file._replace(data=page.replace(b"| jeepney |", b"| other |")) if file.path == "resources/licences.md" else file

@@ -1,4 +1,4 @@
-"""Test how a graphics card's packages come beside the app that runs, and what happens if that fails at any moment.
+"""Test the installation of a graphics card's packages while the app runs, and its failures at any moment.
 
 The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
 """
@@ -67,7 +67,7 @@ def test_a_card_is_offered_with_its_size_and_none_is_not(installed: Installation
     assert not installed.places.next.venv.exists() and installed.modules() == APP
 
 
-def test_it_comes_beside_the_app_and_takes_its_place_at_the_next_start(installed: Installation) -> None:
+def test_it_is_installed_beside_the_app_and_used_from_the_next_start(installed: Installation) -> None:
     before = installed.places.venv.stat().st_ino
     code, reports = installed.run("card", "install")
     assert code == 0 and reports[-1] == {"ready": True}, reports
@@ -101,7 +101,7 @@ def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Instal
         installed.variables["FAKE_TORCH"] = torch
         code, reports = installed.run("card", "install")
         assert code == 2 and words in reports[-1]["problem"]["meaning"]
-        # Another driver may do: what was fetched for it stays.
+        # Another driver may work, so the downloads stay.
         kept = {"environment.cache"} if torch == "blind" else set()
         assert installed.modules() == APP and names_beside(installed) == {"environment", *kept}
     assert installed.index.asked.count("torch-2.9.1-py3-none-any.whl") == 2
@@ -109,7 +109,7 @@ def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Instal
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked, "not by itself"
 
 
-def test_it_can_end_at_any_moment_and_goes_on_from_there(installed: Installation) -> None:
+def test_it_can_be_interrupted_at_any_moment_and_continues(installed: Installation) -> None:
     index = installed.index
     index.held = "torch"
     del index.asked[:]
@@ -124,7 +124,7 @@ def test_it_can_end_at_any_moment_and_goes_on_from_there(installed: Installation
             assert names_beside(installed) == {"environment", "environment.cache"}
     assert installed.run("setup")[1] == [{"ready": True}]
 
-    # The package tool of the launcher that was killed still waits for its download, and the next one for that tool.
+    # The package tool of the killed launcher still waits for its download, and the next launcher for that tool.
     index.release.set()
     assert installed.run("card", "install")[0] == 0
     others = [name for name in index.asked if not name.startswith("torch")]
@@ -140,7 +140,7 @@ def test_without_room_nothing_is_fetched(installed: Installation) -> None:
     assert len(installed.index.asked) == asked and names_beside(installed) == {"environment"}
 
 
-def test_a_full_disk_and_a_lost_network_are_sentences(installed: Installation) -> None:
+def test_a_full_disk_and_a_lost_network_are_explained(installed: Installation) -> None:
     uv = installed.places.uv
     uv.unlink()
     for printed, meaning in (("No space left on device (os error 28)", "full"), ("dns error", "did not go through")):
@@ -202,7 +202,7 @@ def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) 
     assert names_beside(installed) == {"environment"}
 
 
-def test_repair_mends_the_way_to_the_app(installed: Installation) -> None:
+def test_repair_restores_the_path_to_the_app(installed: Installation) -> None:
     path = installed.places.site_packages / "kame_desktop.pth"  # type: ignore[operator]
     before = path.read_text()
     path.write_text("")
@@ -224,7 +224,7 @@ def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(ins
     assert installed.modules() == APP and installed.run("setup")[1] == [{"ready": True}]
 
 
-def test_it_can_be_taken_away(installed: Installation) -> None:
+def test_it_can_be_removed(installed: Installation) -> None:
     assert "Nothing is installed" in sentences(installed.run("card", "remove")[1])
     installed.run("card", "install")
     assert installed.run("card", "remove")[0] == 0 and not installed.places.next.venv.exists()
@@ -235,7 +235,7 @@ def test_it_can_be_taken_away(installed: Installation) -> None:
     assert installed.run("setup")[0] == 0 and installed.modules() == APP
 
 
-def test_an_environment_in_use_waits_on_and_one_that_was_cut_off_is_put_in_place(
+def test_a_replacement_waits_for_the_app_and_an_interrupted_one_is_finished(
     installed: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed.run("card", "install")
@@ -248,10 +248,10 @@ def test_an_environment_in_use_waits_on_and_one_that_was_cut_off_is_put_in_place
         windows.setattr(replacement, "move", refuse)
         replacement.adopt_next(places)
     assert installed.modules() == APP and places.next.venv.exists()
-    os.replace(places.venv, places.old)  # as after the first of the two moves
+    os.replace(places.venv, places.old)  # as after the first of the two renames
     assert installed.run("setup")[0] == 0
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
-    places.next.venv.mkdir()  # one that was never finished counts for nothing
+    places.next.venv.mkdir()  # an incomplete one is ignored
     assert installed.run("setup")[0] == 0
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
 

@@ -24,7 +24,7 @@ def test_a_disk_without_locks_stops_no_set_up(tmp_path, monkeypatch, number):
     assert said == []
 
 
-def test_a_lock_on_a_file_that_was_removed_keeps_nobody_out(tmp_path):
+def test_a_lock_on_a_removed_file_is_ignored(tmp_path):
     lock = tmp_path / "lock"
     with only_one(lock, Steps(tmp_path / "log")):
         assert lock_file(lock) is None

@@ -1,4 +1,4 @@
-"""Test the installed app's launcher as a program: its reports, how it is cancelled, and what survives a kill."""
+"""Test the installed app's launcher as a program: reports, cancellation, and the state after a kill."""
 
 import json
 import os
@@ -155,7 +155,7 @@ def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_pat
     assert (installed.notes / "started").read_text() == f"{tmp_path}\n"
 
 
-def test_why_the_app_has_not_started_is_told_in_its_own_words(installed):
+def test_a_failed_start_is_explained_with_the_apps_own_words(installed):
     installed.ensure()
     installed.use_python("echo 'Qt: a warning' >&2\necho 'KAME is running already, but does not answer.' >&2\nexit 2")
     done = run(installed, "--report", "start")
@@ -201,14 +201,14 @@ def test_a_folder_with_files_of_the_users_is_left_alone(installed, tmp_path, com
 
 
 @pytest.mark.parametrize("text", ["/", "environment", "~/environment", "/tmp/.."])
-def test_a_path_that_can_hold_no_environment_is_a_sentence(installed, text):
+def test_a_path_that_cannot_be_an_environment_is_explained(installed, text):
     installed.environ["KAME_DESKTOP_ENVIRONMENT"] = text
     done = run(installed, "--report", "setup")
     problem = json.loads(done.stdout)["problem"]
     assert done.returncode == 2 and f"says “{text}”" in problem["happened"] and done.stderr == ""
 
 
-def test_an_empty_folder_and_an_own_one_are_taken(installed, tmp_path):
+def test_an_empty_folder_and_an_own_one_are_accepted(installed, tmp_path):
     chosen = tmp_path / "other disk" / "kame"
     chosen.mkdir(parents=True)
     installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)

@@ -1,4 +1,4 @@
-"""Test what the locks hold, and the licence tables."""
+"""Test the locks and the licence tables."""
 
 import contextlib
 import importlib.metadata
@@ -65,7 +65,7 @@ def test_all_locks_share_one_resolution():
 
 
 @pytest.mark.parametrize("lock", ["app.txt", "card.txt", "dev.txt", "gpu.txt"])
-def test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose(lock):
+def test_a_lock_contains_all_dependencies_except_deliberate_omissions(lock):
     pinned = licences.pins(lock)
     lacking = set()
     for name, versions in pinned.items():
@@ -79,7 +79,7 @@ def test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_pur
 
 
 @pytest.mark.parametrize("name", ["models", "models-dev", "models-optional", "uv"])
-def test_the_short_locks_hold_what_their_sources_ask_for(name):
+def test_the_short_locks_contain_what_their_sources_name(name):
     asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
     assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}
 
@@ -88,7 +88,7 @@ def test_the_licence_tables_are_true():
     assert licences.main(["--check"]) == 0
 
 
-def test_a_licence_that_nobody_has_looked_at_is_refused():
+def test_an_unreviewed_licence_is_refused():
     assert licences.unknown_terms("MIT OR Apache-2.0") == set()
     assert licences.unknown_terms("(MIT AND AGPL-3.0-only)") == {"AGPL-3.0-only"}
 
@@ -101,13 +101,13 @@ def test_the_stamp_is_plain_json(tmp_path):
     assert not places.unfinished.exists()
 
 
-def test_the_wheel_holds_every_package_of_the_app():
+def test_the_wheel_contains_every_package_of_the_app():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     there = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "app").rglob("__init__.py")}
     assert there == {name for name in settings["packages"] if "._resources" not in name}
 
 
-def test_what_the_offline_installer_passes_on_is_told_of_the_wheels_that_it_holds():
+def test_the_licences_cover_the_wheels_of_the_offline_installer():
     page = (ROOT / "resources" / "licences.md").read_text("utf-8")
     rows = [row for row in tables(page) if "In the wheel" in row]
     pinned = licences.pins("app.txt") | licences.pins("models.txt")

@@ -1,4 +1,4 @@
-"""Test whole set-ups with fake tools: what is installed, in which order, and what users are told."""
+"""Test whole set-ups with fake tools: what is installed, in which order, and the messages."""
 
 import os
 import re
@@ -7,15 +7,7 @@ import sys
 
 import pytest
 
-from installation import (
-    card,
-    card_packages,
-    command,
-    locks,
-    problems,
-    setup,
-    stamp,
-)
+from installation import card, card_packages, command, locks, problems, setup, stamp
 from installation.places import Places
 from installation.steps import Steps
 from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
@@ -32,7 +24,7 @@ def test_a_set_up_installs_by_hashes_once(machine):
 
 
 @posix_only
-def test_a_set_up_makes_the_command_and_makes_it_anew(machine):
+def test_a_set_up_makes_the_command_and_updates_it(machine):
     for _ in range(2):
         prepare(machine)
         assert os.access(machine.launcher, os.X_OK)
@@ -62,11 +54,7 @@ def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
         there = Places(root)
         command.write_launcher(there)
         done = subprocess.run(
-            [there.launcher, "ptt", "two words"],
-            cwd=elsewhere,
-            capture_output=True,
-            text=True,
-            timeout=20,
+            [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20
         )
         main = root / "app" / "__main__.py"
         assert (done.stdout, done.returncode) == (f"{main} ['kame-desktop', 'ptt', 'two words']\n", 7), done.stderr
@@ -108,7 +96,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
     assert str(machine.log) in text
     assert stamp.read_stamp(machine) == {}
 
-    # The rest of an interrupted install is thrown away, and the environment made from the start.
+    # The rest of an interrupted install is removed, and the environment is made again.
     remade = []
 
     def remake(setup):
@@ -132,7 +120,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
         ("invalid peer certificate: UnknownIssuer", "could not be trusted"),
         ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
         ("Permission denied (os error 13)", "could not be written"),
-        ("something new", "its last lines above"),
+        ("something new", "the last lines above"),
     ],
 )
 def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
@@ -170,7 +158,7 @@ def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys
 
 
 @posix_only
-def test_a_card_that_is_too_old_is_told_and_gets_nothing(machine, monkeypatch, capsys):
+def test_a_card_that_is_too_old_is_reported_and_gets_nothing(machine, monkeypatch, capsys):
     monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
     monkeypatch.setattr(card, "obstacle", lambda: "The card is too old.")
     prepare(machine)

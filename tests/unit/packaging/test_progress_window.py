@@ -1,4 +1,4 @@
-"""What a start from the menu shows of a set-up: its steps, its problems, and what closing the window does."""
+"""Test the progress window: its steps, its problems, and cancelling by closing it."""
 
 import textwrap
 
@@ -14,7 +14,7 @@ PROBLEM = {"happened": "The disk is full.", "meaning": "Not all was written.", "
 
 
 class SeenView(View):
-    """Notes what is shown; is closed by its user after some reports, and answers questions as it is told to."""
+    """Records what is shown; closes itself after some reports, and gives a set answer to questions."""
 
     def __init__(self, closes_after: int | None = None, answers: tuple = ()) -> None:
         self.shown: list[str] = []
@@ -77,7 +77,7 @@ def test_closing_the_window_ends_the_set_up_by_closing_its_input(started, tmp_pa
     assert view.asked == []
 
 
-def test_a_problem_is_told_and_can_be_tried_again(started, tmp_path):
+def test_a_problem_is_shown_and_can_be_retried(started, tmp_path):
     view = SeenView(answers=(True, False))
     lines = f"report(step='Fetching'); report(problem={PROBLEM!r}); sys.exit(2)"
     assert started(lines, view) == progress_window.USER_CAN_FIX
@@ -99,11 +99,11 @@ def test_the_launchers_own_failure_is_passed_on(started):
     ("report", "told"),
     [({"bytes": 310_000_000, "of": 1_240_000_000}, "310 of 1,240 MB"), ({"bytes": 5, "of": 0}, ""), ({}, "")],
 )
-def test_amounts_are_told_in_megabytes(report, told):
+def test_amounts_are_in_megabytes(report, told):
     assert amount_of(report) == told
 
 
-def test_zenity_gets_texts_and_percents_and_is_never_told_that_all_is_done(tmp_path, monkeypatch):
+def test_zenity_gets_texts_and_percentages_below_100(tmp_path, monkeypatch):
     got = tmp_path / "got"
     program(tmp_path / "bin" / "zenity", f'exec cat > "{got}"')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")

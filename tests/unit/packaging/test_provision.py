@@ -45,7 +45,7 @@ def test_an_offline_installation_uses_its_own_wheels_and_no_index(installed):
     assert f"--offline --no-index --find-links {installed.places.wheels}" in installed.calls()[-1]
 
 
-def test_a_failed_download_is_told_and_the_next_try_goes_on(installed):
+def test_a_failed_download_is_reported_and_the_next_try_continues(installed):
     (installed.notes / "fail").write_text("error: Failed to fetch: dns error")
     with pytest.raises(Problem) as caught:
         installed.ensure()
@@ -58,7 +58,7 @@ def test_a_failed_download_is_told_and_the_next_try_goes_on(installed):
     assert is_ready(installed.places) and not installed.places.cache.exists()
 
 
-def test_a_cache_whose_removal_was_cut_off_goes_at_the_next_start(installed, monkeypatch):
+def test_a_partly_removed_cache_is_removed_by_the_next_start(installed, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", lambda *_args, **_options: None)
         installed.ensure()
@@ -76,7 +76,7 @@ def test_a_failed_upgrade_leaves_the_old_environment_in_place(installed):
     assert (installed.places.site_packages / "one-1.0.dist-info").exists()
 
 
-def test_an_upgrade_takes_what_is_there_along(installed):
+def test_an_upgrade_reuses_installed_packages(installed):
     installed.ensure()
     kept = installed.places.site_packages / "model.py"
     inode = kept.stat().st_ino
@@ -96,7 +96,7 @@ def test_an_upgrade_writes_nothing_into_the_environment_in_use(installed, tmp_pa
     assert not path.samefile(tmp_path / "in use")
 
 
-def test_a_copy_that_was_cut_off_counts_for_nothing(installed, monkeypatch):
+def test_an_interrupted_copy_is_ignored(installed, monkeypatch):
     copytree = shutil.copytree
 
     def cut_off(*words, **options):
@@ -125,7 +125,7 @@ def test_another_python_of_the_installation_means_a_new_environment(installed, m
 
 @pytest.fixture
 def distribution(installed, tmp_path, monkeypatch):
-    """A system whose Python has several names, and no Python that the installation brings; with what upgrades it."""
+    """A system whose Python has several names, an installation without its own; and a function that upgrades it."""
     shutil.rmtree(installed.places.base_python.parents[1])
     folder = tmp_path / "usr" / "bin"
     alias = folder / "python3"
@@ -144,7 +144,7 @@ def distribution(installed, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("made", ["now", "by an earlier version"])
-def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_anew(installed, distribution, made, repair):
+def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_again(installed, distribution, made, repair):
     installed.ensure()
     places = installed.places
     assert places.python.resolve().name == "python3.11" and is_ready(places)
@@ -163,7 +163,7 @@ def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_anew(ins
 
 
 @pytest.mark.parametrize("state", ["old only", "old and finished new", "old and unfinished new"])
-def test_a_replacement_that_was_cut_off_is_mended(installed, state):
+def test_an_interrupted_replacement_is_repaired(installed, state):
     installed.ensure()
     places = installed.places
     if state == "old and finished new":
@@ -178,7 +178,7 @@ def test_a_replacement_that_was_cut_off_is_mended(installed, state):
     assert (places.venv / "is-new").exists() == (state == "old and finished new")
 
 
-def test_what_a_killed_set_up_left_does_not_count(installed):
+def test_the_rest_of_a_killed_set_up_is_ignored(installed):
     installed.places.new.venv.mkdir(parents=True)
     (installed.places.new.venv / "half").touch()
     (installed.places.cache / ".tmp1").mkdir(parents=True)
@@ -187,7 +187,7 @@ def test_what_a_killed_set_up_left_does_not_count(installed):
 
 
 @pytest.mark.parametrize("damage", ["deleted", "changed", "list deleted", "package deleted"])
-def test_repair_finds_and_mends_damage(installed, damage):
+def test_repair_finds_and_repairs_damage(installed, damage):
     installed.ensure()
     site = installed.places.site_packages
     if damage == "deleted":
@@ -212,7 +212,7 @@ def test_repair_of_a_whole_installation_changes_nothing(installed):
     assert "All files are as they should be.\n" in installed.said
 
 
-def test_repair_makes_an_environment_anew_whose_python_is_gone(installed):
+def test_repair_makes_an_environment_again_whose_python_is_gone(installed):
     installed.ensure()
     installed.places.python.unlink()
     installed.ensure(repair=True)
@@ -226,7 +226,7 @@ def test_damage_of_the_program_itself_needs_the_installer(installed):
         installed.ensure(repair=True)
 
 
-def test_too_little_room_is_told_before_anything_is_fetched(installed, monkeypatch):
+def test_too_little_room_is_reported_before_any_download(installed, monkeypatch):
 
     class Usage:
         free = 50 * 10**6

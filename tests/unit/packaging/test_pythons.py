@@ -1,4 +1,4 @@
-"""Test which Python is taken."""
+"""Test which Python is chosen."""
 
 import os
 import sys
@@ -68,10 +68,7 @@ def test_all_of_path_is_searched_and_pyenvs_versions_too(tmp_path):
     shim = program(tmp_path / "shims" / "python3.12", "exit 127")
     real = fake_python(tmp_path / "bin" / "python3.12", "3.12.3")
     hidden = fake_python(tmp_path / "pyenv" / "versions" / "3.13.1" / "bin" / "python3", "3.13.1")
-    environ = {
-        "PATH": f"{tmp_path / 'shims'}{os.pathsep}{tmp_path / 'bin'}",
-        "PYENV_ROOT": str(tmp_path / "pyenv"),
-    }
+    environ = {"PATH": f"{tmp_path / 'shims'}{os.pathsep}{tmp_path / 'bin'}", "PYENV_ROOT": str(tmp_path / "pyenv")}
     paths = pythons.candidates(environ, sys.executable)
     assert paths == [sys.executable, str(shim), str(real), str(hidden)]
 

@@ -1,4 +1,4 @@
-"""What a user of the self-extracting installer relies on: checked, per user, upgraded in place, and gone again."""
+"""Test the self-extracting installer: its check, the installation per user, upgrade and removal."""
 
 import contextlib
 import os
@@ -48,7 +48,7 @@ class User:
         self.entry = self.data / "applications" / f"{ID}.desktop"
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
-        """Run a command without a terminal, so that it asks nothing."""
+        """Run a command without a terminal, so that it asks no question."""
         return subprocess.run(
             [str(word) for word in command],
             cwd=self.home,
@@ -60,7 +60,7 @@ class User:
         )
 
     def files(self) -> list[str]:
-        """What is in the home, less what Python and the shells' own tools write down for themselves."""
+        """The files in the home, without those that Python and shell tools write for themselves."""
         every = (path.relative_to(self.home) for path in self.home.rglob("*") if path.is_file())
         return sorted(str(path) for path in every if path.suffix not in (".pyc", ".cache"))
 
@@ -197,7 +197,7 @@ def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, u
 
 @contextlib.contextmanager
 def running(file: Path):
-    """A process with a file of the app's mapped, as the app has dozens."""
+    """A process that has mapped one of the app's files, as the app does with dozens."""
     file.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(shutil.which("sleep"), file)
     with subprocess.Popen([file, "60"]) as child:
@@ -263,7 +263,7 @@ def test_removing_leaves_conversations_unless_told_otherwise(installer, user, op
 
 
 def on_terminal(user: User, answer: str, *command: object) -> str:
-    """Run a command on a terminal of its own and answer its question; return what it shows."""
+    """Run a command on its own terminal and answer its question; return what it shows."""
     import pty  # not on Windows
 
     master, slave = pty.openpty()
@@ -279,7 +279,7 @@ def on_terminal(user: User, answer: str, *command: object) -> str:
     os.close(slave)
     os.write(master, f"{answer}\n".encode())
     shown = b""
-    with contextlib.suppress(OSError):  # the terminal is gone when the child is
+    with contextlib.suppress(OSError):  # the terminal ends with the child
         while block := os.read(master, 4096):
             shown += block
     os.close(master)

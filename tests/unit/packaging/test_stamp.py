@@ -1,4 +1,4 @@
-"""Test when an environment counts as ready, and when it is set up anew."""
+"""Test when an environment is ready, and when it is set up again."""
 
 import os
 
@@ -43,14 +43,14 @@ def test_the_tests_locks_do_not_concern_the_app(project):
 
 @posix_only
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 0}', '{"schema": 1, "venv": "other"}'])
-def test_a_stamp_that_makes_no_sense_counts_as_none(project, text):
+def test_an_invalid_stamp_counts_as_none(project, text):
     project.stamp.write_text(text)
     assert stamp.read_stamp(project) == {}
     assert not ready(project)
 
 
 @posix_only
-def test_an_environment_that_was_moved_is_made_anew(project, tmp_path):
+def test_a_moved_environment_is_made_again(project, tmp_path):
     stamp.write_stamp(project, stamp_of(project))
     project.root.rename(tmp_path / "moved")
     assert not ready(Places(tmp_path / "moved"))
@@ -58,14 +58,14 @@ def test_an_environment_that_was_moved_is_made_anew(project, tmp_path):
 
 @posix_only
 @pytest.mark.parametrize("script", ["exit 127", "echo 3.13"], ids=["base gone", "base replaced"])
-def test_an_environment_whose_python_changed_is_made_anew(project, script):
+def test_an_environment_whose_python_changed_is_made_again(project, script):
     stamp.write_stamp(project, stamp_of(project))
     program(project.python, script)
     assert not ready(project)
 
 
 @posix_only
-def test_a_python_link_to_nowhere_is_made_anew(project, tmp_path):
+def test_a_broken_python_link_is_made_again(project, tmp_path):
     stamp.write_stamp(project, stamp_of(project))
     project.python.unlink()
     project.python.symlink_to(tmp_path / "removed")

@@ -1,9 +1,9 @@
-"""Test what is cleared from the environment variables."""
+"""Test which environment variables are removed."""
 
 from installation import variables
 
 
-def test_what_leads_tools_astray_is_cleared_and_the_way_out_is_kept():
+def test_misleading_variables_are_removed_and_network_settings_kept():
     leaking = {
         "PYTHONHOME": "/x",
         "PYTHONPATH": "/x",

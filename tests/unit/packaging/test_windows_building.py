@@ -33,7 +33,7 @@ from tests.unit.packaging.fakes import ROOT, posix_only
 from tests.windows.certificate import make_certificate
 
 LIBRARY = b"dll" + struct.pack("<IIHHHH", 0xFEEF04BD, 0x10000, 12, 3, 1013, 10150)
-"""With the version in it as Python writes it for 3.12.10."""
+"""Contains the version as Python writes it for 3.12.10."""
 PYTHON = {
     "python.exe": b"exe",
     "pythonw.exe": b"exe",
@@ -64,7 +64,7 @@ needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w6
 
 @pytest.fixture(scope="module")
 def source():
-    """The files of now from which programs and installers are made."""
+    """The current files from which programs and installers are made."""
     icons = [f"resources/icons/kame-{size}.png" for size in ICON_SIZES]
     names = [path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir() if path.is_file()]
     return Source("", "1.2.3", 1_700_000_000, tuple(File(name, (ROOT / name).read_bytes()) for name in names + icons))
@@ -122,7 +122,7 @@ def test_a_folder_without_a_windows_python_is_refused(tmp_path):
         python_files(tmp_path, None)
 
 
-def test_the_icon_holds_all_sizes():
+def test_the_icon_contains_all_sizes():
     files = tuple(
         File(f"resources/icons/kame-{size}.png", (ROOT / "resources" / "icons" / f"kame-{size}.png").read_bytes())
         for size in ICON_SIZES
@@ -156,7 +156,7 @@ def test_files_are_listed_in_order_and_wheels_are_stored():
     assert script_of(reversed(files)) == script_of(files)
 
 
-def test_what_a_lock_asks_for_is_told_for_each_system():
+def test_requirements_of_a_lock_by_system():
     lock = (
         "one==1.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n    # via two\n"
         "pywin32==3 ; sys_platform == 'win32' \\\n    --hash=sha256:cc\n"
@@ -177,7 +177,7 @@ def test_the_sizes_are_those_of_the_present_locks():
     for name, pins in sizes.items():
         target, for_card = Target(*name.split("-")[:2]), name.endswith(FOR_CARD)
         expected = wanted(target, "card.txt") - wanted(target, *LOCKS) if for_card else wanted(target, *LOCKS)
-        # The registry's torch for Windows has no CUDA, and is not what the app installs.
+        # The registry's torch for Windows has no CUDA; the app installs another build.
         expected = {pin for pin in expected if not (target.system == "windows" and pin.startswith("torch=="))}
         assert set(pins) == expected, again
         assert all(download > 0 and unpacked > 0 for download, unpacked in pins.values())
@@ -225,7 +225,7 @@ def test_the_uninstaller_removes_all_that_set_ups_leave(tmp_path):
 
 
 class Authority(http.server.BaseHTTPRequestHandler):
-    """Confirms no time, and remembers who asked."""
+    """Refuses to confirm a time, and records the requests."""
 
     def do_POST(self):
         self.server.asked.append(self.headers["Content-Type"])
@@ -237,7 +237,7 @@ class Authority(http.server.BaseHTTPRequestHandler):
 
 @pytest.mark.skipif(not shutil.which("osslsigncode"), reason="osslsigncode is not installed")
 @needs_compiler
-def test_a_time_that_nobody_confirms_stops_the_build(program, tmp_path):
+def test_an_unconfirmed_signing_time_stops_the_build(program, tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), Authority) as server:
         server.asked = []
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -260,7 +260,7 @@ def test_a_program_says_which_file_it_is(program):
 
 @needs_compiler
 @pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
-def test_two_builds_are_the_same_bytes_whoever_builds(program, source, tmp_path, monkeypatch):
+def test_two_builds_are_identical_for_any_builder(program, source, tmp_path, monkeypatch):
     files = [File("app/a.py", b"a"), File("kame-desktop.exe", program, True), File("wheels/b.whl", b"b" * 99)]
     first = made(source, "offline", files, {"download": 1, "unpacked": 2})
     monkeypatch.setenv("TZ", "Asia/Tokyo")

@@ -111,7 +111,7 @@ def test_the_same_words_are_the_same_decision() -> None:
 @pytest.mark.parametrize(
     "words", ["and why is that", "Tell me more.", "Go on", "could you explain that again please", "Why’s it so?"]
 )
-def test_a_turn_that_asks_for_more_stays_whatever_the_scores_say(words: str) -> None:
+def test_a_turn_that_asks_for_more_stays_despite_the_scores(words: str) -> None:
     talk = _Talk()
     talk.hear(humanities=0.9)
     talk.next_turn()

@@ -11,7 +11,7 @@ from typing import Any
 import keyring.errors
 import pytest
 
-import app.backend.openai_compatible
+import app.backend.attempts
 import app.services.backend_service
 from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
@@ -55,7 +55,7 @@ class Place:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.backend.openai_compatible, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(app.backend.attempts, "RETRY_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ async def test_what_has_no_list_has_none() -> None:
     place = Place()
     assert await place.service.models(BackendChoice("embedded")) == ()
     assert await place.service.models(BackendChoice(ROUTER)) == ()
-    with pytest.raises(UserError, match="no brain called"):
+    with pytest.raises(UserError, match="no provider called"):
         await place.service.models(BackendChoice("hal9000"))
 
 

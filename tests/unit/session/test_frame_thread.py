@@ -9,7 +9,7 @@ import numpy as np
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SECONDS, Frame
-from app.session.frame_loop import FrameThread
+from app.session.frame_thread import FrameThread
 
 STEPS = 90
 

@@ -1,15 +1,19 @@
-"""Which recogniser hears a talk, and the sentences when there is none."""
+"""Which recogniser is chosen, the sentences when there is none, and what it takes of a graphics card."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from app.models.fit import judge
 from app.models.speeds import Speed
+from app.stt import selection
 from app.stt.base import TranscriberError
-from app.stt.heard_language import HeardLanguage
-from app.stt.selection import SLOWEST_LOOK, choose_recogniser
+from app.stt.language_detection import LanguageDetection
+from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
 
-QUICK, SLOW = Speed(SLOWEST_LOOK - 0.05, 16.0), Speed(SLOWEST_LOOK + 0.05, 12.0)
+QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +50,49 @@ def test_what_can_not_be_had_is_said_in_a_sentence(key: str, language: str, told
         choose_recogniser(key, language, here={"whisper-tiny.en", "piper-joe"}.__contains__, speeds={})
 
 
-def test_a_language_is_kept_until_another_one_is_heard_clearly() -> None:
-    heard = HeardLanguage(frozenset(("en", "de", "es")))
-    assert heard.hear({"de": 0.6, "en": 0.3}, 0.5) == "de" and heard.known == ""  # too short to be sure
-    assert heard.hear({"nl": 0.5, "en": 0.4, "de": 0.1}, 2.0) == "en" and heard.known == "en"  # nobody speaks Dutch
-    assert heard.hear({"de": 0.7, "en": 0.3}, 3.0) == "en"
-    assert heard.hear({"de": 0.95, "en": 0.05}, 0.5) == "en"
-    assert heard.hear({"de": 0.95, "en": 0.05}, 3.0) == "de" == heard.known
+def test_a_language_is_kept_until_another_one_is_clearly_detected() -> None:
+    heard = LanguageDetection(frozenset(("en", "de", "es")))
+    assert heard.update({"de": 0.6, "en": 0.3}, 0.5) == "de" and heard.known == ""  # too short to be sure
+    assert heard.update({"nl": 0.5, "en": 0.4, "de": 0.1}, 2.0) == "en" and heard.known == "en"  # nobody speaks Dutch
+    assert heard.update({"de": 0.7, "en": 0.3}, 3.0) == "en"
+    assert heard.update({"de": 0.95, "en": 0.05}, 0.5) == "en"
+    assert heard.update({"de": 0.95, "en": 0.05}, 3.0) == "de" == heard.known
+
+
+MEDIUM_BYTES = 1_530_000_000
+
+
+@pytest.mark.parametrize(
+    ("cards", "key", "least"),
+    [
+        (1, "whisper-medium", MEDIUM_BYTES),
+        (0, "whisper-medium", 0),
+        (1, "whisper-tiny.en", 0),  # small ones run on the processor
+        (1, "moonshine-tiny.en", 0),
+        (1, "no-such", 0),
+    ],
+)
+def test_a_large_recogniser_takes_its_weights_and_working_memory_of_a_card(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cards: int, key: str, least: int
+) -> None:
+    import ctranslate2
+
+    def place(key: str) -> Path:
+        with (tmp_path / "model.bin").open("wb") as file:
+            file.truncate(MEDIUM_BYTES if key == "whisper-medium" else 75_000_000)
+        return tmp_path
+
+    monkeypatch.setattr(selection, "model_path", place)
+    monkeypatch.setattr(choose_recogniser, "__kwdefaults__", {"here": lambda key: True, "speeds": {}})
+    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: cards)
+    assert least <= recogniser_card_bytes(key, "en") <= (least and least + 1_000_000_000)
+
+
+def test_a_front_end_gets_what_speech_recognition_leaves_and_says_so() -> None:
+    alone = judge(20_000_000_000, "bf16", name="KAME")
+    assert alone.plan is not None
+    beside = judge(20_000_000_000, "bf16", name="KAME", reserved=2_100_000_000)
+    assert beside.plan is None and beside.offers[0].bytes <= 17_900_000_000
+    assert "20.0 GB of the card are free, 2.1 GB of them for speech recognition" in beside.sentence
+    nothing = judge(7_000_000_000, "int4", name="KAME", reserved=2_100_000_000)
+    assert not nothing.offers and "Choose a smaller speech recognition" in nothing.sentence

@@ -1,4 +1,4 @@
-"""Streaming recognition over a decoder that tells how much sound it was given: bounded, shed, settled."""
+"""Streaming recognition over a decoder that records how much sound it was given: bounded, shed, settled."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
-from app.stt.finished_words import WordOdds, probability, probability_by_sound
-from app.stt.hallucinations import without_loops
+from app.stt.endpointing import Endpointing
+from app.stt.sound_buffer import LONGEST_PREROLL_SECONDS
 from app.stt.stable_words import StableWords
-from app.stt.streaming import LONGEST_PREROLL_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
+from app.stt.streaming import RATE, WINDOW_SECONDS, StreamingTranscriber
+from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
+from app.stt.transcript_cleanup import without_loops
 
 
 class Counting:
-    """Hears "wN" wherever the sound has the level of word N; keeps the lengths it was given. `deaf_behind`: it says no
-    more than so many words.
+    """Decodes "wN" wherever the sound has the level of word N; keeps the lengths it was given.
+
+    `most_words`: it gives no more than so many words.
     """
 
     language = "en"
@@ -28,7 +31,7 @@ class Counting:
         self.lengths: list[float] = []
         self.gate: threading.Event | None = None
         self.broken = False
-        self.deaf_behind = 1000
+        self.most_words = 1000
 
     def close(self) -> None:
         self.closed = True
@@ -42,16 +45,16 @@ class Counting:
         numbers = np.round((samples[samples > 0.05] - 0.1) / 0.004).astype(int)
         heard, counts = np.unique(numbers, return_counts=True)
         words = [f"w{n}" for n, count in zip(heard, counts, strict=True) if count > 0.35 * RATE and n >= 0]
-        return " ".join(words[: self.deaf_behind])
+        return " ".join(words[: self.most_words])
 
 
-class Half:
+class Undecided:
     def probability(self, samples: np.ndarray) -> float:
         return 0.5
 
 
-class Weighing:
-    """Keeps the texts that it was asked about, and finds all of them whole, or what it is told to."""
+class Odds:
+    """Keeps the texts that it was given, and has the same odds for all of them."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -62,15 +65,15 @@ class Weighing:
         return self.found
 
 
-class Ears:
-    """Drives a transcriber frame by frame, waiting for each look unless told otherwise."""
+class Rig:
+    """Drives a transcriber frame by frame, waiting for each pass unless told otherwise."""
 
-    def __init__(self, words: Weighing | None = None) -> None:
+    def __init__(self, words: Odds | None = None) -> None:
         self.calls: queue.Queue[Callable[[], None]] = queue.Queue()
         self.decoder = Counting()
         self.unloaded = 0
         self.stt = StreamingTranscriber(
-            "test", lambda: (self.decoder, Half()), self.calls.put, lambda: words, self.unload
+            "test", lambda: (self.decoder, Undecided()), self.calls.put, lambda: words, self.unload
         )
         self.updates: list[TranscriptUpdate] = []
         self.finished: list[tuple[int, float, float]] = []
@@ -88,7 +91,7 @@ class Ears:
     def at(self) -> float:
         return self.index * 0.08
 
-    def hear(self, seconds: float, *, voiced: bool, wait: bool = True) -> None:
+    def push(self, seconds: float, *, voiced: bool, wait: bool = True) -> None:
         for _ in range(round(seconds / 0.08)):
             level = 0.1 + 0.004 * int(self.spoken / 0.48) if voiced else 0.0  # a word lasts six frames
             self.spoken += 0.08 * voiced
@@ -105,249 +108,249 @@ class Ears:
 
 
 def test_partials_come_often_at_first_then_every_half_second_and_words_become_stable() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.hear(0.8, voiced=False)
-        ears.stt.begin(1, ears.at)
-        ears.hear(4.0, voiced=True)
-    times = [round(u.heard_until, 2) for u in ears.updates]
+    rig = Rig()
+    with rig.stt:
+        rig.push(0.8, voiced=False)
+        rig.stt.begin(1, rig.at)
+        rig.push(4.0, voiced=True)
+    times = [round(u.heard_until, 2) for u in rig.updates]
     steps = list(itertools.pairwise(times))
     assert max(b - a for a, b in steps if b <= times[0] + 0.5) <= 0.3 and max(b - a for a, b in steps) <= 0.5
-    last = ears.updates[-1]
+    last = rig.updates[-1]
     assert last.stable.split() == [f"w{n}" for n in range(len(last.stable.split()))] and len(last.stable.split()) >= 6
     assert len(last.unstable.split()) <= 1
 
 
 def test_the_final_is_there_at_once_when_the_pause_has_settled_it() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        end = ears.at
-        ears.hear(0.08, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
-        assert ears.updates[-1].settled and not ears.updates[-1].final
-        assert ears.finished[-1] == (1, probability("w0 w1 w2 w3", None, 0.5), end)
-        looks = len(ears.decoder.lengths)
-        ears.stt.end(1, end)
-        assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2 w3"
-        assert len(ears.decoder.lengths) == looks  # no look was needed
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.0, voiced=True)
+        end = rig.at
+        rig.push(0.08, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
+        assert rig.updates[-1].settled and not rig.updates[-1].final
+        assert rig.finished[-1] == (1, probability("w0 w1 w2 w3", None, 0.5), end)
+        passes = len(rig.decoder.lengths)
+        rig.stt.end(1, end)
+        assert rig.updates[-1].final and rig.updates[-1].stable == "w0 w1 w2 w3"
+        assert len(rig.decoder.lengths) == passes  # no pass was needed
 
 
 def test_in_another_language_the_sound_alone_tells_whether_a_turn_is_finished() -> None:
-    judge = Weighing()
-    ears = Ears(judge)
-    ears.decoder.language = "de"
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        end = ears.at
-        ears.hear(0.08, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
-        assert ears.finished == [(1, probability_by_sound(0.5), end)] and not judge.asked
-        ears.stt.end(1, end)
-        ears.settle()
-    assert {update.language for update in ears.updates} == {"de"}
+    judge = Odds()
+    rig = Rig(judge)
+    rig.decoder.language = "de"
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.0, voiced=True)
+        end = rig.at
+        rig.push(0.08, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
+        assert rig.finished == [(1, probability_by_sound(0.5), end)] and not judge.asked
+        rig.stt.end(1, end)
+        rig.settle()
+    assert {update.language for update in rig.updates} == {"de"}
 
 
 def test_the_final_comes_without_a_pause_too() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        ears.stt.end(1, ears.at)  # the button went up in mid-word
-        ears.settle()
-    assert [u.stable for u in ears.updates if u.final] == ["w0 w1 w2 w3"]
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.0, voiced=True)
+        rig.stt.end(1, rig.at)  # the button went up in mid-word
+        rig.settle()
+    assert [u.stable for u in rig.updates if u.final] == ["w0 w1 w2 w3"]
 
 
-def test_a_long_turn_with_pauses_is_looked_at_in_windows_and_no_word_is_lost_or_doubled() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
+def test_a_long_turn_with_pauses_is_decoded_at_in_windows_and_no_word_is_lost_or_doubled() -> None:
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
         for _ in range(10):
-            ears.hear(2.4, voiced=True)
-            end = ears.at
-            ears.hear(0.08, voiced=False)
-            ears.stt.pause(1, end)
-            ears.hear(0.32, voiced=False)
-        ears.stt.end(1, end)
-        ears.settle()
-    final = ears.updates[-1]
+            rig.push(2.4, voiced=True)
+            end = rig.at
+            rig.push(0.08, voiced=False)
+            rig.stt.pause(1, end)
+            rig.push(0.32, voiced=False)
+        rig.stt.end(1, end)
+        rig.settle()
+    final = rig.updates[-1]
     assert final.final and final.stable.split() == [f"w{n}" for n in range(50)]
-    assert max(ears.decoder.lengths) < WINDOW_SECONDS + 1.0, "the cost of a look grew with the turn"
+    assert max(rig.decoder.lengths) < WINDOW_SECONDS + 1.0, "the cost of a pass grew with the turn"
 
 
 def test_somebody_who_never_pauses_is_heard_whole_at_a_bounded_cost() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(57.6, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert max(ears.decoder.lengths) <= WINDOW_SECONDS + 1.0
-    assert ears.updates[-1].stable.split() == [f"w{n}" for n in range(120)]
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(57.6, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert max(rig.decoder.lengths) <= WINDOW_SECONDS + 1.0
+    assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(120)]
 
 
-def test_looks_that_come_late_take_in_all_of_a_long_turn_all_the_same() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.decoder.gate = threading.Event()
-        ears.hear(33.6, voiced=True, wait=False)
-        ears.decoder.gate.set()
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].final and ears.updates[-1].stable.split() == [f"w{n}" for n in range(70)]
-    assert max(ears.decoder.lengths) <= 20.0
+def test_passes_that_come_late_take_in_all_of_a_long_turn_all_the_same() -> None:
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.decoder.gate = threading.Event()
+        rig.push(33.6, voiced=True, wait=False)
+        rig.decoder.gate.set()
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].final and rig.updates[-1].stable.split() == [f"w{n}" for n in range(70)]
+    assert max(rig.decoder.lengths) <= 20.0
 
 
-def test_a_look_that_ends_early_takes_back_nothing_that_was_heard_twice() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(3.84, voiced=True)
-        ears.decoder.deaf_behind = 3
-        ears.hear(0.08, voiced=False)
-        ears.stt.pause(1, ears.at)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].stable.split()[:6] == [f"w{n}" for n in range(6)]
+def test_a_pass_that_ends_early_takes_back_nothing_that_was_heard_twice() -> None:
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(3.84, voiced=True)
+        rig.decoder.most_words = 3
+        rig.push(0.08, voiced=False)
+        rig.stt.pause(1, rig.at)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].stable.split()[:6] == [f"w{n}" for n in range(6)]
 
 
-def test_looks_that_hear_nothing_where_a_window_ends_lose_nothing() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(8.64, voiced=True)
-        ears.decoder.deaf_behind = 0
-        ears.hear(2.88, voiced=True)
-        ears.decoder.deaf_behind = 1000
-        ears.hear(7.68, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].stable.split() == [f"w{n}" for n in range(40)]
+def test_passes_that_hear_nothing_where_a_window_ends_lose_nothing() -> None:
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(8.64, voiced=True)
+        rig.decoder.most_words = 0
+        rig.push(2.88, voiced=True)
+        rig.decoder.most_words = 1000
+        rig.push(7.68, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(40)]
 
 
 def test_a_soft_beginning_is_heard_unless_the_app_spoke_or_a_turn_was_there_before() -> None:
     def heard(silent_since: float) -> list[str]:
-        ears = Ears()
-        with ears.stt:
-            ears.hear(1.2, voiced=False)
-            ears.hear(1.92, voiced=True)  # four words that the detector has not noticed
-            ears.stt.begin(1, ears.at, silent_since)
-            ears.hear(0.96, voiced=True)
-            ears.stt.end(1, ears.at)
-            ears.settle()
-            return ears.updates[-1].stable.split()
+        rig = Rig()
+        with rig.stt:
+            rig.push(1.2, voiced=False)
+            rig.push(1.92, voiced=True)  # four words that the detector has not noticed
+            rig.stt.begin(1, rig.at, silent_since)
+            rig.push(0.96, voiced=True)
+            rig.stt.end(1, rig.at)
+            rig.settle()
+            return rig.updates[-1].stable.split()
 
     assert heard(0.0) == [f"w{n}" for n in range(6)]
     assert heard(3.12) == ["w3", "w4", "w5"]  # the app's own voice was in the room until then
 
 
 def test_a_short_word_that_was_let_pass_begins_what_is_said_soon_after() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(0.96, voiced=True)
-        end = ears.at
-        ears.hear(0.08, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
-        ears.stt.discard(1)
-        ears.hear(0.8, voiced=False)
-        ears.hear(0.24, voiced=True)
-        ears.stt.resume(1)
-        ears.hear(1.2, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].stable.split() == [f"w{n}" for n in range(5)]
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(0.96, voiced=True)
+        end = rig.at
+        rig.push(0.08, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
+        rig.stt.discard(1)
+        rig.push(0.8, voiced=False)
+        rig.push(0.24, voiced=True)
+        rig.stt.resume(1)
+        rig.push(1.2, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(5)]
 
 
 def test_one_that_is_entered_in_mid_talk_hears_a_turn_from_its_beginning() -> None:
-    ears = Ears()
-    ears.index = 750
-    with ears.stt:
-        ears.hear(1.6, voiced=False)
-        noticed = ears.at + 0.08
-        ears.hear(0.16, voiced=True)
-        ears.stt.begin(1, noticed)
-        ears.hear(1.28, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2"
-    assert ears.decoder.lengths[-1] < 2.5, "no sound before the turn's own is looked at"
+    rig = Rig()
+    rig.index = 750
+    with rig.stt:
+        rig.push(1.6, voiced=False)
+        noticed = rig.at + 0.08
+        rig.push(0.16, voiced=True)
+        rig.stt.begin(1, noticed)
+        rig.push(1.28, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].final and rig.updates[-1].stable == "w0 w1 w2"
+    assert rig.decoder.lengths[-1] < 2.5, "no sound before the turn's own is decoded"
 
 
 def test_a_resumed_turn_keeps_the_words_and_the_sound_in_between() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.4, voiced=True)
-        end = ears.at
-        ears.hear(0.16, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
-        ears.stt.end(1, end)
-        ears.hear(0.4, voiced=False)
-        ears.hear(0.16, voiced=True)  # the onset, before it is noticed
-        ears.stt.resume(1)
-        ears.hear(2.24, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    finals = [u.stable.split() for u in ears.updates if u.final]
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.4, voiced=True)
+        end = rig.at
+        rig.push(0.16, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
+        rig.stt.end(1, end)
+        rig.push(0.4, voiced=False)
+        rig.push(0.16, voiced=True)  # the onset, before it is noticed
+        rig.stt.resume(1)
+        rig.push(2.24, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    finals = [u.stable.split() for u in rig.updates if u.final]
     assert len(finals[0]) == 5 and len(finals[1]) == 10
 
 
 def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(0.8, voiced=True)
-        ears.decoder.gate = threading.Event()
-        ears.hear(4.0, voiced=True, wait=False)
-        looks = len(ears.decoder.lengths)
-        assert ears.stt.shed >= 1
-        ears.decoder.gate.set()
-        ears.settle()
-        assert len(ears.decoder.lengths) - looks <= 2
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert len(ears.updates[-1].stable.split()) == 10  # 4.8 s, all of it heard in the end
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(0.8, voiced=True)
+        rig.decoder.gate = threading.Event()
+        rig.push(4.0, voiced=True, wait=False)
+        passes = len(rig.decoder.lengths)
+        assert rig.stt.shed >= 1
+        rig.decoder.gate.set()
+        rig.settle()
+        assert len(rig.decoder.lengths) - passes <= 2
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert len(rig.updates[-1].stable.split()) == 10  # 4.8 s, all of it heard in the end
 
 
 def test_nothing_is_kept_while_nobody_speaks() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.hear(120.0, voiced=False)
-        assert ears.stt._last - ears.stt._first < (LONGEST_PREROLL_SECONDS + 0.2) * RATE
-    assert ears.updates == [] and ears.decoder.lengths[1:] == []
+    rig = Rig()
+    with rig.stt:
+        rig.push(120.0, voiced=False)
+        assert rig.stt._buffer.last - rig.stt._buffer.first < (LONGEST_PREROLL_SECONDS + 0.2) * RATE
+    assert rig.updates == [] and rig.decoder.lengths[1:] == []
 
 
-def test_ears_that_fail_say_so_and_hear_on() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.decoder.broken = True
-        ears.hear(0.8, voiced=True)
-        assert ears.failures and ears.failures[0].endswith(".")
-        ears.decoder.broken = False
-        ears.hear(1.2, voiced=True)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].stable == "w0 w1 w2 w3"
+def test_a_failure_is_reported_and_recognition_goes_on() -> None:
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.decoder.broken = True
+        rig.push(0.8, voiced=True)
+        assert rig.failures and rig.failures[0].endswith(".")
+        rig.decoder.broken = False
+        rig.push(1.2, voiced=True)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].stable == "w0 w1 w2 w3"
 
 
 def test_what_was_discarded_says_nothing_more() -> None:
-    ears = Ears()
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(1.0, voiced=True)
-        ears.stt.discard(1)
-        told = len(ears.updates)
-        ears.hear(2.0, voiced=False)
-    assert len(ears.updates) == told
+    rig = Rig()
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(1.0, voiced=True)
+        rig.stt.discard(1)
+        told = len(rig.updates)
+        rig.push(2.0, voiced=False)
+    assert len(rig.updates) == told
 
 
 def test_stable_words_need_two_hypotheses_and_never_change() -> None:
@@ -370,100 +373,107 @@ def test_whispers_loops_are_undone_and_a_speakers_repetition_is_not() -> None:
 
 
 def test_a_masked_word_may_be_half_of_another_until_the_voice_pauses() -> None:
-    ears = Ears()
-    ears.decoder.decode = lambda samples: "It costs f*cking"  # type: ignore[method-assign]
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(1.2, voiced=True)
-        partials = [f"{u.stable} {u.unstable}".split() for u in ears.updates]
+    rig = Rig()
+    rig.decoder.decode = lambda samples: "It costs f*cking"  # type: ignore[method-assign]
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(1.2, voiced=True)
+        partials = [f"{u.stable} {u.unstable}".split() for u in rig.updates]
         assert partials and all(words == ["It", "costs"] for words in partials)
-        ears.stt.pause(1, ears.at)
-        ears.stt.end(1, ears.at)
-        ears.settle()
-    assert ears.updates[-1].final and ears.updates[-1].stable == "It costs f*cking"
+        rig.stt.pause(1, rig.at)
+        rig.stt.end(1, rig.at)
+        rig.settle()
+    assert rig.updates[-1].final and rig.updates[-1].stable == "It costs f*cking"
 
 
 def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound() -> None:
-    words = Weighing()
-    ears = Ears(words)
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.24, voiced=True)
+    words = Odds()
+    rig = Rig(words)
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.24, voiced=True)
         assert words.asked[-1] == "w0 w1 w2 w3"
-        asked, end = len(words.asked), ears.at
-        ears.hear(0.08, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
+        asked, end = len(words.asked), rig.at
+        rig.push(0.08, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
         assert len(words.asked) == asked  # the settled words are the ones that were judged
-        assert ears.finished[-1] == (1, probability("w0 w1 w2 w3", words.found, 0.5), end)
-    assert ears.unloaded == 1
+        assert rig.finished[-1] == (1, probability("w0 w1 w2 w3", words.found, 0.5), end)
+    assert rig.unloaded == 1
 
 
 def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
-    ears = Ears(Weighing())
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        end = ears.at
-        ears.stt.pause(1, end)
-        ears.settle()
-        looks, told = len(ears.decoder.lengths), list(ears.finished)
+    rig = Rig(Odds())
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.0, voiced=True)
+        end = rig.at
+        rig.stt.pause(1, end)
+        rig.settle()
+        passes, told = len(rig.decoder.lengths), list(rig.finished)
         sounds: list[int] = []
-        ears.stt._judge.probability = lambda samples: sounds.append(len(samples)) or 0.9  # type: ignore[union-attr, func-returns-value, method-assign]
-        ears.hear(0.16, voiced=False)
-        ears.stt.pause(1, end)
-        ears.settle()
-        assert len(ears.decoder.lengths) == looks and len(sounds) == 1
-        assert len(ears.finished) == len(told) + 1 and ears.finished[-1][1] > told[-1][1]
+        rig.stt.endpointing._sound_judge.probability = lambda samples: sounds.append(len(samples)) or 0.9  # type: ignore[union-attr, func-returns-value, method-assign]
+        rig.push(0.16, voiced=False)
+        rig.stt.pause(1, end)
+        rig.settle()
+        assert len(rig.decoder.lengths) == passes and len(sounds) == 1
+        assert len(rig.finished) == len(told) + 1 and rig.finished[-1][1] > told[-1][1]
 
 
-def test_words_of_before_the_pause_that_miss_its_last_sound_tell_nothing() -> None:
-    ears = Ears(Weighing())
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        ears.stt.pause(1, ears.at + 1.0)  # a pause that no look has reached
-        ears.stt._text_until = ears.at - 1.0
-        ears.stt._tell()
-        assert ears.finished == []
-        ears.settle()
+def endpointing(words: Odds | None) -> tuple[Endpointing, queue.Queue[Callable[[], None]], list[float]]:
+    """One at a pause at 2 s that has been judged by its sound, its calls to the loop, and what it reports."""
+    calls: queue.Queue[Callable[[], None]] = queue.Queue()
+    reported: list[float] = []
+    judging = Endpointing(calls.put, lambda turn, finished, pause: reported.append(finished))
+    judging.start(lambda: None).result()
+    judging.set_judges(Undecided(), words)
+    judging.start_turn(1)
+    judging.language, judging.pause = "en", 2.0
+    judging.set_sound(np.zeros(RATE, np.float32))
+    calls.get(timeout=5)()
+    return judging, calls, reported
+
+
+def test_words_that_miss_the_last_sound_before_the_pause_are_not_judged() -> None:
+    judging, _, reported = endpointing(None)
+    judging.set_words("one two", 1.0)
+    assert reported == []
+    judging.set_words("one two", 1.9)
+    assert reported == [probability("one two", None, 0.5)]
+    judging.stop(lambda: None)
 
 
 def test_words_that_come_back_after_others_are_judged_again() -> None:
-    """A look may take back what the one before had changed; what was made of the others is not of these."""
-    words = Weighing()
-    ears = Ears(words)
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        for text in ("one two", "one two too", "one two"):
-            ears.stt._publish(text, until=ears.at)
-        ears.stt._heard, ears.stt._pause = (ears.at, 0.5), ears.at
-        ears.settle()
-        assert words.asked[-1] == "one two"
-        assert ears.finished[-1] == (1, probability("one two", words.found, 0.5), ears.at)
+    """A pass may take back what the one before had changed; the odds of the others are not those of these."""
+    words = Odds()
+    judging, calls, reported = endpointing(words)
+    for text in ("one two", "one two too", "one two"):
+        judging.set_words(text, 2.0)
+    while judging.busy:
+        calls.get(timeout=5)()
+    assert words.asked[-1] == "one two"
+    assert reported[-1] == probability("one two", words.found, 0.5)
+    judging.stop(lambda: None)
 
 
-def test_a_talk_may_be_stopped_while_words_are_judged() -> None:
-    words = Weighing()
-    ears = Ears(words)
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        ears.stt._publish("one", until=ears.at)
-        ears.stt._publish("one two", until=ears.at)
-    while not ears.calls.empty():
-        ears.calls.get()()
-    assert ears.failures == [] and ears.unloaded == 1
+def test_a_session_may_end_while_words_are_judged() -> None:
+    judging, calls, reported = endpointing(Odds())
+    judging.set_words("one", 2.0)
+    judging.set_words("one two", 2.0)
+    unloaded: list[bool] = []
+    judging.stop(lambda: unloaded.append(True))
+    while not calls.empty():
+        calls.get()()
+    assert unloaded == [True] and reported == []
 
 
 def test_a_words_judge_that_fails_leaves_the_rules() -> None:
-    words = Weighing()
+    words = Odds()
     words.found = None
-    ears = Ears(words)
-    with ears.stt:
-        ears.stt.begin(1, ears.at)
-        ears.hear(2.0, voiced=True)
-        ears.stt.pause(1, ears.at)
-        ears.settle()
-        assert ears.finished[-1][1] == probability("w0 w1 w2 w3", None, 0.5)
+    rig = Rig(words)
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        rig.push(2.0, voiced=True)
+        rig.stt.pause(1, rig.at)
+        rig.settle()
+        assert rig.finished[-1][1] == probability("w0 w1 w2 w3", None, 0.5)

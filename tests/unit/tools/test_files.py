@@ -1,4 +1,4 @@
-"""The files: what is permitted can be listed, read and searched; nothing else, whatever the path says."""
+"""The tools for files: permitted ones can be listed, read and searched, and no path leads to any other."""
 
 from __future__ import annotations
 
@@ -259,8 +259,8 @@ async def test_what_the_system_forbids_is_a_sentence(notes: Path) -> None:
 
 
 async def test_the_loop_goes_on_while_a_disk_is_slow(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on, real = threading.Event(), files._bytes
-    monkeypatch.setattr(files, "_bytes", lambda *given: (go_on.wait(5), real(*given))[1])
+    go_on, real = threading.Event(), files.read_bytes
+    monkeypatch.setattr(files, "read_bytes", lambda *given: (go_on.wait(5), real(*given))[1])
     reading = asyncio.create_task(_call(notes, "read_file", path="list.txt"))
     began = time.perf_counter()
     await asyncio.sleep(0.05)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from app.tools import McpServer, Toolbox, ToolError, load_servers
-from app.tools.mcp_server import McpConnection, tool_name
+from app.tools.mcp_connection import McpConnection, tool_name
 from tests.support.child import is_running
 from tests.support.servers import closed_port_url
 

@@ -1,4 +1,4 @@
-"""The toolbox: every call comes back in time with a text, whatever the model writes and the tool does."""
+"""The toolbox: every call returns a text in time, for any arguments and any behaviour of the tool."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_arguments_as_models_write_them(arguments: str, ok: bool, says: st
     assert ok or result.text.endswith(".")
 
 
-async def test_whatever_a_tool_does_is_a_sentence(caplog: pytest.LogCaptureFixture) -> None:
+async def test_every_result_and_failure_of_a_tool_is_a_text(caplog: pytest.LogCaptureFixture) -> None:
     async def refuses(arguments: Mapping[str, Any]) -> str:
         raise ToolError("There is no more paper.")
 

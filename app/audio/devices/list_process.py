@@ -1,0 +1,93 @@
+"""Lists devices in a child process where PortAudio's own list is frozen by an open stream."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import threading
+import time
+
+from app.audio.devices import listing, portaudio_library, pulse
+from app.audio.devices.listing import Device
+from app.audio.io.errors import DeviceError
+from app.platform.children import killed_after, python_module_command, quiet_child
+
+PROCESS_SECONDS = 15.0
+
+POLL_SECONDS = 0.02
+
+READER_SECONDS = 2.0
+"""How long an ended child's pipe is waited for: another process may hold it open, as Wine's desktop does."""
+
+
+def list_now() -> list[Device]:
+    """Lists the devices as of now, even while streams are open. Takes up to a second; raises `DeviceError`.
+
+    If a child process had to list them, their `index` is invalid here.
+    """
+    state = pulse.query()
+    if (state is not None and listing.pulse_gateway(listing.own_devices())) or portaudio_library.restart():
+        return listing.list_devices(state)
+    process = ListProcess()
+    try:
+        while (listed := process.poll()) is None:
+            time.sleep(POLL_SECONDS)
+        return listed
+    finally:
+        process.stop()
+
+
+class ListProcess:
+    """A child process that lists the devices as a newly started PortAudio finds them. Only `stop` waits for it."""
+
+    def __init__(self) -> None:
+        """Raises `DeviceError`."""
+        try:
+            self._process = subprocess.Popen(
+                python_module_command("app", "devices", "--json"),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                **quiet_child(),
+            )
+        except OSError as error:
+            raise _unread(error) from error
+        self._output = b""
+        self._reader = threading.Thread(target=self._read, name="audio-list", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe, killed_after(self._process, PROCESS_SECONDS):
+            self._output = pipe.read()
+
+    def poll(self) -> list[Device] | None:
+        """Returns the list, or None while the process runs. Raises `DeviceError`. Not to be called again after that."""
+        if self._reader.is_alive():
+            return None
+        try:
+            answer = json.loads(self._output)
+            if not answer["ok"]:
+                raise DeviceError(answer["error"])
+            known = {field.name for field in dataclasses.fields(Device)}
+            return [
+                Device(**{key: value for key, value in row.items() if key in known} | {"index": -1})
+                for row in answer["devices"]
+            ]
+        except (ValueError, LookupError, TypeError) as error:
+            raise _unread(error) from error
+
+    def stop(self) -> None:
+        """Ends the process, if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._reader.join(READER_SECONDS)
+
+
+def _unread(error: Exception) -> DeviceError:
+    return DeviceError(
+        f"The list of sound devices couldn't be read again ({type(error).__name__}), so a device that was just "
+        "plugged in may be missing from it. End the talk, and look again."
+    )

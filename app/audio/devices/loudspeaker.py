@@ -1,0 +1,218 @@
+"""The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer before speech starts.
+
+The callback runs in PortAudio's thread and only copies from a ring into its block: no lock, signal, log, allocation or
+arithmetic (except for the two fades of a pause), since a late callback is audible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from app.audio.devices import portaudio_library
+from app.audio.devices.listing import Device
+from app.audio.devices.portaudio_stream import StreamOwner
+from app.audio.io.playback_position import Playback, PlaybackCounters, PlaybackPosition
+from app.audio.io.resample import Resampler
+from app.audio.io.ring import Ring
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
+
+PLAYBACK_SECONDS = 60.0
+"""Room for the app's voice: a synthesiser returns a whole paragraph at once, much faster than it is spoken."""
+
+CUSHION_SECONDS = 0.02
+"""How long the first samples of speech wait before they are played, at first. A front-end writes 80 ms every 80 ms;
+without this wait each step that comes 1 ms late would be audible. Two blocks cover the frame thread's measured lateness
+(10 ms at worst under load); more would delay every answer."""
+
+PREBUFFER_STEP_SECONDS = 0.01
+"""After an underrun the wait grows by this much, for each device on its own."""
+
+PREBUFFER_MOST_SECONDS = 0.08
+"""A gap longer than this isn't jitter, and no wait would have prevented it."""
+
+TAP_SECONDS = 2.0
+"""How long what was played is kept for the echo canceller."""
+
+RESAMPLER_SECONDS = 0.04
+"""The additional wait if samples are resampled: soxr holds this much back and delivers in lumps."""
+
+UNDERRUN_WITHIN_SECONDS = 0.5
+"""Running empty is the normal end of speech. It was an underrun if speech goes on sooner than this: the synthesiser or
+the model was late. (New speech that starts within it counts too: rare, and on the safe side.)"""
+
+FADE_SECONDS = 0.005
+"""The fade out and in around a pause: a voice that is cut off clicks. Half a block."""
+
+_prebuffer_seconds: dict[str, float] = {}
+"""The wait in seconds that each device was found to need, by name, for the life of the process."""
+
+
+class Loudspeaker(StreamOwner, PlaybackCounters):
+    """An `AudioSink` over a loudspeaker. Opening raises `DeviceError` as `Microphone` does.
+
+    The first samples of speech wait `cushion_seconds`. Leaving the `with` discards what is queued; wait for
+    `queued == 0` first to have it played.
+
+    If the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back the last
+    40 ms, which count as queued; an empty `write` plays them.
+
+    Implements `Hushes`: the samples of the fades count as played, the silence in between as nothing.
+    """
+
+    kind = "loudspeaker"
+    keeps_time = False
+
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
+        super().__init__(name, device)
+        self.xruns = 0
+        """How often PortAudio reported that the device ran empty in the middle of speech."""
+        self.position = 0
+        """Samples, at the device's rate, that it has requested: rises while it works."""
+        self.tap = Ring(1)
+        """What was handed to the device, silence included, at its `rate`: the last `TAP_SECONDS`."""
+        self.rate = SAMPLE_RATE
+        self._gaps = self._gaps_seen = 0
+        self._gap = 0  # length of the last one
+        self._paused = False
+        self._ring = Ring(1)  # until a stream is open, so that the counters always work
+        self._counters = PlaybackPosition(self._ring, SAMPLE_RATE)
+
+    @property
+    def underruns(self) -> int:
+        """How often speech was interrupted by silence, for want of samples or by the device itself."""
+        return self._gaps + self.xruns
+
+    @property
+    def cushion_seconds(self) -> float:
+        """How long the first samples of speech wait at present."""
+        return _prebuffer_seconds.get(self.name, CUSHION_SECONDS)
+
+    def playback(self) -> Playback:
+        return self._counters.playback()
+
+    def write(self, samples: np.ndarray) -> None:
+        stream = self._open_stream()
+        if stream.finished:
+            raise portaudio_library.gone("loudspeaker", self.name)
+        if self._gaps != self._gaps_seen:
+            self._grow_prebuffer()
+        self._counters.add_written(samples.size)
+        if self._resampler is None:
+            self._ring.write(samples)
+        elif samples.size:
+            self._ring.write(self._resampler.push(np.ascontiguousarray(samples, np.float32)))
+            self._held_back = True
+        elif self._held_back:
+            self._ring.write(self._resampler.finish())
+            self._held_back = False
+
+    def flush(self) -> int:
+        """Discards what is queued; returns how many 24 kHz samples. The device is silent after its own buffer."""
+        self._open_stream()
+        queued = self.queued
+        if self._resampler is not None:
+            self._resampler.clear()
+            self._held_back = False
+        self._ring.discard()
+        self._counters.mark_flush()
+        self._paused = False
+        return queued
+
+    def hush(self) -> None:
+        self._paused = True
+
+    def unhush(self) -> None:
+        self._paused = False
+
+    def _discard(self) -> None:
+        self._ring.discard()
+
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
+        self.rate = rate
+        self._ring = Ring(int(PLAYBACK_SECONDS * rate))
+        self.tap = Ring(int(TAP_SECONDS * rate))
+        self._counters = PlaybackPosition(self._ring, rate)
+        self._resampler = None if rate == SAMPLE_RATE else Resampler(SAMPLE_RATE, rate)
+        self._held_back = False
+        # The callback's own state, counted in the device's samples: this clock needs no system call.
+        self._playing = self._faded_out = self._paused = False
+        self._fade_out = np.linspace(1.0, 0.0, min(round(FADE_SECONDS * rate), block), dtype=np.float32)
+        self._fade_in = self._fade_out[::-1].copy()
+        self.position = 0
+        self._waited = 0
+        self._empty_since: int | None = None
+        self._flushed_seen = 0
+        self._longest_gap = round(UNDERRUN_WITHIN_SECONDS * rate)
+        self._set_prebuffer()
+        return self._on_block
+
+    def _set_prebuffer(self) -> None:
+        seconds = self.cushion_seconds + (0.0 if self._resampler is None else RESAMPLER_SECONDS)
+        self._prebuffer = round(seconds * self.rate)
+        self._enough = round((FRAME_SECONDS + seconds) * self.rate)
+
+    def _grow_prebuffer(self) -> None:
+        """Lengthens the wait after a gap that a longer one would have prevented."""
+        self._gaps_seen = self._gaps
+        if self._gap <= PREBUFFER_MOST_SECONDS * self.rate:
+            longer = round(self.cushion_seconds + PREBUFFER_STEP_SECONDS, 3)
+            _prebuffer_seconds[self.name] = min(longer, PREBUFFER_MOST_SECONDS)
+            self._set_prebuffer()
+
+    # PortAudio's thread
+
+    def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
+        # `block` has shape (frames, channels); every channel gets the same.
+        self.position += frames
+        if self._paused:
+            self._play_pause(block)
+        elif self._playing or self._may_start(frames):
+            if status and self._playing:
+                self.xruns += 1
+            got = self._ring.read_into(block[:, 0])
+            if got < frames:
+                block[got:, 0] = 0.0
+                self._playing = False
+                counts = self._ring.counts()
+                # After a flush silence is intended.
+                self._empty_since = self.position if counts.flushed == self._flushed_seen else None
+                self._flushed_seen = counts.flushed
+            if self._faded_out:
+                self._faded_out = False
+                block[: self._fade_in.size, 0] *= self._fade_in
+            if block.shape[1] > 1:
+                block[:, 1:] = block[:, :1]
+        else:
+            block.fill(0.0)
+        self.tap.write(block[:, 0])
+
+    def _play_pause(self, block: np.ndarray) -> None:
+        """Plays silence, after a fade in the first block; what is queued stays."""
+        block.fill(0.0)
+        if self._faded_out or not self._playing:
+            return
+        self._faded_out = True
+        got = self._ring.read_into(block[: self._fade_out.size, 0])
+        block[:got, 0] *= self._fade_out[:got]
+        block[got:, 0] = 0.0
+        if block.shape[1] > 1:
+            block[:, 1:] = block[:, :1]
+
+    def _may_start(self, frames: int) -> bool:
+        counts = self._ring.counts()
+        if not counts.queued:
+            self._waited = 0
+            return False
+        if self._empty_since is not None:
+            self._gap = self.position - self._empty_since
+            self._gaps += self._gap <= self._longest_gap
+            self._empty_since = None
+        self._waited += frames
+        self._flushed_seen = counts.flushed
+        self._playing = counts.queued >= self._enough or self._waited > self._prebuffer
+        if self._playing:
+            self._waited = 0
+        return self._playing

@@ -1,0 +1,197 @@
+"""The microphone: turns PortAudio's short blocks into frames.
+
+The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log, allocation or
+arithmetic, since a late callback is audible.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from app.audio.devices import portaudio_library
+from app.audio.devices.listing import Device
+from app.audio.devices.portaudio_stream import StreamOwner
+from app.audio.io.resample import Resampler, to_mono
+from app.audio.io.ring import Ring
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+
+CAPTURE_SECONDS = 4.0
+"""Room for the user's sound while the frame thread is held up: longer than any pause it should ever make."""
+
+STALLED_SECONDS = 2.0
+"""A device that has delivered nothing, or requested nothing, for so long is lost: unloading a source in a sound server
+ends no stream. Working devices pause for some tens of milliseconds; a Bluetooth device may start a second late."""
+
+POLL_SECONDS = 0.0015
+"""How often a reader checks when a block is due: a fiftieth of a frame."""
+
+
+class Microphone(StreamOwner):
+    """An `AudioSource` over a microphone. Opening raises `DeviceError` if there is none, or it is busy or refused."""
+
+    kind = "microphone"
+
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
+        super().__init__(name, device)
+        self.xruns = 0
+        """How often PortAudio reported that samples were lost before the callback got them."""
+        self._muted = self._just_muted = False
+        self._zeros_due = 0  # samples waiting from before it was muted, which become zeros
+        self._early: np.ndarray = np.zeros(0, np.float32)  # the incomplete frame, as far as `ahead` has shown it
+        self._ring = self._converted = Ring(1)  # until a stream is open, so that the counters always work
+        self._rate, self._channels = SAMPLE_RATE, 1
+        self._block = 0
+
+    @property
+    def position(self) -> int:
+        """Samples that the device has delivered since it was opened: rises while it works."""
+        return self._ring.counts().written
+
+    @property
+    def muted(self) -> bool:
+        """While True the callback writes zeros, and samples waiting from before become zeros. Any thread may set it."""
+        return self._muted
+
+    @muted.setter
+    def muted(self, muted: bool) -> None:
+        self._muted = muted
+        self._just_muted = self._just_muted or muted
+
+    @property
+    def overruns(self) -> int:
+        """Samples lost because they were not read within `CAPTURE_SECONDS`, or before the callback.
+
+        PortAudio gives no number for the latter: each report counts as one block.
+        """
+        return self._to_24_khz(self._ring.counts().lost) + self.xruns * self._block
+
+    @property
+    def backlog(self) -> int:
+        return self.waiting // FRAME_SAMPLES
+
+    @property
+    def waiting(self) -> int:
+        """24 kHz samples that wait, converted or not."""
+        waiting = len(self._early) + self._converted.queued
+        if self._converted is not self._ring:
+            waiting += self._to_24_khz(self._ring.queued)
+        return waiting
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        stream = self._open_stream()
+        now = time.perf_counter()
+        deadline = now + timeout
+        while True:
+            frame = self.take()
+            if frame is not None:
+                self._silent_for = 0.0
+                return frame
+            if stream.finished:
+                raise portaudio_library.gone("microphone", self.name)
+            if now >= deadline:
+                return None
+            missing = (FRAME_SAMPLES - self.waiting) / SAMPLE_RATE
+            time.sleep(max(0.0, min(max(missing - POLL_SECONDS, POLL_SECONDS), deadline - now)))
+            before, now = now, time.perf_counter()
+            self._check_stalled(now - before)
+
+    def take(self) -> np.ndarray | None:
+        """Returns the next frame if a whole one waits; never waits and never raises."""
+        self._update()
+        got = len(self._early)
+        if got + self._converted.queued < FRAME_SAMPLES:
+            return None
+        frame = np.empty(FRAME_SAMPLES, np.float32)
+        frame[:got], self._early = self._early, self._early[:0]
+        while got < FRAME_SAMPLES:  # once, unless the callback overwrites these samples now: newer ones are there
+            got += self._converted.read_into(frame[got:])
+        zeros, self._zeros_due = self._zeros_due, max(0, self._zeros_due - FRAME_SAMPLES)
+        return _finish(frame, zeros)
+
+    def ahead(self) -> np.ndarray:
+        self._update()
+        room = min(self._converted.queued, FRAME_SAMPLES - 1 - len(self._early))
+        if room > 0:
+            more = np.empty(room, np.float32)
+            got = self._converted.read_into(more)
+            self._early = np.concatenate([self._early, more[:got]])
+        return _finish(self._early.copy(), self._zeros_due)
+
+    def drop_to_newest(self) -> int:
+        self._convert()
+        dropped = max(0, self.backlog - 1)
+        self._skip(dropped * FRAME_SAMPLES)
+        return dropped
+
+    def drop_to_now(self) -> None:
+        """Drops all waiting samples but one frame's worth, so that the next frame ends with the newest sample."""
+        self._convert()
+        self._skip(max(0, self.waiting - FRAME_SAMPLES))
+
+    def _skip(self, samples: int) -> None:
+        early = min(samples, len(self._early))
+        self._early = self._early[early:]
+        samples -= early
+        samples -= self._converted.skip(samples) if self._converted is not self._ring else 0
+        if samples:
+            self._ring.skip(round(samples * self._rate / SAMPLE_RATE) * self._channels)
+
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
+        self._rate, self._channels = rate, channels
+        self._block = block * SAMPLE_RATE // rate
+        self._silent_for = 0.0
+        self._last_position = 0
+        self._zeros = np.zeros(block * channels, np.float32)
+        self._ring = Ring(int(CAPTURE_SECONDS * rate) * channels)
+        self._early = self._early[:0]
+        if (rate, channels) == (SAMPLE_RATE, 1):
+            self._converted = self._ring
+        else:
+            self._converted = Ring(int(CAPTURE_SECONDS * SAMPLE_RATE))
+            self._resampler = Resampler(rate, SAMPLE_RATE)
+            self._raw = np.empty(block * 5 * channels, np.float32)
+        return self._on_block
+
+    def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
+        # PortAudio's thread. The block is contiguous, so that the flat view costs no copy.
+        self._ring.write(self._zeros if self._muted else block.reshape(-1))
+        if status:
+            self.xruns += 1
+
+    def _update(self) -> None:
+        """Applies a change to muted to what waits, and converts it."""
+        if self._just_muted:
+            self._just_muted = False
+            # The resampler holds some back, too.
+            self._zeros_due = self.waiting + (0 if self._converted is self._ring else SAMPLE_RATE // 20)
+        self._convert()
+
+    def _convert(self) -> None:
+        """Converts to 24 kHz mono, if the device delivers anything else: on the reader's side."""
+        if self._converted is self._ring:
+            return
+        while self._converted.queued < FRAME_SAMPLES and (got := self._ring.read_into(self._raw)):
+            block = self._raw[:got].reshape(-1, self._channels)
+            self._converted.write(self._resampler.push(to_mono(block)))
+
+    def _to_24_khz(self, device_samples: int) -> int:
+        return device_samples // self._channels * SAMPLE_RATE // self._rate
+
+    def _check_stalled(self, waited: float) -> None:
+        """Raises if the device has stopped delivering without ending its stream."""
+        position = self.position
+        # Capped, since a computer that slept wakes with one very long wait.
+        self._silent_for = self._silent_for + min(waited, 0.2) if position == self._last_position else 0.0
+        self._last_position = position
+        if self._silent_for > STALLED_SECONDS:
+            raise portaudio_library.gone("microphone", self.name)
+
+
+def _finish(samples: np.ndarray, zeros: int) -> np.ndarray:
+    """Zeroes the first `zeros` samples in place and clips to [-1, 1]: float devices and resampling overshoot."""
+    samples[:zeros] = 0.0
+    return np.clip(samples, -1.0, 1.0, out=samples)

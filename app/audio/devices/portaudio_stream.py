@@ -1,0 +1,231 @@
+"""One PortAudio stream: opened with the first rate and channel count that the device accepts, closed without hanging."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any, Self
+
+from app.audio.devices import listing, portaudio_library, pulse
+from app.audio.devices.listing import Device
+from app.audio.io.errors import DeviceError
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.sound_processing import DeviceKind
+
+BLOCK_SECONDS = 0.01
+"""Blocks of a whole frame come in bunches through a sound server (0 and 100 ms apart); of 10 ms, evenly (measured: 19
+of 20 within 3 ms). Shared-mode WASAPI's own period is 10 ms, too."""
+
+SAFE_BLOCK_SECONDS = 0.02
+"""For a device that didn't keep up with the short ones."""
+
+WASAPI_BUFFER_SECONDS = 0.5
+"""Windows' buffer for a microphone's sound while Python is busy elsewhere. It adds no delay compared with the smallest
+buffer of 30 ms, which silently loses all that doesn't fit (measured: 470 of 500 ms)."""
+
+_slow: set[str] = set()
+"""Names of the devices that need `SAFE_BLOCK_SECONDS`, for the life of the process."""
+
+CLOSE_SECONDS = 2.0
+"""How long a driver may take to close. One whose server has died may never return; the app goes on without it."""
+
+_tags = itertools.count(1)
+
+
+class DeviceStream:
+    """A started stream on a device.
+
+    `rate` (hertz) and `channels` are those that the device accepted; `block` is the callback's size in samples per
+    channel. `finished` turns True when the stream ends without having been closed: the device is gone.
+    """
+
+    def __init__(self, kind: DeviceKind, name: str | None, device: Device | None = None) -> None:
+        """`name`: see `find_device`; `device`: if it was found already. Raises `DeviceError`.
+
+        Without a name the sound server, if there is one, chooses the device, and may change it later on.
+        """
+        self.kind = kind
+        self.finished = False
+        self.tag = str(next(_tags))
+        """Identifies the sound server's stream; see `PulseStream`."""
+        self._closing = False
+        self.device = device or _find(kind, name)
+        self._target = {} if name is None else _target_environment(kind, self.device.pulse_name)
+
+    def start(self, prepare: Callable[[int, int, int], Callable[..., None]]) -> None:
+        """Opens and starts it; `prepare(rate, channels, block)` makes the callback for each format tried."""
+        sounddevice = portaudio_library.load()
+        make = sounddevice.InputStream if self.kind == "microphone" else sounddevice.OutputStream
+        seconds = SAFE_BLOCK_SECONDS if self.device.name in _slow else BLOCK_SECONDS
+        environment = self._target | pulse.tag_environment(self.tag)
+        refused: Exception = DeviceError()
+        with portaudio_library.LOCK, portaudio_library.environment(environment):
+            for rate, channels in formats(self.kind, self.device):
+                self.rate, self.channels, self.block = rate, channels, round(rate * seconds)
+                callback = prepare(self.rate, self.channels, self.block)
+                stream = None
+                try:
+                    with portaudio_library.quiet_stderr():
+                        stream = make(
+                            samplerate=rate,
+                            blocksize=self.block,
+                            device=self.device.index,
+                            channels=channels,
+                            dtype="float32",
+                            callback=callback,
+                            finished_callback=self._on_finished,
+                            **self._host_options(sounddevice),
+                        )
+                        stream.start()
+                except sounddevice.PortAudioError as error:
+                    if stream is not None:
+                        self._closing = True
+                        stream.close()
+                        self._closing = self.finished = False
+                    refused = error
+                    if portaudio_library.code_of(error) in (
+                        portaudio_library.UNAVAILABLE,
+                        portaudio_library.INVALID_DEVICE,
+                    ):
+                        break  # no other format helps
+                    continue
+                self._stream = stream
+                self.latency = float(stream.latency)
+                portaudio_library.count_stream(+1)
+                return
+        raise portaudio_library.explain(refused, self.kind, self.device.name) from refused
+
+    def close(self, drain: bool, wait: float | None = None) -> None:
+        """Stops, with `drain` only after the device's own buffer has been played; waits at most `CLOSE_SECONDS`.
+
+        `wait`: another number of seconds to wait; closing then continues in the background.
+        """
+        self._closing = True
+        closer = threading.Thread(
+            target=self._close, args=(drain and not self.finished,), name="audio-close", daemon=True
+        )
+        closer.start()
+        closer.join(CLOSE_SECONDS if wait is None else wait)
+
+    def _close(self, drain: bool) -> None:
+        # Outside the lock: a driver that hangs here must not block every later stream.
+        if drain:
+            self._stream.stop()
+        else:
+            self._stream.abort()
+        self._stream.close()
+        portaudio_library.count_stream(-1)  # one that hangs stays counted: PortAudio can't be restarted under it
+
+    def _on_finished(self) -> None:
+        # Runs in PortAudio's thread: one assignment.
+        if not self._closing:
+            self.finished = True
+
+    def _host_options(self, sounddevice: Any) -> dict[str, Any]:
+        if self.device.host_api != listing.WASAPI:
+            return {"latency": "low", "extra_settings": None}
+        return {
+            "latency": WASAPI_BUFFER_SECONDS if self.kind == "microphone" else "low",
+            # Shared mode refuses every rate but the mixer's own, unless Windows may convert.
+            "extra_settings": sounddevice.WasapiSettings(auto_convert=True),
+        }
+
+
+class StreamOwner:
+    """The common part of `Microphone` and `Loudspeaker`: finds, opens and closes a device.
+
+    `name`: see `find_device`, None for the default device; `device`: if it was found already.
+    """
+
+    kind: DeviceKind
+
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
+        self.name = name or f"default {self.kind}"
+        self._requested = name
+        self._found = device
+        self._stream: DeviceStream | None = None
+
+    def __enter__(self) -> Self:
+        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+            stream = DeviceStream(self.kind, self._requested, self._found)
+            self.name = stream.device.name
+            stream.start(self._prepare)
+        self._stream = stream
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self, wait: float | None = None) -> None:
+        """Closes the device, if it is open; see `DeviceStream.close`. What was captured can still be read."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            self._discard()
+            stream.close(drain=self.kind == "loudspeaker", wait=wait)
+
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
+        """Makes the callback for this format."""
+        raise NotImplementedError
+
+    def _discard(self) -> None:
+        """Discards what is queued for playback."""
+
+    # Another thread may close the device between two reads of `_stream`.
+
+    @property
+    def finished(self) -> bool:
+        """Whether the device is gone."""
+        stream = self._stream
+        return stream is None or stream.finished
+
+    @property
+    def tag(self) -> str:
+        """Identifies the sound server's stream; see `PulseStream`."""
+        stream = self._stream
+        return stream.tag if stream is not None else ""
+
+    @property
+    def latency(self) -> float:
+        """Seconds between the callback and the air, as the device states it."""
+        stream = self._stream
+        return stream.latency if stream is not None else 0.0
+
+    def _open_stream(self) -> DeviceStream:
+        stream = self._stream
+        if stream is None:
+            raise ValueError(f"a {type(self).__name__} is used inside its `with`")
+        return stream
+
+
+def use_longer_blocks(name: str) -> bool:
+    """Opens the device of this name with longer blocks from now on; False if it has them already."""
+    if name in _slow:
+        return False
+    _slow.add(name)
+    return True
+
+
+def formats(kind: DeviceKind, device: Device) -> list[tuple[int, int]]:
+    """Returns the (rate, channels) to try, best first: ours, then what the device states."""
+    most = device.channels(kind)
+    pairs = [(rate, channels) for rate in (SAMPLE_RATE, device.default_rate) for channels in (1, min(2, most), most)]
+    return list(dict.fromkeys(pairs))
+
+
+def _target_environment(kind: DeviceKind, pulse_name: str) -> dict[str, str]:
+    """The environment variables that make the sound server's ALSA plugins connect to this device."""
+    if not pulse_name:
+        return {}
+    # PulseAudio's plugin reads the first, PipeWire's the second.
+    return {"PULSE_SOURCE" if kind == "microphone" else "PULSE_SINK": pulse_name, "PIPEWIRE_NODE": pulse_name}
+
+
+def _find(kind: DeviceKind, name: str | None) -> Device:
+    try:
+        return listing.find_device(kind, name)
+    except DeviceError:
+        # It may have been plugged in since PortAudio listed the devices.
+        if not portaudio_library.restart():
+            raise
+        return listing.find_device(kind, name)

@@ -1,0 +1,106 @@
+"""Turns exceptions of HTTP libraries and refusals of servers into sentences for the user.
+
+A server's own words are only searched and never passed on, since they may quote an API key.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from app.backend.base import BackendError, FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed request: the exception, its HTTP status (0: none) and the server's complaint.
+
+    `mid_answer`: words had come before. `has_key`: an API key was sent. `known`: the server is one of the providers
+    whose behaviour is documented.
+    """
+
+    error: Exception
+    status: int
+    complaint: str
+    mid_answer: bool = False
+    has_key: bool = True
+    known: bool = False
+
+
+Rule = tuple[Callable[[Failure], bool], FaultKind, str]
+"""When it applies, the kind of fault, and the sentence, with {status}, {soon} and the names of `match_rules` in it."""
+
+
+def match_rules(
+    failure: Failure, rules: Sequence[Rule], *, retry_after: float = 0.0, **names: str
+) -> BackendError | None:
+    """Returns the error of the first rule that applies, or None. `retry_after` goes with sentences that hold {soon}."""
+    for applies, kind, sentence in rules:
+        if applies(failure):
+            text = sentence.format(status=failure.status, soon=_soon(retry_after), **names)
+            return BackendError(text, kind, retry_after=retry_after if "{soon}" in sentence else 0.0)
+    return None
+
+
+def _soon(after: float) -> str:
+    if not after:
+        return "in a while"
+    if after < 100:
+        return f"in {max(1, round(after))} seconds"
+    return f"in {round(after / 60)} minutes" if after < 6000 else f"in {round(after / 3600)} hours"
+
+
+@contextmanager
+def without_cause() -> Iterator[None]:
+    """Strips the exceptions behind a BackendError: a server's own words may quote the key."""
+    try:
+        yield
+    except BackendError as error:
+        error.__cause__ = error.__context__ = None
+        raise
+
+
+def chain_of(error: BaseException | None) -> list[BaseException]:
+    """Returns an exception and those that led to it."""
+    out: list[BaseException] = []
+    while error is not None and len(out) < 12:
+        out.append(error)
+        error = error.__cause__ or error.__context__
+    return out
+
+
+def is_reset(error: BaseException) -> bool:
+    """Returns whether an established connection broke, in which case a second request may succeed."""
+    return any(
+        isinstance(e, ConnectionResetError | BrokenPipeError)
+        or type(e).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
+        for e in chain_of(error)
+    )
+
+
+def is_connect_timeout(error: BaseException) -> bool:
+    """Returns whether the connection itself took too long."""
+    return any(type(e).__name__ == "ConnectTimeout" for e in chain_of(error))
+
+
+def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
+    """Returns the error for a connection that could not be made. `start` says how the server is started."""
+    chain = chain_of(error)
+    text = " ".join(str(e) for e in chain).lower()
+    if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:
+        sentence = (
+            f"The connection to {where} is not safe: its certificate can't be trusted, or it does not speak TLS. "
+            "Check the address and this machine's date, or choose another model."
+        )
+    elif any(isinstance(e, socket.gaierror) for e in chain) or "name or service" in text or "getaddrinfo" in text:
+        sentence = f"The name of {where} can't be found. Check the address and the network, or choose another model."
+    elif is_connect_timeout(error):
+        sentence = (
+            f"{where} can't be reached: nothing came back. Check the address and the network, or choose another model."
+        )
+    else:
+        sentence = f"No server answers at {where}. {start}, check the address, or choose another model."
+    return BackendError(sentence, "network")

@@ -1,0 +1,147 @@
+"""The providers of language models by name, and the back-end for each. Adapters are imported on first use."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.backend.address import split_address
+from app.backend.base import Backend, BackendError
+from app.platform.installation import packages_command
+
+
+@dataclass(frozen=True, slots=True)
+class BackendSpec:
+    """A provider: the adapter `module`, the package it `needs`, and what the user may set.
+
+    `default_url`: its address; None where there is no server to address. `own_url`: the user gives the address.
+    `key_variables`: environment variables that may hold the API key; the first is also its name in the keyring.
+    `wants_key`: it can't be used without one. `suggestions`: models to offer before the server has been queried, the
+    first one the default. `free`: requests cost nothing.
+    """
+
+    label: str
+    module: str
+    needs: str
+    default_url: str | None = None
+    own_url: bool = False
+    key_variables: tuple[str, ...] = ()
+    wants_key: bool = False
+    suggestions: tuple[str, ...] = ()
+    can_pull: bool = False
+    free: bool = False
+
+
+def _cloud(label: str, url: str, key_variables: tuple[str, ...], suggestions: tuple[str, ...]) -> BackendSpec:
+    return BackendSpec(
+        label,
+        "app.backend.openai_compatible",
+        "openai",
+        url,
+        key_variables=key_variables,
+        wants_key=True,
+        suggestions=suggestions,
+    )
+
+
+PROVIDERS = {
+    "embedded": BackendSpec("Embedded (this machine)", "app.backend.embedded", "xllamacpp", free=True),
+    "ollama": BackendSpec(
+        "Ollama", "app.backend.ollama", "ollama", "http://127.0.0.1:11434", own_url=True, can_pull=True, free=True
+    ),
+    "openai": _cloud(
+        "OpenAI",
+        "https://api.openai.com/v1",
+        ("OPENAI_API_KEY",),
+        ("gpt-4.1-mini", "gpt-4.1", "gpt-4.1-nano", "gpt-5-mini", "gpt-5"),
+    ),
+    "anthropic": _cloud(
+        "Anthropic",
+        "https://api.anthropic.com/v1",
+        ("ANTHROPIC_API_KEY",),
+        ("claude-haiku-4-5", "claude-sonnet-4-5", "claude-opus-4-1"),
+    ),
+    "google": _cloud(
+        "Google",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        ("gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro"),
+    ),
+    "compatible": BackendSpec("Another server", "app.backend.openai_compatible", "openai", "", own_url=True),
+}
+"""`compatible`: any server that speaks OpenAI's protocol: llama.cpp, vLLM, LM Studio, OpenRouter, …"""
+
+
+KEY_PREFIX = "KAME_KEY_"
+"""The key for a user's own server is named by its host after this prefix: KAME_KEY_127_0_0_1_8080."""
+
+
+def find_spec(name: str) -> BackendSpec:
+    """Returns the provider `name`. Raises BackendError when it is unknown or its package is not installed."""
+    spec = PROVIDERS.get(name)
+    if spec is None:
+        raise BackendError(f"There is no provider called “{name}”. There are: {', '.join(PROVIDERS)}.", "setup")
+    if importlib.util.find_spec(spec.needs) is None:
+        raise BackendError(
+            f"{spec.label} needs the package {spec.needs}, which is not installed. Set the app up again: "
+            f"{packages_command()}, or choose another model.",
+            "setup",
+        )
+    return spec
+
+
+def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
+    """Returns the names under which a provider's API key may be stored, best first; the first is the keyring's.
+
+    A provider's key is sent only to that provider's own host, and only over TLS. A server elsewhere has a key of its
+    own, named by its host (“.” and “:” become “_”, “-” becomes “__”).
+    """
+    spec = PROVIDERS.get(name)
+    if spec is None:
+        return ()
+    parts, own = split_address(base_url), split_address(spec.default_url or "")
+    host = parts.netloc.rpartition("@")[2].upper()
+    if spec.key_variables and (not host or (parts.scheme, host) == (own.scheme, own.netloc.upper())):
+        return spec.key_variables
+    return (KEY_PREFIX + re.sub("[^A-Z0-9_]", "_", host.replace("-", "__")),) if host else ()
+
+
+def make_backend(
+    name: str,
+    *,
+    model: str = "",
+    base_url: str = "",
+    key: Callable[[Sequence[str]], str] = lambda names: "",
+) -> Backend:
+    """Returns a back-end that is not open yet. `key` looks an API key up by its names. Raises BackendError."""
+    spec = find_spec(name)
+    module: Any = importlib.import_module(spec.module)
+    made: Any
+    if name == "embedded":
+        made = module.EmbeddedBackend(model)
+    elif name == "ollama":
+        made = module.OllamaBackend(base_url=base_url, model=model)
+    else:
+        made = _make_openai_compatible(module, name, model, base_url, key)
+    made.made_for = (name, model, base_url)  # read by `app.backend.base.made_for`
+    return made
+
+
+def _make_openai_compatible(
+    module: Any, name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]
+) -> Backend:
+    spec, names = PROVIDERS[name], key_names(name, base_url)
+    # A server elsewhere; also text that is not an address, which `open` then reports.
+    own = bool(base_url) and (names != spec.key_variables or not split_address(base_url).netloc)
+    return module.OpenAICompatibleBackend(
+        base_url=base_url if own or not spec.default_url else spec.default_url,
+        model=model or ("" if own or not spec.suggestions else spec.suggestions[0]),
+        api_key="" if own and names == spec.key_variables else key(names),
+        name="" if own or spec.own_url else spec.label,
+        key_wanted=spec.key_variables[0] if spec.wants_key and not own else "",
+        provider="" if own else name,
+    )

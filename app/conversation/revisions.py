@@ -1,0 +1,218 @@
+"""Folds a session's events into oracle revisions: what each was asked, what it said, and what became of it.
+
+The only place that reads the life of a revision from events. The window's panes, the latency figures, the usage
+counts, the command line and the demo derive their own views from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from app.conversation import events as e
+
+Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "stopped"]
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """One call of a tool for a revision. `ok` is None until the tool has returned."""
+
+    name: str
+    arguments: str
+    ok: bool | None = None
+    text: str = ""
+    seconds: float = 0.0
+    returned_at: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Revision:
+    """One answer of a back-end. Times are the session's, in seconds.
+
+    `number` stays the same for life; `order` is the place among all requests and hand-overs, and changes when the
+    revision is handed over. `asked`: the user's words at the time of the request. `kind`: the kind of question by the
+    router's estimate. `waits_since`: the time of the request, or of the newest tool result. `by`: the revision that
+    superseded it, or 0.
+    """
+
+    number: int
+    turn: int
+    backend: str
+    model: str
+    asked: str
+    final: bool
+    requested_at: float
+    secondary: bool = False
+    language: str = "en"
+    kind: str = ""
+    order: int = 0
+    text: str = ""
+    handed_over_at: float | None = None
+    first_words_at: float | None = None
+    fed_at: float | None = None
+    superseded_at: float | None = None
+    by: int = 0
+    ended_at: float | None = None
+    end_reason: e.EndReason | None = None
+    waits_since: float = 0.0
+    tools: list[ToolUse] = field(default_factory=list)
+    counted: e.OracleCounted | None = None
+
+    @property
+    def status(self) -> Status:
+        """What has become of it. A superseded stream may end later for any reason: it stays superseded."""
+        if self.superseded_at is not None:
+            return "superseded"
+        if self.end_reason is not None:
+            return self.end_reason
+        return "waiting" if self.first_words_at is None else "streaming"
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the model has said nothing yet and no tool is running for it."""
+        return self.status == "waiting" and all(use.ok is not None for use in self.tools)
+
+    @property
+    def drives_since(self) -> float:
+        """When it was requested for the front-end, or handed over to it."""
+        return self.requested_at if self.handed_over_at is None else self.handed_over_at
+
+    @property
+    def first_word_seconds(self) -> float | None:
+        """Seconds from the request to the first words."""
+        return None if self.first_words_at is None else self.first_words_at - self.requested_at
+
+    @property
+    def asked_words(self) -> int:
+        """The number of words that it was asked on."""
+        return len(self.asked.split())
+
+    @property
+    def words(self) -> int:
+        """The number of words so far."""
+        return len(self.text.split())
+
+
+R = TypeVar("R", bound=Revision)
+
+_About = (
+    e.OraclePromoted
+    | e.OracleDelta
+    | e.OracleFed
+    | e.OracleSuperseded
+    | e.OracleEnded
+    | e.OracleCounted
+    | e.ToolCalled
+    | e.ToolReturned
+)
+
+
+class RevisionLog(Generic[R]):
+    """The newest `limit` revisions of one session, as instances of `kind` (`Revision` or a subclass of it)."""
+
+    def __init__(self, kind: type[R], limit: int = 512) -> None:
+        self._kind = kind
+        self._limit = limit
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything: another session starts, whose numbers start at 1 again."""
+        self._revisions: dict[int, R] = {}
+        self._order = 0
+        self._routed: dict[bool, tuple[int, str]] = {}  # by `secondary`: the turn routed last, and its kind
+
+    @property
+    def revisions(self) -> list[R]:
+        """All that are kept, in order: the newest last."""
+        return list(self._revisions.values())
+
+    def get(self, number: int) -> R | None:
+        """The revision of this number, if it is kept."""
+        return self._revisions.get(number)
+
+    def order(self, number: int) -> int:
+        """The place of a revision among all of this session; 0 if it is not known."""
+        revision = self._revisions.get(number)
+        return 0 if revision is None else revision.order
+
+    def apply(self, event: e.Event) -> R | None:
+        """Takes one event in; returns the revision that it is about, if it is kept."""
+        match event:
+            case e.OracleRequested():
+                return self._add(event)
+            case e.OracleHandedOver():
+                return self._hand_over(event)
+            case e.BackendRouted(turn=turn, kind=kind, secondary=secondary):
+                self._routed[secondary] = (turn, kind)  # comes before the request that it is about
+            case e.BackendChanged():
+                self._routed.pop(False, None)
+            case e.SecondaryChanged():
+                self._routed.pop(True, None)
+            case _ if isinstance(event, _About):
+                revision = self._revisions.get(event.revision)
+                if revision is not None:
+                    _change(revision, event)
+                return revision
+        return None
+
+    def _add(self, event: e.OracleRequested) -> R:
+        turn, kind = self._routed.get(event.secondary, (0, ""))
+        revision = self._kind(
+            number=event.revision,
+            turn=event.turn,
+            backend=event.backend,
+            model=event.model,
+            asked=event.words,
+            final=event.final,
+            requested_at=event.at,
+            secondary=event.secondary,
+            language=event.language,
+            kind=kind if turn == event.turn else "",
+            waits_since=event.at,
+        )
+        self._place(revision)
+        while len(self._revisions) > self._limit:
+            del self._revisions[next(iter(self._revisions))]
+        return revision
+
+    def _hand_over(self, event: e.OracleHandedOver) -> R | None:
+        revision = self._revisions.get(event.revision)
+        if revision is not None:
+            revision.secondary, revision.handed_over_at = False, event.at
+            self._place(revision)
+        return revision
+
+    def _place(self, revision: R) -> None:
+        """Makes it the newest."""
+        self._order += 1
+        revision.order = self._order
+        self._revisions.pop(revision.number, None)
+        self._revisions[revision.number] = revision
+
+
+def _change(revision: Revision, event: _About) -> None:
+    match event:
+        case e.OraclePromoted():
+            revision.final = True
+        case e.OracleDelta(at=at, text=text):
+            if revision.first_words_at is None:
+                revision.first_words_at = at
+            apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
+            revision.text += text if apart else f" {text}"
+        case e.OracleFed(at=at):
+            if revision.fed_at is None:
+                revision.fed_at = at
+        case e.OracleSuperseded(at=at, by=by):
+            revision.superseded_at, revision.by = at, by
+        case e.OracleEnded(at=at, reason=reason):
+            revision.ended_at, revision.end_reason = at, reason
+        case e.OracleCounted():
+            revision.counted = event
+        case e.ToolCalled(name=name, arguments=arguments):
+            revision.tools.append(ToolUse(name, arguments))
+        case e.ToolReturned():
+            use = next((use for use in revision.tools if use.name == event.name and use.ok is None), None)
+            if use is not None:
+                use.ok, use.text, use.seconds, use.returned_at = event.ok, event.text, event.seconds, event.at
+                revision.waits_since = event.at

@@ -1,0 +1,182 @@
+"""Chooses the clause of which oracle revision is said next, and whether the current one is broken off for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.conversation.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
+from app.conversation.events import AnswerMode
+from app.conversation.stability import Revision, is_stable
+from app.conversation.turn import TakeFloor
+from app.conversation.words import fold, same_words
+from app.frontend.base import Said
+from app.frontend.revisions import Revisions
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseChoice:
+    """Clause number `index` of revision `revision`, spoken as `text`; an opening is of revision 0.
+
+    `bridge`: the words of correction that it starts with. `cuts`: the current clause is broken off for it.
+    """
+
+    revision: int
+    index: int
+    text: str
+    bridge: str = ""
+    cuts: bool = False
+
+
+@dataclass(slots=True)
+class SpokenAnswer:
+    """What has been said in the turn that has `ended` so.
+
+    `source`: the revision in use, and `next_clause` its next clause; 0 before any. `corrections`: bridges said so far.
+    `audible`: something of the answer itself has sounded.
+    """
+
+    ended: TakeFloor
+    given: list[Said] = field(default_factory=list)
+    corrections: int = 0
+    source: int = 0
+    next_clause: int = 0
+    audible: bool = False
+
+    @property
+    def turn(self) -> int:
+        """The user's turn that is answered."""
+        return self.ended.turn
+
+    @property
+    def words(self) -> list[str]:
+        """The words given out in this turn, without those of an opening."""
+        return [word.text for word in self.given if word.revision]
+
+
+class ClauseChooser:
+    """Chooses among `revisions`. `answer_mode` may be changed at any time."""
+
+    def __init__(self, revisions: Revisions, answer_mode: AnswerMode) -> None:
+        self.answer_mode: AnswerMode = answer_mode
+        self._revisions = revisions
+
+    def may_speak(self, revision: Revision | None, answer: SpokenAnswer) -> bool:
+        """Whether a revision may be spoken now."""
+        if revision is None or revision.turn != answer.turn:
+            return False
+        if self.answer_mode == "after":
+            return revision.complete
+        return revision.number == answer.source or is_stable(revision, self._revisions, answer.ended)
+
+    def will_hold(self, revision: Revision, heard: str) -> bool:
+        """Whether a revision could be spoken if the turn ended with the words `heard` (empty: not known)."""
+        if heard:
+            return same_words(revision.asked, heard)
+        return is_stable(revision, self._revisions, TakeFloor(revision.turn))
+
+    def next_clause(self, answer: SpokenAnswer) -> ClauseChoice | None:
+        """The clause to say after what was said."""
+        return self._choose(answer, answer.words, self._candidates(answer))
+
+    def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
+        """The clause to synthesise now, to be said after the words `unsaid` of the current clause."""
+        candidates = self._candidates(answer, early=not answer.audible and self.answer_mode == "thinking")
+        return self._choose(answer, [*answer.words, *unsaid], candidates)
+
+    def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
+        """The clause to synthesise while the user still talks: an answer may begin with it."""
+        newest = self._revisions.newest
+        if newest is None:
+            return None
+        # The user may be going on with a turn that was answered too early: then what was said stays.
+        answer = SpokenAnswer(TakeFloor(newest.turn), before.given if newest.turn == before.turn else [])
+        thinking = self.answer_mode == "thinking"
+        fitting = [
+            revision
+            for revision in self._revisions.of_turn(newest.turn)
+            if fold(revision.text) and (revision.may_stay if thinking else revision.complete)
+        ]
+        return self._choose(answer, answer.words, fitting[-1:])
+
+    def cutting_clause(self, answer: SpokenAnswer, current: ClauseChoice) -> ClauseChoice | None:
+        """The clause that `current` is broken off for: the user has chosen its back-end since, and it disagrees."""
+        candidates = self._candidates(answer)
+        if not candidates or not candidates[0].wanted:
+            return None
+        spoken = self._revisions.get(current.revision)
+        if spoken is not None and candidates[0].order <= spoken.order:
+            return None
+        words = answer.words
+        choice = self._choose(answer, words, candidates, cuts=True) if words else None
+        return choice if choice is not None and choice.bridge else None
+
+    def exhausted(self, answer: SpokenAnswer) -> bool:
+        """Whether the turn's newest revision has seen all of the turn and is whole, so that nothing more comes."""
+        asked = self._revisions.of_turn(answer.turn)
+        return bool(asked) and asked[-1].done and asked[-1].complete
+
+    def _candidates(self, answer: SpokenAnswer, *, early: bool = False) -> list[Revision]:
+        """The revisions to choose from, best first: the newest with words, then the one in use.
+
+        `early`: also those that may only be spoken later.
+        """
+        fitting = [
+            revision
+            for revision in self._revisions.of_turn(answer.turn)
+            if fold(revision.text) and ((early and revision.may_stay) or self.may_speak(revision, answer))
+        ]
+        if not fitting:
+            return []
+        newest, current = fitting[-1], self._revisions.get(answer.source)
+        if current is None or current is newest or self._all_said(newest, answer):
+            return [newest]
+        return [newest, current]
+
+    def _choose(
+        self, answer: SpokenAnswer, said: Sequence[str], candidates: Sequence[Revision], *, cuts: bool = False
+    ) -> ClauseChoice | None:
+        """The clause to say after `said`: of the first candidate that can be joined to it.
+
+        `cuts`: in mid-sentence, wherever that is.
+        """
+        for revision in candidates:
+            clauses = revision.clauses
+            if revision.number == answer.source:
+                if answer.next_clause < len(clauses):
+                    return ClauseChoice(revision.number, answer.next_clause, clauses[answer.next_clause])
+                continue
+            join = plan_correction(
+                " ".join(said),
+                clauses,
+                complete=revision.done,
+                corrections=answer.corrections,
+                resumed=not answer.source,
+                code=revision.language,
+            )
+            if join.action == "wait" or join.next_clause >= len(clauses):
+                continue
+            if join.action == "correct" and self._in_sentence(answer, said) and not revision.wanted:
+                continue  # a sentence that was started is finished before another answer is started
+            clause = " ".join(clauses[join.next_clause].split()[join.skip :])
+            if join.bridge:
+                last = "x" if cuts else said[-1] if said else ""
+                clause = f"{bridge_behind(last, join.bridge)} {after_bridge(clause, revision.language)}"
+            return ClauseChoice(revision.number, join.next_clause, clause, join.bridge, cuts)
+        return None
+
+    def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
+        """Whether what was said stops in mid-sentence, and the revision in use can go on with it."""
+        current = self._revisions.get(answer.source)
+        if current is None or not said or ends_sentence(said[-1]):
+            return False
+        return answer.next_clause < len(current.clauses)
+
+    @staticmethod
+    def _all_said(newest: Revision, answer: SpokenAnswer) -> bool:
+        """Whether the newest revision is whole and holds nothing more, so that the rest of the one in use is void."""
+        if not newest.done:
+            return False
+        clauses = newest.clauses
+        join = plan_correction(" ".join(answer.words), clauses, complete=True, code=newest.language)
+        return join.next_clause >= len(clauses)

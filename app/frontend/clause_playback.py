@@ -1,0 +1,157 @@
+"""Plays synthesised clauses into frames, breaks one off between two words, and takes back what was not played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.conversation.frame import SAMPLE_RATE
+from app.frontend.clause_choice import ClauseChoice
+from app.tts.base import Clip
+
+FADE_SAMPLES = 240
+"""10 ms: a voice cut off without a fade clicks."""
+
+CUT_REACH = SAMPLE_RATE * 120 // 1000
+CUT_WITHIN = SAMPLE_RATE * 6 // 10
+"""A clause is broken off in the quietest place of the next 0.6 s, at most 120 ms beside a word's end."""
+
+
+@dataclass(slots=True)
+class PlayingClause:
+    """A clause and how far it has been played: up to sample `position` and word number `word` of `clip`.
+
+    `cut`: where it is broken off, and how many of its words have been said by then.
+    """
+
+    choice: ClauseChoice
+    clip: Clip
+    position: int = 0
+    word: int = 0
+    cut: tuple[int, int] | None = None
+
+    @property
+    def rest(self) -> int:
+        """Samples that are still to be played."""
+        return len(self.clip.samples) - self.position
+
+    def place_cut(self, wanted: bool) -> None:
+        """Chooses the next quiet place to break the clause off, or none if that is not `wanted` any more."""
+        if not wanted:
+            self.cut = None
+        elif self.cut is None:
+            self.cut = quiet_cut(self.clip, self.position, self.word)
+
+    def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
+        """Writes the next samples to `out`; returns their number, and each word that ends in them with its end there."""
+        stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
+        count = min(len(out), stop - self.position)
+        out[:count] = self.clip.samples[self.position : self.position + count]
+        if self.cut is not None:
+            _fade_out(out[:count], stop - self.position)
+        self.position += count
+        cut_reached = self.cut is not None and self.position >= stop
+        words = self.cut[1] if self.cut is not None and cut_reached else len(self.clip.words)
+        said = []
+        while self.word < words and (cut_reached or self.clip.words[self.word].end <= self.position):
+            word = self.clip.words[self.word]
+            said.append((word.text, count - max(0, self.position - word.end)))
+            self.word += 1
+        return count, said
+
+    def rewind(self, samples: int = 0) -> None:
+        """Goes back by `samples`, and on to the start of the word there: nobody resumes in the middle of one."""
+        self.position = max(0, self.position - samples)
+        words = self.clip.words
+        self.word = sum(1 for word in words if word.end <= self.position)
+        if self.word < len(words):
+            self.position = min(self.position, words[self.word].start)
+        if 0 < self.position < len(self.clip.samples):
+            faded = self.clip.samples.copy()
+            ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, self.rest), dtype=np.float32)
+            faded[self.position : self.position + len(ramp)] *= ramp
+            self.clip = replace(self.clip, samples=faded)
+
+
+class ClausePlayback:
+    """Plays one clause after the other, and keeps the one before in case its end has to be played again."""
+
+    def __init__(self) -> None:
+        self.current: PlayingClause | None = None
+        self.broke_off = False
+        """Whether the clause before was broken off and the one it was broken off for has not started."""
+        self._previous: PlayingClause | None = None
+        self._taken_back: PlayingClause | None = None  # started, and not heard at all
+
+    def clear(self) -> None:
+        """Forgets all clauses."""
+        self.current = self._previous = self._taken_back = None
+        self.broke_off = False
+
+    def start(self, choice: ClauseChoice, clip: Clip) -> None:
+        """Plays this clause from now on."""
+        self.current = PlayingClause(choice, clip)
+
+    def start_taken_back(self) -> bool:
+        """Plays the clause that was taken back, if there is one."""
+        self.current, self._taken_back = self._taken_back, None
+        return self.current is not None
+
+    def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
+        """As `PlayingClause.play`, for the current clause, which is over when its last sample has been played."""
+        playing = self.current
+        assert playing is not None
+        played = playing.play(out)
+        if playing.cut is not None and playing.position >= playing.cut[0]:
+            clip = playing.clip
+            playing.clip = replace(clip, samples=clip.samples[: playing.position], words=clip.words[: playing.word])
+            playing.cut = None
+            self.broke_off = True
+        if not playing.rest:
+            self._previous, self.current = playing, None
+        return played
+
+    def take_back(self, samples: int) -> None:
+        """Plays the last `samples` samples again, which were thrown away before they sounded."""
+        playing = self.current
+        played = playing.position if playing is not None else 0
+        if played < samples and self._previous is not None:
+            # The silence reaches back into the clause before: that one is resumed, and this one comes again.
+            if playing is not None:
+                playing.position = playing.word = 0
+                self._taken_back = playing
+            playing, self._previous = self._previous, None
+            samples -= played
+        if playing is not None:
+            playing.rewind(samples)
+            self.current = playing
+
+
+def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
+    """Where `clip` is best broken off after sample `position`, at which its word number `word` is being said: a
+    sample, and how many words have been said by then. None if there is no such place.
+
+    Words are placed by their letters, so the pause between two of them may lie a little beside that: the cut is where
+    the sound is quietest near it.
+    """
+    best: tuple[float, int, int] | None = None
+    for place in range(word, len(clip.words) - 1):
+        end = clip.words[place].end
+        first, last = max(position + 1, end - CUT_REACH), end + CUT_REACH
+        if best is not None and first > position + CUT_WITHIN:
+            break
+        energy = np.convolve(np.square(clip.samples[first:last]), np.ones(FADE_SAMPLES), "valid")
+        if not len(energy):
+            continue
+        quietest = int(energy.argmin())
+        found = (float(energy[quietest]), first + quietest + FADE_SAMPLES, place + 1)
+        if best is None or found[0] < best[0]:
+            best = found
+    return best[1:] if best is not None else None
+
+
+def _fade_out(samples: np.ndarray, left: int) -> None:
+    """Fades out sound that is broken off `left` samples after the first of these."""
+    until_end = left - np.arange(len(samples), dtype=np.float32)
+    samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)

@@ -1,0 +1,150 @@
+"""Steps a loaded model along a session: inputs and the user's sound in, sound, words and marks out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.conversation import turn as floor
+from app.conversation.frame import FRAME_SAMPLES, Frame, silence
+from app.frontend.base import (
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    OracleAsked,
+    OracleDone,
+    OraclePosition,
+    OracleWords,
+    SetDials,
+)
+from app.frontend.kame.checkpoint import Loaded
+from app.frontend.kame.engine import Engine
+from app.frontend.kame.oracle_feed import OracleFeed
+from app.frontend.kame.spoken_words import SpokenWords
+from app.frontend.kame.stream_memory import StreamMemory
+
+PAUSE_FRAMES = 5
+"""Frames without a word that make a pause in which a fresh stream may start."""
+FADE_SAMPLES = 240
+
+
+class KameStream:
+    """One session with the models of `loaded`, which `engine` runs. `dials`: the two delays to start with.
+
+    The model decides when to speak; the floor's commands tell which turn it answers, and silence it when the user has
+    interrupted.
+    """
+
+    def __init__(
+        self, loaded: Loaded, engine: Engine, memory: StreamMemory, dials: SetDials, *, hears_oracle: bool
+    ) -> None:
+        lm, pieces = loaded.lm, loaded.pieces
+        self.engine = engine
+        self.memory = memory
+        self.words = SpokenWords(
+            pieces, frozenset({lm.text_padding_token_id, lm.end_of_text_padding_id}), pieces.vocab_size()
+        )
+        self._oracle = OracleFeed(engine.gen, pieces, enabled=hears_oracle)
+        self._dials = dials
+        self._delayed: deque[np.ndarray] = deque()
+        self._user_holds = False
+        self._silenced = False
+        self._frames_since_floor = 1 << 30
+        self._was_forced = False
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        """As `FrontEnd.step`. Raises what torch raises."""
+        marks = [mark for item in inputs for mark in self._receive(item)]
+        flush = any(mark.what == "interrupted" for mark in marks)
+        user_sound = self._delay(frame.samples)
+        self.memory.restart_if_due(pause=self._pausing)
+        if self.memory.priming:
+            gauge = self.memory.prime(user_sound)
+            self._frames_since_floor += 1
+            self.words.idle_frames += 1
+            return FrontEndStep(silence(), (), tuple(marks), flush, context=gauge)
+        engine, forced = self.engine, self._forced
+        engine.force_silence() if forced else engine.release()
+        waiting = len(engine.gen.oracle_rest)
+        result = engine.step(user_sound)
+        self.memory.columns.append(result.column)
+        self._frames_since_floor += 1
+        samples = self._mute(result.samples, forced)
+        oracle = self._oracle
+        said, changes = self.words.follow(result.column.text, samples, oracle.asked_turn, oracle.revision)
+        position = None
+        if waiting:
+            self.words.idle_frames = 0
+            position = OraclePosition(oracle.revision, engine.gen.oracle_taken, len(engine.gen.oracle_rest))
+        marks += changes
+        return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
+
+    def _receive(self, item: FrontEndInput) -> list[Mark]:
+        """Handles one input; returns the mark of an interruption, if it is one."""
+        match item:
+            case OracleAsked() | OracleWords() | OracleDone():
+                self._oracle.receive(item, self.words.answering[0] if self.words.answering is not None else None)
+            case SetDials():
+                self._dials = item
+            case floor.TakeFloor(turn):
+                self.words.floor_turn = max(self.words.floor_turn, turn)
+                self._user_holds = self._silenced = False
+                self._frames_since_floor = self.words.idle_frames = 0
+                self._oracle.release_held()
+                self.memory.skip_to_new()
+            case floor.Hold():
+                self._user_holds = True  # the model gets that sound too, and may stop by itself
+                self._oracle.hold()
+            case floor.GoOn():
+                self._user_holds = False
+                self._oracle.drop_held()
+            case floor.Interrupt(user_speaks):
+                self._oracle.void(self.words.floor_turn)
+                self._user_holds = user_speaks
+                marks = self.words.stop()
+                self._silenced = bool(marks) and user_speaks
+                self._oracle.release_held()
+                return marks
+            case floor.Yield():
+                self._user_holds = True
+                marks = self.words.stop()
+                self._silenced = self._silenced or bool(marks)
+                self._oracle.release_held()
+                return marks
+        return []
+
+    @property
+    def _pausing(self) -> bool:
+        """Whether nobody speaks, and no oracle waits."""
+        words = self.words
+        spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
+        return not (spoken or self._user_holds or self.engine.gen.oracle_rest)
+
+    def _delay(self, samples: np.ndarray) -> np.ndarray:
+        """The user's frame of `lead` frames ago; a shorter lead skips the frames in between."""
+        self._delayed.append(samples)
+        if len(self._delayed) <= self._dials.lead:
+            return silence()
+        while len(self._delayed) > self._dials.lead + 1:
+            self._delayed.popleft()
+        return self._delayed.popleft()
+
+    @property
+    def _forced(self) -> bool:
+        """Whether the model must be silent now: it was interrupted, or its time to answer has not come."""
+        delay = self._dials.delay
+        waits = delay > 0 and self.words.answering is None
+        return self._silenced or (waits and (self._user_holds or self._frames_since_floor < delay))
+
+    def _mute(self, samples: np.ndarray, forced: bool) -> np.ndarray:
+        """Silence where it is forced, with a fade into it; else the samples, within -1 to 1."""
+        was_forced, self._was_forced = self._was_forced, forced
+        if not forced:
+            return np.clip(samples, -1.0, 1.0)
+        out = np.zeros(FRAME_SAMPLES, np.float32)
+        if not was_forced and self._frames_since_floor > self._dials.delay:
+            # It comes out of sounding, not out of another silence.
+            out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
+        return out

@@ -1,0 +1,96 @@
+"""The table of log entries, which follows the newest one until the user scrolls away."""
+
+from __future__ import annotations
+
+import logging
+
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogTable
+
+
+class LogView(QTableView):
+    """Shows a `LogTable`."""
+
+    following_changed = Signal(bool)
+
+    def __init__(self, table: LogTable, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._table = table
+        self.following = True
+        """Whether the newest entry is in sight, and new ones will be scrolled to."""
+        self.setModel(table)
+        self.setAccessibleName(self.tr("Log entries"))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setAlternatingRowColors(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        self.verticalHeader().hide()
+        heads = self.horizontalHeader()
+        heads.setHighlightSections(False)
+        heads.setAccessibleName(self.tr("Columns of the log"))
+        heads.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self._set_sizes()
+
+    def catch_up(self) -> None:
+        """Shows what has been logged since; stays where the user has scrolled to."""
+        bar = self.verticalScrollBar()
+        position, following = bar.value(), self.following
+        with QSignalBlocker(bar):
+            removed = self._table.catch_up()
+            if not following:
+                bar.setValue(max(0, position - removed))
+        if following:
+            self.follow()
+
+    def follow(self) -> None:
+        """Scrolls to the newest entry and follows from there."""
+        self.scrollToBottom()
+        self._set_following(True)
+
+    def selected_rows(self) -> list[int]:
+        """The selected rows, top to bottom."""
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
+
+    def select_newest_error(self) -> None:
+        """Selects the newest error and scrolls to it, if there is one."""
+        rows = range(self._table.rowCount() - 1, -1, -1)
+        row = next((row for row in rows if self._table.entry(row).level >= logging.ERROR), None)
+        if row is not None:
+            self.selectRow(row)
+            self.scrollTo(self._table.index(row, TIME))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keeps the newest entry in sight."""
+        following = self.following
+        super().resizeEvent(event)
+        if following:
+            self.follow()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the system's font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_table"):
+            self._set_sizes()
+
+    def _on_scrolled(self) -> None:
+        bar = self.verticalScrollBar()
+        self._set_following(bar.value() >= bar.maximum())
+
+    def _set_following(self, following: bool) -> None:
+        self.following = following
+        self.following_changed.emit(following)
+
+    def _set_sizes(self) -> None:
+        metrics = self.fontMetrics()
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for column, widest in ((TIME, "00:00:00.000"), (LEVEL, self.tr("Warning")), (WHERE, "app.session.frame_loop")):
+            self.setColumnWidth(column, metrics.horizontalAdvance(widest) + 20)

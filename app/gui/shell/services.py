@@ -1,0 +1,41 @@
+"""What the window is given by the composition root: one record of services, each None where it is not to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.conversation.events import Event
+from app.demo.base import DemoService
+from app.gui.logs.table_model import LogSource
+from app.gui.sound.controller import DeviceLister
+from app.gui.state.choice import WindowChoices
+from app.history.base import HistoryService
+from app.services.graphics_views import GraphicsService
+from app.services.machine_views import MachineService
+from app.services.model_views import ModelLibrary
+from app.services.protocols import BackendService, SoundService
+from app.session.control import WeightsStore
+
+DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
+"""Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
+
+
+@dataclass(slots=True)
+class WindowServices:
+    """`watch` gets every event of every session."""
+
+    list_devices: DeviceLister
+    choices: WindowChoices
+    weights: WeightsStore | None = None
+    service: BackendService | None = None
+    sound_service: SoundService | None = None
+    history: HistoryService | None = None
+    machine: MachineService | None = None
+    graphics: GraphicsService | None = None
+    log: LogSource | None = None
+    diagnose: DiagnoseAll | None = None
+    demo: DemoService | None = None
+    models: ModelLibrary | None = None
+    watch: Callable[[Event], None] = lambda event: None

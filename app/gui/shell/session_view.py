@@ -1,0 +1,153 @@
+"""Shows a session's events in the window's panes, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.conversation import events as e
+from app.gui.shell.event_pump import EventPump
+from app.gui.state.talk_state import Phase
+from app.history.base import KeptTalk
+
+if TYPE_CHECKING:
+    from app.gui.shell.window import MainWindow
+
+
+class SessionView(QObject):
+    """Passes each event to the panes that show it. `watch` gets every event of every session, at once."""
+
+    def __init__(self, window: MainWindow, watch: Callable[[e.Event], None]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._watch = watch
+        self.pump = EventPump(self._apply, self._flush, self._on_fault, self)
+
+    def on_event(self, event: e.Event) -> None:
+        """Take an event of a session: it is recorded at once and shown with the next batch."""
+        self._watch(event)
+        self._window.talks.heard(event)
+        self.pump.put(event)
+
+    def _apply(self, event: e.Event) -> None:
+        """Show one event; called by the pump."""
+        window = self._window
+        past = window.talks.past  # the conversation that it belongs to is no longer shown
+        match event:
+            case e.LevelMeasured():
+                # A frame may still arrive when the session is over.
+                if window.state.manager.phase == "running":
+                    window.sound.show_levels(event)
+                    window.panels.show_levels(event)
+                    window.latency.apply(event)
+                    if not past:
+                        window.timeline.apply(event)
+                        window.oracle.time.update(event.at)
+                return
+            case e.DeviceChanged() | e.SoundMeasured():
+                window.sound.apply(event)
+                if not past:
+                    window.timeline.apply(event)
+                return
+            case e.Failure():
+                self._show_failure(event)
+            case e.BudgetChanged():
+                window.messages.clear_topic("cap")
+        window.state.apply(event)
+        for part in (window.status, window.model, window.latency):
+            part.apply(event)
+        if not past:
+            for pane in (window.transcript, window.oracle, window.timeline):
+                pane.apply(event)
+
+    def _show_failure(self, event: e.Failure) -> None:
+        window = self._window
+        topic = "cap" if event.about == "unanswered" else event.about
+        button = (self.tr("Use the talk button"), lambda: window.talk_bar.duplex.setChecked(False))
+        offer = button if event.about == "echo" else None
+        backend = window.backends.blame(event)
+        window.messages.say(event.sentence, event.fatal, backend, event.secondary, topic, offer)
+
+    def _flush(self) -> None:
+        """Repaint what a batch has changed; called by the pump."""
+        window = self._window
+        for part in (window.transcript, window.oracle, window.latency, window.timeline):
+            part.settle()
+        window.state.changed.emit()
+
+    def _on_fault(self, error: Exception) -> None:
+        sentence = self.tr("The window could not show something ({0}); the talk goes on.")
+        self._window.messages.say(sentence.format(type(error).__name__), fault=True)
+
+    # -- from session to session
+
+    def before_change(self) -> None:
+        """The session starts, runs or ends: what it said so far belongs to the state before."""
+        self.pump.flush()
+        self._window.push.let_go_all()
+
+    def show_phase(self, phase: Phase) -> None:
+        """The session is being built, runs, or is over."""
+        window = self._window
+        if phase == "loading":
+            window.messages.clear_retries()
+            window.timeline.end()
+        elif phase == "running":
+            self._start()
+        else:
+            for pane in (window.transcript, window.oracle, window.timeline):
+                pane.end()
+        window.transcript.type_box.set_phase(phase)
+        window.sound.begin()
+        if phase != "running":
+            window.talk_bar.microphone.clear()
+            window.talk_bar.loudspeaker.clear()
+        window.list.show_live(phase == "running")
+
+    def _start(self) -> None:
+        window = self._window
+        choice = window.state.manager.wanted
+        first = window.talks.begin_talk(choice)
+        window.status.begin()
+        window.latency.begin()
+        window.model.forget_memory()
+        window.transcript.begin(first)
+        if choice.record_folder:
+            window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it
+        window.oracle.begin()
+        window.timeline.begin()
+        window.messages.clear_retries()
+        window.messages.clear_talk()
+
+    def forget(self) -> None:
+        """The oracle and the timeline show a conversation that is not shown any more: empty them."""
+        window = self._window
+        window.replay.stop()
+        window.replay.folders.clear()
+        window.messages.clear_topic("unkept")
+        window.oracle.clear()
+        window.timeline.begin()
+        window.timeline.end()
+
+    def show_kept(self, talk: KeptTalk) -> None:
+        """Show a session of the past, of a conversation that is opened."""
+        window = self._window
+        if talk.folder is not None:
+            window.replay.folders[window.transcript.talk] = talk.folder
+        window.oracle.show_talk(talk.events)
+
+    def show_state(self) -> None:
+        """Show what may be done now, and what the session is doing."""
+        window = self._window
+        talk, progress = window.state.talk, window.state.progress
+        running = talk.phase == "running"
+        window.talk_bar.show_state(talk, progress)
+        window.setup.set_running(talk.phase)
+        window.oracle.header.set_running(running)
+        window.menu.secondary_action.setEnabled(running)
+        window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))
+        window.push.set_enabled(running and not talk.duplex)
+        window.status.show_state(talk, progress)

@@ -1,0 +1,202 @@
+"""Connects the window's parts: which signal of one leads to what of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence, QShortcut
+
+from app.gui.shell.menu import copy_selection
+from app.session.control import BackendChoice
+
+if TYPE_CHECKING:
+    from app.gui.shell.window import MainWindow
+
+
+class Wiring(QObject):
+    """Connects everything when it is made, once."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session()
+        self._backends()
+        self._talk_button()
+        self._conversations()
+        self._menu()
+        self._settings()
+        self._downloads()
+        if window.demo is not None:
+            self._demo()
+
+    def _session(self) -> None:
+        window = self._window
+        state, view, manager, starter = window.state, window.view, window.manager, window.starter
+        type_box = window.transcript.type_box
+        state.changing.connect(view.before_change)
+        state.phase_changed.connect(view.show_phase)
+        state.changed.connect(view.show_state)
+        manager.failed.connect(self._failed)
+        starter.looking.connect(self._looking)
+        starter.stopped.connect(self._stopped)
+        starter.backend_missing.connect(window.offers.missing_backend)
+        type_box.sent.connect(self._write)
+        type_box.talk_wanted.connect(starter.go_on)
+        window.transcript.ask_wanted.connect(type_box.put)
+        window.messages.retried.connect(starter.go_on)
+        window.replay.failed.connect(window.messages.say)
+        window.timeline.failed.connect(window.messages.say)
+        for source in (window.setup, window.menu):
+            source.new_talk.connect(starter.start_fresh)
+            source.stop_talk.connect(starter.stop)
+
+    def _failed(self, sentence: str, retry: bool) -> None:
+        window = self._window
+        if window.manager.gave_up:
+            window.transcript.type_box.take_back()  # nothing will send it
+        window.messages.say(sentence, retry)
+
+    def _looking(self) -> None:
+        window = self._window
+        window.transcript.type_box.set_phase("loading")
+        window.state.look_for_devices(self.tr("looking for microphones and loudspeakers"))
+
+    def _stopped(self) -> None:
+        window = self._window
+        window.transcript.type_box.take_back()  # nothing will send it
+        window.state.set_phase("stopped")
+
+    def _write(self, text: str) -> None:
+        window = self._window
+        window.push.let_go_all()  # what is typed ends what is being said
+        window.state.write(text)
+
+    def _backends(self) -> None:
+        window = self._window
+        manager, messages = window.manager, window.messages
+
+        def refused(choice: BackendChoice, sentence: str) -> None:
+            messages.say(sentence, backend=choice, topic="backend")
+
+        def secondary_refused(choice: BackendChoice | None, sentence: str) -> None:
+            if choice is not None:
+                sentence = self.tr("The comparison model: {0}").format(sentence)
+            messages.say(sentence, False, choice, True, "backend")
+
+        manager.backend_refused.connect(refused)
+        manager.backend_taken.connect(lambda _: messages.clear_refusals())
+        manager.secondary_refused.connect(secondary_refused)
+        manager.secondary_taken.connect(lambda _: messages.clear_refusals(secondary=True))
+        manager.backend_settled.connect(self._note_demo)
+        messages.backend_wanted.connect(window.dialogs.open_backend)
+        window.backends.changed.connect(window.keep.later)
+        window.backends.changed.connect(window.talks.setup_changed)
+        window.backends.save.connect(window.keep.save)
+
+    def _note_demo(self, _: BackendChoice) -> None:
+        window = self._window
+        if window.demo is not None and window.demo.running:
+            words = self.tr("The demo goes on with its own models; yours counts once it is over.")
+            window.messages.say(words, level="notice", topic="demo")
+
+    def _talk_button(self) -> None:
+        window = self._window
+        push, keys, sound, button = window.push, window.keys, window.sound, window.talk_bar.button
+        push.pressed.connect(window.state.press)
+        push.released.connect(window.state.release)
+        button.pressed.connect(lambda: push.hold("mouse"))
+        button.released.connect(lambda: push.let_go("mouse"))
+        button.clicked.connect(window.starter.go_on_if_stopped)
+        window.talk_bar.duplex.toggled.connect(lambda on: window.live.change("duplex", on))
+        window.setup.typed.connect(lambda: button.setFocus())
+        window.panels.talk_wanted.connect(self._begin_talking)
+        sound.talk_mode_changed.connect(window.set_talk_mode)
+        sound.hotkeys_changed.connect(keys.set_keys)
+        sound.keys_typed.connect(keys.let_type)
+        keys.trouble.connect(sound.show_key_trouble)
+        keys.told.connect(sound.show_granted)
+
+    def _begin_talking(self) -> None:
+        window = self._window
+        window.activateWindow()
+        window.talk_bar.button.setFocus()
+        window.starter.go_on_if_stopped()
+
+    def _conversations(self) -> None:
+        window = self._window
+        talks, listing, messages = window.talks, window.list, window.messages
+        window.dialogs.conversation_set.connect(lambda *_: talks.setup_changed())
+        window.dialogs.servers_moved.connect(lambda _: talks.setup_changed())
+        talks.left.connect(window.view.forget)
+        talks.would_lose.connect(window.offers.open_conversation)
+        talks.failed.connect(messages.say)
+        talks.on_talk = window.view.show_kept
+        listing.cleared.connect(window.starter.clear)
+        listing.new_wanted.connect(window.starter.start_fresh)
+        listing.titled.connect(window.show_title)
+        listing.failed.connect(lambda sentence: messages.say(sentence, private=True))
+        listing.told.connect(lambda sentence: messages.say(sentence, level="notice", private=True))
+
+    def _menu(self) -> None:
+        window = self._window
+        menu = window.menu
+        menu.quit.connect(window.close)
+        menu.copy.connect(lambda: copy_selection(window.transcript.view, *window.oracle.views))
+        menu.find.connect(window.transcript.find_bar.appear)
+        menu.latency.connect(window.latency.open)
+        window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
+        QShortcut(QKeySequence("F6"), window, window.messages.take_focus)
+
+    def _settings(self) -> None:
+        window = self._window
+        keep, live, messages = window.keep, window.live, window.messages
+        live.quiet_changed.connect(window.oracle.set_quiet)
+        live.motion_changed.connect(lambda reduced: setattr(window.timeline, "reduced_motion", reduced))
+        window.oracle.quiet_toggled.connect(lambda quiet: live.change("oracle_quiet", quiet))
+        keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))
+        keep.saved.connect(lambda: messages.solved("settings"))
+        keep.follow("duplex", does=window.set_duplex)
+        window.sound.changed.connect(keep.later)
+        window.models.changed.connect(keep.later)
+
+    def _downloads(self) -> None:
+        window = self._window
+        messages, models, graphics = window.messages, window.models, window.graphics
+        models.arrived.connect(window.starter.restart_soon)
+        models.arrived.connect(lambda: messages.solved("weights"))
+        models.failed.connect(lambda sentence: messages.say(sentence, topic="weights"))
+        window.panels.frontend_arrived.connect(window.offers.frontend)
+        window.panels.model_arrived.connect(window.offers.model)
+        if graphics is not None:
+            graphics.restarting.connect(window.close)
+            graphics.arrived_unseen.connect(window.offers.restart)
+            graphics.failed_unseen.connect(lambda sentence: messages.say(sentence, topic="graphics"))
+
+    def _demo(self) -> None:
+        window = self._window
+        demo = window.demo
+        assert demo is not None
+        window.state.add_demo(demo.manager)
+        window.talks.shown_choice = lambda: window.state.manager.wanted
+        window.menu.demo.connect(demo.open)
+        demo.began.connect(self._begin_demo)
+        demo.ended.connect(self._end_demo)
+        window.starter.taking_over.connect(demo.make_way)
+        demo.backend_shown.connect(window.setup.show_backend)
+        demo.failed.connect(window.messages.say)
+
+    def _begin_demo(self) -> None:
+        window = self._window
+        window.starter.make_room()
+        window.state.begin_demo()
+        window.talk_bar.duplex.setEnabled(False)
+        window.transcript.type_box.setEnabled(False)
+
+    def _end_demo(self, again: bool) -> None:
+        window = self._window
+        window.talk_bar.duplex.setEnabled(True)
+        window.transcript.type_box.setEnabled(True)
+        window.messages.clear_topic("demo")
+        window.state.end_demo()
+        window.starter.resume(again)

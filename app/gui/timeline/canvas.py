@@ -1,0 +1,32 @@
+"""What all painters of the timeline share: the talk, the colours, the letters, the lanes and the scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor
+
+from app.gui.timeline.style import Colours, Lanes, Letters
+from app.gui.timeline_data.log import TimelineLog
+from app.gui.timeline_data.spans import Backend
+
+SPILL_PX = 460
+"""Labels and words reach so far to the right of what they belong to."""
+REACH_PX = 8
+"""Marks reach so far to the left of their time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Canvas:
+    """Absolute pixels: second 0 is at pixel 0, and there are `scale` pixels a second."""
+
+    log: TimelineLog
+    colours: Colours
+    letters: Letters
+    lanes: Lanes
+    scale: float
+
+    def backend_colour(self, backend: Backend) -> QColor:
+        """The colour of a model, by its place in the talk."""
+        places = self.log.backends
+        return self.colours.backend(places.index(backend)) if backend in places else self.colours.dim

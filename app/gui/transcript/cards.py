@@ -1,0 +1,55 @@
+"""Makes the cards of the transcript: a turn of either side, or a line between turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+
+from app.conversation.transcript import Turn
+from app.gui.widgets.card import Card, Run
+
+
+@dataclass(slots=True)
+class Note:
+    """A line between turns, at a time of the session."""
+
+    started_at: float
+    text: str
+
+
+class TranscriptCards(QObject):
+    """Makes cards in the user's language."""
+
+    def card(self, entry: Turn | Note) -> Card:
+        """Makes the card of a turn or a note."""
+        if isinstance(entry, Note):
+            return divider(entry.text)
+        return self._user(entry) if entry.speaker == "user" else self._assistant(entry)
+
+    def _assistant(self, turn: Turn) -> Card:
+        head: list[Run] = [(self.tr("KAME"), "name")]
+        if turn.backends:
+            head.append((f"   {' → '.join(turn.backends)}", "dim"))
+        body: list[Run] = [(turn.text or ("" if turn.interrupted or not turn.open else "…"), "text")]
+        if turn.interrupted:
+            body.append((self.tr("   interrupted"), "bad"))
+        return Card(tuple(head), tuple(body), "assistant")
+
+    def _user(self, turn: Turn) -> Card:
+        if turn.backchannel:
+            return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "secondary"),), "user")
+        head: list[Run] = [(self.tr("You"), "name")]
+        if not turn.text:
+            words = "…" if turn.open else self.tr("(nothing understood)")
+            return Card(tuple(head), ((words, "secondary"),), "user")
+        if turn.typed:
+            head.append((self.tr("   typed"), "dim"))
+        space = " " if turn.stable and turn.unstable else ""
+        runs: list[Run] = [(turn.stable + space, "text"), (turn.unstable, "unstable")]
+        return Card(tuple(head), tuple(run for run in runs if run[0]), "user")
+
+
+def divider(text: str) -> Card:
+    """Makes a line across the view with a text in the middle."""
+    return Card(((text, "dim"),), (), "divider")

@@ -1,0 +1,46 @@
+"""Formats money, tokens, durations, session times and model names in few letters."""
+
+from __future__ import annotations
+
+
+def dollars(amount: float) -> str:
+    """US dollars to two significant figures: $0.0031, $0.42, $12.30."""
+    if amount <= 0:
+        return "$0"
+    if amount < 0.0001:
+        return "<$0.0001"
+    if amount < 0.01:
+        return f"${amount:.4f}"
+    return f"${amount:.3f}" if amount < 0.1 else f"${amount:.2f}"
+
+
+def tokens(number: int) -> str:
+    """A count of tokens: 812, 8.2k, 1.3M."""
+    if number < 1000:
+        return str(number)
+    return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:.1f}M"
+
+
+def wait(seconds: float) -> str:
+    """A duration: 420 ms, 1.0 s, 12.3 s."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
+
+
+def seconds_words(seconds: float) -> str:
+    """A response time to the hundredth of a second: 0.45 s; 12.3 s from ten on."""
+    shown = f"{seconds:.2f}" if abs(seconds) < 9.995 else f"{seconds:.1f}"
+    return f"{shown} s".replace("-0.00", "0.00").replace("-", "\u2212")
+
+
+def clock_words(seconds: float, tenths: bool = False) -> str:
+    """A time of the session as `m:ss`, or `m:ss.s` with `tenths`."""
+    if tenths:
+        whole = round(max(0.0, seconds) * 10)
+        return f"{whole // 600}:{whole // 10 % 60:02d}.{whole % 10}"
+    whole = int(max(0.0, seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def backend_words(backend: str, model: str) -> str:
+    """A model and the back-end that runs it: "gemma3 (Ollama)"."""
+    return f"{model} ({backend})" if model and backend else model or backend

@@ -1,0 +1,111 @@
+"""A field in which a key combination is pressed, with a button that clears it."""
+
+from __future__ import annotations
+
+import contextlib
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QKeySequenceEdit, QLineEdit, QPushButton, QWidget
+
+_KEYS = QKeySequence.SequenceFormat
+
+
+class _Edit(QKeySequenceEdit):
+    """Records combinations; bare Escape and Enter are left to the dialog, bare Backspace and Delete clear it."""
+
+    emptied = Signal()
+    padded = Signal(str)
+    """A key of the number pad was pressed, which `QKeySequenceEdit` mistakes for the other key of that character."""
+    entered = Signal(bool)
+    abandoned = Signal()
+    """The keys were let go without a combination, or the focus has gone."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leaves the dialog's own keys to it."""
+        bare = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if bare and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.ignore()
+        elif bare and event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+            self.emptied.emit()
+        elif event.modifiers() & Qt.KeyboardModifier.KeypadModifier:
+            self.padded.emit(QKeySequence(event.keyCombination()).toString(_KEYS.PortableText))
+        else:
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Ends a combination of modifiers alone."""
+        super().keyReleaseEvent(event)
+        if self.keySequence().isEmpty() and not event.isAutoRepeat():
+            self.abandoned.emit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.entered.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Ends an unfinished combination: its releases may go elsewhere."""
+        super().focusOutEvent(event)
+        self.abandoned.emit()
+        self.entered.emit(False)
+
+
+class KeyField(QWidget):
+    """`keys`: the value, like `Ctrl+Alt+M`, or empty. New keys are emitted by `wanted`, and are shown only once
+    `show_keys` accepts them.
+    """
+
+    wanted = Signal(str)
+    entered = Signal(bool)
+    """Whether pressed keys go into this field now: meanwhile no hotkey should grab them."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.keys = ""
+        self.edit = _Edit(self)
+        self.edit.setMaximumSequenceLength(1)
+        self.edit.setAccessibleName(name)
+        self.edit.setToolTip(self.tr("Click here, or come here with Tab, and press the keys."))
+        self._line = self.edit.findChild(QLineEdit)
+        if self._line is not None:
+            self._line.setAccessibleName(name)
+        self.none_button = QPushButton(self.tr("None"), self)
+        self.none_button.setAutoDefault(False)
+        self.none_button.setAccessibleName(self.tr("{0}: none").format(name))
+        self.setFocusProxy(self.edit)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.edit, 1)
+        row.addWidget(self.none_button)
+        self.edit.keySequenceChanged.connect(self._pressed)
+        self.edit.abandoned.connect(self._restore)
+        self.edit.entered.connect(self.entered)
+        self.edit.padded.connect(self._request)
+        self.edit.emptied.connect(lambda: self._request(""))
+        self.none_button.clicked.connect(lambda: self._request(""))
+        self.show_keys("")
+
+    def show_keys(self, keys: str) -> None:
+        """Sets the value."""
+        self.keys = keys
+        blocked = self.edit.blockSignals(True)
+        self.edit.setKeySequence(QKeySequence(keys, _KEYS.PortableText))
+        self.edit.blockSignals(blocked)
+        if self._line is not None:
+            self._line.setPlaceholderText(self.tr("none: press keys here"))
+        self.none_button.setEnabled(bool(keys))
+
+    def _pressed(self, sequence: QKeySequence) -> None:
+        if keys := sequence.toString(_KEYS.PortableText):
+            self._request(keys)
+
+    def _restore(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the dialog is being taken down
+            self.show_keys(self.keys)
+
+    def _request(self, keys: str) -> None:
+        focused = self.none_button.hasFocus()
+        if keys != self.keys:
+            self.wanted.emit(keys)
+        if focused and not self.none_button.isEnabled():
+            self.edit.setFocus()

@@ -1,0 +1,180 @@
+"""A talk while it is written to the database: its events, and the turns that they make.
+
+Used only on the writer's thread, except for the log that the session gets.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.conversation import events as e
+from app.conversation.transcript import Transcript, Turn
+from app.history.base import Setup
+from app.history.schema import TURN_BITS
+from app.history.serialization import event_line, setup_line, sound_text
+
+MOST_PENDING = 100_000
+"""Events that are held while the disk is full; later ones are lost."""
+TITLE_WORDS = 7
+TITLE_CHARS = 60
+
+
+@dataclass
+class OpenTalk:
+    """A talk that goes on. `write` inside a transaction; then `commit`, or `rollback` if the transaction failed."""
+
+    key: str
+    setup: Setup
+    folder: Path | None
+    began: float
+    limit: int | None = MOST_PENDING
+    over: bool = False
+    erased: bool = False
+    """It was erased while it went on: nothing more of it is stored."""
+    row: int | None = None
+    conversation: int = 0
+    _transcript: Transcript = field(default_factory=Transcript)
+    _lines: list[str] = field(default_factory=list)
+    _serial: int = 0
+    _changed: dict[int, Turn] = field(default_factory=dict)
+    _rows: dict[int, int] = field(default_factory=dict)
+    """The rows of turns with words, by the turn's identity: two turns may have the same number."""
+    _backends: list[str] = field(default_factory=list)
+    _before: tuple[int | None, int, dict[int, int]] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self._lines)
+
+    def add(self, event: e.Event) -> None:
+        """Takes an event for the next `write`."""
+        if self.over or self.erased or (self.limit is not None and len(self._lines) >= self.limit):
+            return
+        self._lines.append(event_line(event))
+        turn = self._transcript.apply(event)
+        if turn is not None:
+            self._changed[id(turn)] = turn
+
+    def write(self, database: sqlite3.Connection, now: float) -> None:
+        """Writes all pending events. Raises sqlite3.Error."""
+        self._before = (self.row, self.conversation, dict(self._rows))
+        if self.row is None:
+            self._insert(database, now)
+        database.executemany(
+            "INSERT INTO events (talk, serial, line) VALUES (?, ?, ?)",
+            [(self.row, serial, line) for serial, line in enumerate(self._lines, self._serial)],
+        )
+        for identity, turn in self._changed.items():
+            self._write_turn(database, identity, turn)
+            self._backends += [backend for backend in turn.backends if backend not in self._backends]
+        database.execute(
+            "UPDATE talks SET turns = ?, brains = ?, opening = ? WHERE id = ?",
+            (len(self._rows), json.dumps(self._backends), self._opening(), self.row),
+        )
+        database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
+
+    def commit(self) -> None:
+        """Forgets the events that were written."""
+        self._serial += len(self._lines)
+        self._lines.clear()
+        self._changed.clear()
+        self._before = None
+
+    def rollback(self) -> None:
+        """Keeps the events for the next `write`, since the last one was undone."""
+        if self._before is not None:
+            self.row, self.conversation, self._rows = self._before
+            self._before = None
+
+    def restart(self) -> None:
+        """Goes on as a new talk in the database, since its rows are gone."""
+        self.row, self._before = None, None
+        self._rows.clear()
+        self._changed = {id(turn): turn for turn in self._transcript.turns}
+
+    def erase(self) -> None:
+        """Stores nothing more of it."""
+        self.erased = True
+        self._lines.clear()
+        self._changed.clear()
+        self._transcript = Transcript()
+
+    def _insert(self, database: sqlite3.Connection, now: float) -> None:
+        self.conversation = conversation_row(database, self.key, self.setup, now)
+        folder = None if self.folder is None else sound_text(str(self.folder))
+        cursor = database.execute(
+            "INSERT INTO talks (conversation, began, folder) VALUES (?, ?, ?)", (self.conversation, self.began, folder)
+        )
+        self.row = cursor.lastrowid
+
+    def _write_turn(self, database: sqlite3.Connection, identity: int, turn: Turn) -> None:
+        row, text = self._rows.get(identity), sound_text(turn.text)
+        if row is None and text:
+            self._rows[identity] = row = next_turn(database, self.conversation)
+            database.execute(
+                "INSERT INTO turns (id, talk, speaker, number, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+                (row, self.row, turn.speaker, turn.number, turn.started_at, text),
+            )
+        elif row is not None and text:
+            database.execute("UPDATE turns SET text = ? WHERE id = ?", (text, row))
+        elif row is not None:
+            database.execute("DELETE FROM turns WHERE id = ?", (self._rows.pop(identity),))
+
+    def _opening(self) -> str:
+        """Returns a title made from the first words, those of the user if there are any."""
+        turns = (turn for turn in self._transcript.turns if turn.text)
+        first = next(turns, None)
+        if first is not None and (first.speaker == "assistant" or first.backchannel):
+            questions = (turn for turn in turns if turn.speaker == "user" and not turn.backchannel)
+            first = next(questions, first)
+        return sound_text(_title(first.text)) if first is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTalkLog:
+    """The `TalkLog` that a session gets."""
+
+    talk: OpenTalk
+    post: Callable[[OpenTalk, e.Event | None], None]
+
+    def put(self, event: e.Event) -> None:
+        """Passes an event to the writer."""
+        self.post(self.talk, event)
+
+    def end(self) -> None:
+        """Tells the writer that the talk is over."""
+        self.post(self.talk, None)
+
+
+def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> int:
+    """Returns the row of a conversation, which is made if there is none."""
+    database.execute(
+        "INSERT INTO conversations (key, created, changed, setup) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+        (key, now, now, setup_line(setup)),
+    )
+    return int(database.execute("SELECT id FROM conversations WHERE key = ?", (key,)).fetchone()[0])
+
+
+def next_turn(database: sqlite3.Connection, conversation: int) -> int:
+    """Returns the id of a conversation's next turn."""
+    first = conversation << TURN_BITS
+    last = first + (1 << TURN_BITS) - 1
+    newest = database.execute("SELECT MAX(id) FROM turns WHERE id BETWEEN ? AND ?", (first, last)).fetchone()[0]
+    return first if newest is None else newest + 1
+
+
+def _title(text: str) -> str:
+    """Returns the first words of `text`, cut at a word, with "…" if there are more."""
+    words = text.split(maxsplit=TITLE_WORDS)
+    title = ""
+    for word in words[:TITLE_WORDS]:
+        longer = f"{title} {word}".strip()
+        if len(longer) > TITLE_CHARS:
+            return f"{title or longer[:TITLE_CHARS]}…"
+        title = longer
+    return f"{title.rstrip(',;:–—-')}…" if len(words) > TITLE_WORDS else title

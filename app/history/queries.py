@@ -1,0 +1,238 @@
+"""Reads and changes the database of conversations. All functions run on the thread that owns the connection."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import or_
+from pathlib import Path
+
+from app.history.base import ConversationView, KeptTalk, Setup
+from app.history.open_talk import OpenTalk, conversation_row
+from app.history.schema import TURN_BITS, transaction
+from app.history.search import Query
+from app.history.serialization import setup_line, setup_of
+from app.session.errors import UserError
+
+_LINES = "SELECT line FROM events WHERE talk = ? ORDER BY serial"
+_MOST_ARGUMENTS = 900
+"""SQLite's limit of arguments is at least 999."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkLines:
+    """A talk as it is stored: its events as lines of JSON."""
+
+    began: float
+    lines: tuple[str, ...]
+    folder: Path | None
+
+
+def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, ConversationView]:
+    """Returns the views of all conversations with words by row, the newest first; with `key` only that one."""
+    titles: dict[int, str] = {}
+    turns: dict[int, int] = {}
+    backends: dict[int, list[str]] = {}
+    with_sound: set[int] = set()
+    arguments = () if key is None else (key,)
+    only = "" if key is None else "WHERE conversation = (SELECT id FROM conversations WHERE key = ?)"
+    # The column `brains` holds the names of back-ends: the schema of released versions is not changed.
+    for row, count, names, opening, folder in database.execute(
+        f"SELECT conversation, turns, brains, opening, folder FROM talks {only} ORDER BY began, id", arguments
+    ):
+        turns[row] = turns.get(row, 0) + count
+        if opening:
+            titles.setdefault(row, opening)
+        if names != "[]":
+            backends.setdefault(row, []).extend(_names(names))
+        if folder is not None and row not in with_sound and os.path.isdir(folder):
+            with_sound.add(row)
+    views: dict[int, ConversationView] = {}
+    only = "" if key is None else "AND key = ?"
+    for row, name, title, created, changed, setup in database.execute(
+        f"SELECT id, key, title, created, changed, setup FROM conversations WHERE NOT removed {only} "
+        "ORDER BY changed DESC, id DESC",
+        arguments,
+    ):
+        if turns.get(row) or key is not None:
+            views[row] = ConversationView(
+                name,
+                title or titles.get(row, ""),
+                bool(title),
+                created,
+                changed,
+                turns.get(row, 0),
+                tuple(dict.fromkeys(backends.get(row, ()))),
+                "",
+                row in with_sound,
+                setup_of(setup),
+            )
+    return views
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(line: str) -> tuple[str, ...]:
+    return tuple(json.loads(line))
+
+
+def view(database: sqlite3.Connection, key: str) -> ConversationView:
+    """Returns one conversation. Raises UserError if there is none."""
+    for found in _views(database, key).values():
+        return found
+    raise _gone()
+
+
+def search(database: sqlite3.Connection, typed: str, indexed: bool) -> tuple[ConversationView, ...]:
+    """Returns the conversations with all words in their turns or title, the newest first; without words all of them."""
+    views = _views(database)
+    query = Query(typed, indexed)
+    if not query:
+        return tuple(views.values())
+    by_word = query.find(database)
+    found = []
+    for row, listed in views.items():
+        in_turns = [row in conversations for conversations in by_word]
+        if all(in_turns) or all(map(or_, in_turns, query.in_title(listed.title))):
+            found.append(row)
+    turns = query.newest(database, every=True)
+    anywhere = set().union(*by_word)
+    if any(row in anywhere and row not in turns for row in found):
+        turns = query.newest(database, every=False) | turns
+    texts = _texts(database, [turns[row] for row in found if row in turns])
+    return tuple(
+        replace(views[row], snippet=query.snippet(text)) if (text := texts.get(turns.get(row, -1))) else views[row]
+        for row in found
+    )
+
+
+def _texts(database: sqlite3.Connection, turns: Sequence[int]) -> dict[int, str]:
+    texts: dict[int, str] = {}
+    for start in range(0, len(turns), _MOST_ARGUMENTS):
+        part = turns[start : start + _MOST_ARGUMENTS]
+        marks = ",".join("?" * len(part))
+        texts.update(database.execute(f"SELECT id, text FROM turns WHERE id IN ({marks})", part).fetchall())
+    return texts
+
+
+def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
+    """Returns the talks of a conversation. Raises UserError if there is none."""
+    query = "SELECT id, began, folder, packed FROM talks WHERE conversation = ? ORDER BY began, id"
+    return tuple(
+        TalkLines(
+            began,
+            (*_unpack(packed), *(line for (line,) in database.execute(_LINES, (talk,)))),
+            Path(folder) if folder is not None and os.path.isdir(folder) else None,
+        )
+        for talk, began, folder, packed in database.execute(query, (row_of(database, key),)).fetchall()
+    )
+
+
+def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
+    """Compresses the events of a talk that is over, or of all talks, to a fifth of their size."""
+    with transaction(database):
+        query, arguments = "SELECT DISTINCT talk FROM events", [] if talk is None else [talk]
+        if talk is not None:
+            query += " WHERE talk = ?"
+        for (row,) in database.execute(query, arguments).fetchall():
+            (before,) = database.execute("SELECT packed FROM talks WHERE id = ?", (row,)).fetchone()
+            lines = [*_unpack(before), *(line for (line,) in database.execute(_LINES, (row,)))]
+            packed = zlib.compress("\n".join(lines).encode())
+            database.execute("UPDATE talks SET packed = ? WHERE id = ?", (packed, row))
+            database.execute("DELETE FROM events WHERE talk = ?", (row,))
+
+
+def _unpack(packed: bytes | None) -> list[str]:
+    try:
+        return [] if packed is None else zlib.decompress(packed).decode().split("\n")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise UserError(f"What was said in this conversation can't be read: it is damaged ({error}).") from error
+
+
+def row_of(database: sqlite3.Connection, key: str) -> int:
+    """Returns the row of a conversation. Raises UserError if there is none."""
+    found = database.execute("SELECT id FROM conversations WHERE key = ? AND NOT removed", (key,)).fetchone()
+    if found is None:
+        raise _gone()
+    return int(found[0])
+
+
+def rename(database: sqlite3.Connection, key: str, title: str) -> None:
+    """Gives a conversation a title of the user's own; empty: none. Raises UserError."""
+    with transaction(database):
+        database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
+
+
+def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
+    """Stores the setup of a conversation, which is made if there is none."""
+    with transaction(database):
+        row = conversation_row(database, key, setup, now)
+        database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))
+
+
+def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup, now: float) -> ConversationView:
+    """Makes a second conversation of the same talks, without their sound. Raises UserError."""
+    with transaction(database):
+        old = row_of(database, key)
+        new = conversation_row(database, new_key, setup, now)
+        database.execute(
+            "UPDATE conversations SET title = (SELECT title FROM conversations WHERE id = ?) WHERE id = ?", (old, new)
+        )
+        shift = (new - old) << TURN_BITS
+        for (talk,) in database.execute("SELECT id FROM talks WHERE conversation = ? ORDER BY id", (old,)).fetchall():
+            copy = database.execute(
+                "INSERT INTO talks (conversation, began, packed, turns, brains, opening) "
+                "SELECT ?, began, packed, turns, brains, opening FROM talks WHERE id = ?",
+                (new, talk),
+            ).lastrowid
+            database.execute(
+                "INSERT INTO events (talk, serial, line) SELECT ?, serial, line FROM events WHERE talk = ?",
+                (copy, talk),
+            )
+            database.execute(
+                "INSERT INTO turns (id, talk, speaker, number, at, text) "
+                "SELECT id + ?, ?, speaker, number, at, text FROM turns WHERE talk = ?",
+                (shift, copy, talk),
+            )
+    return view(database, new_key)
+
+
+def insert(
+    database: sqlite3.Connection, key: str, title: str, setup: Setup, created: float, talks: Sequence[KeptTalk]
+) -> ConversationView:
+    """Makes a conversation of complete talks."""
+    changed, rows = created, []
+    with transaction(database):
+        row = conversation_row(database, key, setup, created)
+        for kept in talks:
+            talk = OpenTalk(key, setup, kept.folder, kept.began, limit=None)
+            for event in kept.events:
+                talk.add(event)
+            changed = max(changed, kept.began + (kept.events[-1].at if kept.events else 0.0))
+            talk.write(database, changed)
+            rows.append(talk.row)
+        database.execute("UPDATE conversations SET title = ?, changed = ? WHERE id = ?", (title, changed, row))
+    for talk_row in rows:
+        pack(database, talk_row)
+    return view(database, key)
+
+
+def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: bool) -> None:
+    """Removes conversations from the list, or restores them."""
+    with transaction(database):
+        database.executemany(
+            "UPDATE conversations SET removed = ? WHERE key = ?", [(int(removed), key) for key in keys]
+        )
+
+
+def refers_to(database: sqlite3.Connection, folder: Path) -> bool:
+    """Returns whether a talk's sound is in this folder."""
+    return database.execute("SELECT 1 FROM talks WHERE folder = ?", (str(folder),)).fetchone() is not None
+
+
+def _gone() -> UserError:
+    return UserError("This conversation is not there any more. Choose another one.")

@@ -1,0 +1,113 @@
+"""The record that a download leaves beside its files, and checks of a folder against it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.models.errors import ModelError
+from app.platform.atomic_files import write_json
+
+MANIFEST_NAME = "weights.json"
+
+
+def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None:
+    """Writes the record of a download: of each file its SHA-256 (empty: unknown) and where it came from."""
+    records = {}
+    for name, (sha256, source) in sources.items():
+        stat = (folder / name).stat()
+        records[name] = {"size": stat.st_size, "sha256": sha256, "mtime_ns": stat.st_mtime_ns, "from": source}
+    write_json(folder / MANIFEST_NAME, {"files": records}, indent=1)
+
+
+def is_recorded(folder: Path, name: str, sha256: str) -> bool:
+    """Returns whether a file was downloaded with this SHA-256 and has not been touched since."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["files"][name]
+        return known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns
+    return False
+
+
+def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: bool = False) -> int:
+    """Compares a folder with its record; returns how many files were compared (0: there is no record).
+
+    A file with the recorded size and time counts as unchanged; any other, or every one if `thoroughly`, is hashed, and
+    its time is recorded again. `quickly`: only sizes are compared.
+
+    Raises:
+        ModelError: a file is not what was downloaded.
+    """
+    manifest_path = folder / MANIFEST_NAME
+    if not manifest_path.exists():
+        return 0
+    manifest = read_json(manifest_path)
+    changed = False
+    try:
+        records = dict(manifest["files"])
+        for name, known in records.items():
+            path, size = folder / name, int(known["size"])
+            require_file(path)
+            stat = path.stat()
+            if stat.st_size < size:
+                raise truncated(path, stat.st_size, size)
+            untouched = stat.st_size == size and stat.st_mtime_ns == known.get("mtime_ns")
+            if quickly or not known.get("sha256") or (untouched and not thoroughly):
+                continue
+            if sha256_of(path) != known["sha256"]:
+                raise ModelError(
+                    f"{name} is not the file that was downloaded: its contents have changed (the SHA-256 differs). "
+                    "Delete it and download the weights again."
+                )
+            changed, known["mtime_ns"] = changed or not untouched, stat.st_mtime_ns
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{MANIFEST_NAME} in {folder} is damaged. Delete it and download the weights again; what is whole is kept."
+        ) from error
+    if changed:
+        with contextlib.suppress(OSError):  # a folder that can't be written to is hashed again next time
+            write_json(manifest_path, manifest, indent=1)
+    return len(records)
+
+
+def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
+    """Returns a file's SHA-256 in hexadecimal; `progress` gets the bytes read since its last call."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 22):
+            digest.update(block)
+            if progress is not None:
+                progress(len(block))
+    return digest.hexdigest()
+
+
+def require_file(path: Path) -> None:
+    """Raises ModelError when a file of a checkpoint is missing."""
+    if not path.is_file():
+        raise ModelError(
+            f"{path.name} is missing from {path.parent}. The weights are not complete; download them again, and "
+            "only what is missing is fetched."
+        )
+
+
+def truncated(path: Path, size: int, wanted: int | None) -> ModelError:
+    """Returns the error for a file of `size` bytes that should have `wanted`; None: more, but how many is unknown."""
+    more = f" of {wanted:,}" if wanted else ""
+    return ModelError(
+        f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Returns the JSON object in a file. Raises ModelError."""
+    require_file(path)
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path.name} in {path.parent} can't be read as JSON. Download it again.") from error
+    if not isinstance(value, dict):
+        raise ModelError(f"{path.name} in {path.parent} holds no object. Download it again.")
+    return value

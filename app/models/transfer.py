@@ -1,0 +1,147 @@
+"""Downloads single files from a hub: resumes where a transfer stopped, and verifies what has come.
+
+`huggingface_hub` has a transfer of its own, which can be neither observed nor stopped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from app.models.errors import DownloadCancelled, ModelError
+from app.models.manifest import is_recorded, sha256_of
+from app.platform.atomic_files import delete_file, move_file
+
+TRANSIENT = (408, 429, 500, 502, 503, 504)
+"""HTTP statuses after which another request may succeed."""
+ATTEMPTS = 4
+"""Times that a broken transfer is resumed without new bytes before it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file to fetch. `sha256` is empty where the hub has none (small text files)."""
+
+    name: str
+    repository: str
+    path: str
+    revision: str
+    size: int
+    sha256: str
+
+
+class _CutShort(Exception):
+    """The server ended a transfer too early."""
+
+
+class FileTransfer:
+    """Fetches files from `hub` into `folder`. Each comes as `NAME.VERSION.part`, and gets its name when it is whole."""
+
+    def __init__(self, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> None:
+        self._folder = folder
+        self._hub = hub
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._cancelled = cancelled
+
+    def present_bytes(self, file: RemoteFile) -> int:
+        """Returns how many bytes of a file are here."""
+        for path in (self._folder / file.name, self._part(file)):
+            if path.exists():
+                return path.stat().st_size
+        return 0
+
+    def fetch(self, file: RemoteFile, report: Callable[[int, bool], None]) -> None:
+        """Fetches what is missing of a file and verifies it.
+
+        `report` gets the bytes that are here, and whether the file is being verified. Raises ModelError,
+        httpx.HTTPError and OSError.
+        """
+        final, part = self._folder / file.name, self._part(file)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        if final.exists():
+            same_size = final.stat().st_size == file.size
+            if same_size and is_recorded(self._folder, file.name, file.sha256):
+                return
+            if same_size and file.sha256 and self._hash(final, file, report) == file.sha256:
+                return
+            delete_file(final)
+        self._download(file, part, report)
+        if file.sha256 and self._hash(part, file, report) != file.sha256:
+            delete_file(part)
+            raise ModelError(
+                f"{file.name} came damaged: its SHA-256 is not the one that is known. It was deleted; start the "
+                "download again."
+            )
+        move_file(part, final)
+        for old in final.parent.glob(f"{final.name}.*.part"):
+            delete_file(old, missing_ok=True)  # of an older version
+
+    def _part(self, file: RemoteFile) -> Path:
+        """Returns the place of an incomplete file. The version is in its name, so that two versions never mix."""
+        return self._folder / f"{file.name}.{(file.sha256 or file.revision)[:8]}.part"
+
+    def _download(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
+        failures = furthest = 0
+        with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=15)) as client:
+            while True:
+                try:
+                    return self._request(client, file, part, report)
+                except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
+                    if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in TRANSIENT:
+                        raise
+                    # Only bytes beyond the furthest point so far count as progress.
+                    reached = part.stat().st_size if part.exists() else 0
+                    failures, furthest = (0 if reached > furthest else failures + 1), max(furthest, reached)
+                    if failures >= ATTEMPTS:
+                        if not isinstance(error, _CutShort):
+                            raise
+                        raise ModelError(
+                            f"{httpx.URL(self._hub).host} ends the transfer of {file.name} before it is whole, again "
+                            "and again. What has come stays; try later, or set a mirror."
+                        ) from error
+                    if self._cancelled.wait(0.2 * 2**failures):
+                        raise DownloadCancelled from None
+
+    def _request(self, client: httpx.Client, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
+        """Makes one request and appends what it gives to `part`."""
+        have = part.stat().st_size if part.exists() else 0
+        if have > file.size:
+            delete_file(part)
+            have = 0
+        if have == file.size and have:
+            return
+        headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
+        url = f"{self._hub}/{file.repository}/resolve/{file.revision}/{file.path}"
+        with client.stream("GET", url, headers=headers) as answer:
+            answer.raise_for_status()
+            if answer.status_code != 206:
+                have = 0  # a server without ranges starts from the beginning
+            with part.open("ab" if have else "wb") as out:
+                try:
+                    for block in answer.iter_bytes():
+                        if self._cancelled.is_set():
+                            raise DownloadCancelled
+                        have += len(block)
+                        if have > file.size:
+                            break
+                        out.write(block)
+                        report(have, False)
+                except httpx.TransportError:
+                    raise _CutShort from None
+        if have > file.size:
+            delete_file(part)  # it is not the file that was announced
+        if have != file.size:
+            raise _CutShort
+
+    def _hash(self, path: Path, file: RemoteFile, report: Callable[[int, bool], None]) -> str:
+        report(file.size, True)
+
+        def check_cancelled(_: int) -> None:
+            if self._cancelled.is_set():
+                raise DownloadCancelled
+
+        return sha256_of(path, check_cancelled)

@@ -1,0 +1,284 @@
+"""One step of the fast clock: a frame of the user's sound in, a frame of the assistant's out, every 80 ms.
+
+A step drains the mailbox, decides who holds the floor, steps the front-end, and writes to the loudspeaker. What happened
+is returned as one `StepMessage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.audio.io.base import AudioSink, AudioSource, SoundEdge
+from app.audio.io.levels import CLIPPED, peak_dbfs
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.turn import GoOn, Hold, Interrupt, TakeFloor, TurnEvent, TurnTracker, Yield
+from app.conversation.voice import VoiceWindow
+from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, OracleWords, SetVoice
+from app.session.clock import SessionClock
+from app.session.early_barge_in import EarlyBargeIn
+from app.session.edge_events import GAUGE_FRAMES, EdgeEvents
+from app.session.mailbox import (
+    FinishedHint,
+    Mailbox,
+    SetDuplex,
+    SetPatience,
+    SwapFrontEnd,
+    TalkButton,
+    TypedWords,
+    WordsHint,
+)
+from app.session.playback import Playback
+from app.session.step_message import StepMessage
+from app.session.turn_inputs import TurnInputs
+from app.stt.base import VoiceActivity
+from app.tts.base import Voice
+
+VOICED = 0.5
+"""Probability of voice from which a frame counts as voiced."""
+
+
+class _NoFrontEnd:
+    """Stands in while a lost front-end is replaced: silent, and deaf."""
+
+    name = "none"
+    hears_oracle = True
+    needs = ""
+    voice: Voice | None = None
+    speaking = busy = False
+    idle = False
+
+    def ready(self, heard: str) -> bool:
+        return True
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        return FrontEndStep(silence())
+
+    def unheard(self, samples: int, words: int) -> None:
+        pass
+
+    def __enter__(self) -> FrontEnd:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+class FrameStepper:
+    """All calls come from one thread, the one that reads `source` between them.
+
+    Where `source` gives parts of a frame as they arrive, an interruption is noticed before the frame's end.
+    """
+
+    def __init__(
+        self,
+        *,
+        frontend: FrontEnd,
+        sink: AudioSink,
+        voice_activity: VoiceActivity,
+        tracker: TurnTracker,
+        mailbox: Mailbox,
+        clock: SessionClock,
+        edge: SoundEdge | None = None,
+        source: AudioSource | None = None,
+    ) -> None:
+        self.frontend = frontend
+        self.tracker = tracker
+        self._voice = EarlyBargeIn(voice_activity, tracker.settings.voice, source, sink)
+        self._mailbox = mailbox
+        self._clock = clock
+        self._edge = edge
+        self._edge_events = EdgeEvents(edge) if edge is not None else None
+        self._playback = Playback(sink, self._on_unheard, replaceable=edge is not None)
+        self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker to hear the front-end on
+        self._turn_inputs = TurnInputs()
+        self._ready = True
+        self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
+        self._answering = 0
+
+    def step(self, frame: Frame, *, dropped: int = 0, missing: int = 0) -> StepMessage:
+        """Run one step for `frame`. Raises AudioError when the sink is gone."""
+        self._clock.frame_ended(frame.index)
+        inputs, typed, events = self._drain(frame)
+        if dropped or missing:
+            self._voice.dropped()
+        windows = self._voice.hear(frame)
+        turn_events, told_to_hold = self._track_turns(frame, windows, inputs)
+        self._ready = self._edge is None or self._edge.ready
+        if self._edge_events is not None:
+            events += self._edge_events.after(frame, duplex=self.tracker.duplex)
+        self._waiting += inputs
+        voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if self._ready else ()
+        step, lost = self._step_frontend(frame)
+        flushed = self._playback.flush() if step.flush else self._playback.lost_with_device()
+        in_vain = told_to_hold and self._ready and not step.flush
+        self._goes_on = self._goes_on or in_vain
+        self._voice.stepped(flushed=step.flush, in_vain=in_vain)
+        events += self._play(frame, step)
+        self._voice.listen(
+            self._can_be_interrupted,
+            self.tracker.own_level(frame.at),
+            goes_on=self.tracker.would_go_on(frame.at + FRAME_SECONDS),
+        )
+        return StepMessage(
+            frame=frame,
+            samples=step.samples,
+            voiced=any(w.probability >= VOICED for w in windows),
+            events=tuple(events),
+            turn_events=tuple(turn_events),
+            flushed=flushed,
+            dropped=dropped,
+            missing=missing,
+            user_dbfs=peak_dbfs(frame.samples),
+            assistant_dbfs=peak_dbfs(step.samples),
+            late_ms=round((self._clock() - frame.at) * 1000, 1),
+            clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
+            typed=tuple(typed),
+            lost=lost,
+            voices=voices,
+        )
+
+    # -- in
+
+    def _drain(self, frame: Frame) -> tuple[list[FrontEndInput], list[str], list[e.Event]]:
+        """Take the mailbox's messages: inputs for the front-end, typed turns, and events."""
+        inputs: list[FrontEndInput] = []
+        typed: list[str] = []
+        events: list[e.Event] = []
+        for message in self._mailbox.drain():
+            match message:
+                case TypedWords(text):
+                    self.tracker.typed()
+                    typed.append(text)
+                case WordsHint(turn, text, until, language):
+                    self.tracker.hint_words(turn, text, until, language)
+                case FinishedHint(turn, probability, speech_end):
+                    self.tracker.hint_finished(turn, probability, speech_end)
+                case TalkButton(pressed):
+                    self.tracker.press() if pressed else self.tracker.release()
+                case SetDuplex(duplex):
+                    self.tracker.duplex = duplex
+                case SetPatience(patience):
+                    self.tracker.patience = patience
+                case SwapFrontEnd(frontend):
+                    self.frontend, self._goes_on = frontend, False
+                    inputs = self._turn_inputs.for_successor(self._waiting, inputs)
+                    self._waiting = []
+                    events.append(e.FrontEndChanged(frame.at, frontend.name))
+                case _:
+                    inputs.append(message)
+                    self._turn_inputs.add(message)
+        for item in inputs:
+            if isinstance(item, OracleWords):
+                waited_ms = max(0.0, (self._clock() - item.posted_at) * 1000)
+                events.append(e.OracleFed(frame.at, item.revision, len(item.text.split()), round(waited_ms, 1)))
+        return inputs, typed, events
+
+    def _track_turns(
+        self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
+    ) -> tuple[list[TurnEvent], bool]:
+        """Decide who holds the floor. Commands join `inputs`; also returns whether a speaking voice was told to hold."""
+        turn_events: list[TurnEvent] = []
+        told_to_hold = False
+        speaking = self.frontend.speaking
+        ready = self.frontend.ready(self.tracker.heard)
+        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready):
+            if isinstance(fact, TakeFloor | Hold | GoOn | Interrupt | Yield):
+                inputs.append(fact)
+                self._turn_inputs.add(fact)
+                told_to_hold = told_to_hold or (speaking and isinstance(fact, Hold))
+            else:
+                turn_events.append(fact)
+        if any(isinstance(event, e.UserEnded | e.UserBackchannel) for event in turn_events):
+            self._voice.settled()
+        return turn_events, told_to_hold
+
+    # -- the front-end
+
+    @property
+    def _can_be_interrupted(self) -> bool:
+        """Whether somebody who speaks now silences the front-end at once."""
+        return (
+            self._ready
+            and self.tracker.duplex
+            and not self.tracker.user_holds_floor
+            and self.frontend.speaking
+            and not self._goes_on
+        )
+
+    def _step_frontend(self, frame: Frame) -> tuple[FrontEndStep, str]:
+        """Step the front-end, if there is a loudspeaker; also return why it can't go on, if it can't."""
+        if not self._ready:
+            return FrontEndStep(silence()), ""
+        inputs, self._waiting = self._waiting, []
+        # With the talk button, a front-end that listens by itself hears the user only while the button is down.
+        heard = frame if self.tracker.duplex or self.tracker.user_holds_floor else Frame(frame.index, silence())
+        try:
+            return self.frontend.step(heard, inputs), ""
+        except FrontEndError as error:
+            sounding = self.frontend.speaking
+            marks = (Mark("ended", self._answering),) if sounding else ()
+            self.frontend = _NoFrontEnd()
+            return FrontEndStep(silence(), marks=marks, flush=sounding), str(error)
+
+    def _on_unheard(self, samples: int, words: int) -> None:
+        self.frontend.unheard(samples, words)
+
+    # -- out
+
+    def _play(self, frame: Frame, step: FrontEndStep) -> list[e.Event]:
+        """Write a step's sound; return what the step and the loudspeaker have to tell."""
+        playback, events = self._playback, list[e.Event]()
+        if self._ready:
+            playback.write(step.samples, speaking=self.frontend.speaking)
+        for said in step.said:
+            playback.add_words(frame.at, said)
+        for mark in step.marks:
+            event = self._mark_event(frame.at, mark)
+            if isinstance(event, e.AssistantEnded):
+                events += self._heard(frame.at, up_to_turn=event.turn)
+            events.append(event)
+        events += self._heard(frame.at)
+        events += _of_model(frame, step)
+        if step.problem:
+            events.append(e.Failure(frame.at, "tts", step.problem))
+        if underruns := playback.new_underruns():
+            events.append(e.Underrun(frame.at, underruns))
+        return events
+
+    def _heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
+        heard = self._playback.heard(at, up_to_turn=up_to_turn)
+        for event in heard:
+            self.tracker.said(event.text, at)
+        return heard
+
+    def _mark_event(self, at: float, mark: Mark) -> e.Event:
+        match mark.what:
+            case "started":
+                self._answering = mark.turn
+                return e.AssistantStarted(at, mark.turn, mark.revision)
+            case "opened":
+                return e.AssistantOpened(at, mark.turn)
+            case "mended":
+                return e.AssistantCorrected(at, mark.turn, mark.revision, mark.how)
+            case "held":
+                return e.AssistantHeld(at, mark.turn)
+            case "went_on":
+                return e.AssistantResumed(at, mark.turn)
+            case _:
+                return e.AssistantEnded(at, mark.turn, mark.what == "interrupted")
+
+
+def _of_model(frame: Frame, step: FrontEndStep) -> list[e.Event]:
+    """Return what a front-end with a memory and an oracle stream of its own tells about them."""
+    events: list[e.Event] = []
+    if step.oracle is not None:
+        events.append(e.OracleTaken(frame.at, step.oracle.revision, step.oracle.taken, step.oracle.waiting))
+    if step.context is not None:
+        if step.context.began_anew:
+            events.append(e.ContextRestarted(frame.at, step.context.primed))
+        if step.context.began_anew or frame.index % GAUGE_FRAMES == 0:
+            events.append(e.ContextMeasured(frame.at, step.context.frames, step.context.capacity))
+    return events

@@ -1,0 +1,55 @@
+"""Builds the chat requests of a session from what was said so far."""
+
+from __future__ import annotations
+
+from app.backend.base import Backend, ChatRequest
+from app.conversation.languages import ENGLISH
+from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
+from app.conversation.transcript import Transcript, Turn
+from app.session.control import Style
+
+TOKENS_FACTOR: dict[Length, float] = {"short": 0.6, "medium": 1.0, "long": 4.0}
+"""The share of a back-end's usual token limit that an answer of this length may take."""
+
+
+class Prompts:
+    """Turns of the session's transcript, preceded by `earlier` ones of the conversation, as chat requests.
+
+    `language` is the user's, as a two-letter code; empty while it is being detected.
+    """
+
+    def __init__(self, transcript: Transcript, earlier: tuple[ChatMessage, ...], style: Style, language: str) -> None:
+        self.style = style
+        self.language = language
+        self._transcript = transcript
+        # A session counts its turns from 1. Earlier ones are part of every prompt and are never asked about again.
+        self._earlier = [Turn(m.role, 0, 0.0, m.content) for m in earlier if m.role != "system"]
+        self._answered = 0
+
+    def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
+        """Return the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
+        traits, style = backend.traits, self.style
+        messages = build_prompt(
+            [*self._earlier, *self._transcript.turns],
+            turn,
+            words,
+            persona=system_prompt(traits.persona, style.persona, style.length, self.language or ENGLISH),
+            history_words=traits.history_words,
+        )
+        temperature = traits.temperature if style.temperature is None else style.temperature
+        return ChatRequest(messages, round(traits.max_tokens * TOKENS_FACTOR[style.length]), temperature, final=may_act)
+
+    def answered(self, turn: int) -> None:
+        """Note that the answer to `turn` was heard to its end."""
+        self._answered = max(self._answered, turn)
+
+    def reopened(self, turn: int) -> None:
+        """Note that `turn` goes on, or is answered again."""
+        self._answered = min(self._answered, turn - 1)
+
+    @property
+    def unanswered(self) -> int | None:
+        """The user's turn that is being asked or answered right now; None when no answer is due."""
+        user_turns = (turn for turn in reversed(self._transcript.turns) if turn.speaker == "user")
+        asked = next((turn for turn in user_turns if turn.text and not turn.backchannel), None)
+        return None if asked is None or asked.number <= self._answered else asked.number

@@ -1,0 +1,39 @@
+"""What one step of the frame loop hands to the event loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.conversation import events as e
+from app.conversation.frame import Frame
+from app.conversation.turn import TurnEvent
+from app.tts.base import Voice
+
+
+@dataclass(frozen=True, slots=True)
+class StepMessage:
+    """The user's frame, the samples that were played for it (float32, 1,920), and what happened.
+
+    `dropped`: frames before this one that were given up to catch up with the microphone. `missing`: frames before it
+    that the device lost. `flushed`: samples written earlier that were thrown away unheard. `typed`: the words of the
+    turns in `turn_events` that ended because they were typed, in order. `lost`: why the front-end can't go on; empty
+    while it can. `voices`: the voices that the front-end was given at this step, the last of which it uses now.
+    """
+
+    frame: Frame
+    samples: np.ndarray
+    voiced: bool
+    events: tuple[e.Event, ...]
+    turn_events: tuple[TurnEvent, ...]
+    flushed: int = 0
+    dropped: int = 0
+    missing: int = 0
+    user_dbfs: float = -120.0
+    assistant_dbfs: float = -120.0
+    late_ms: float = 0.0
+    clipped: bool = False
+    typed: tuple[str, ...] = ()
+    lost: str = ""
+    voices: tuple[Voice, ...] = ()

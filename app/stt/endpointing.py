@@ -1,0 +1,160 @@
+"""Judges at a pause how likely the turn is finished: by its sound and, where it is English, by its words."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from app.stt.base import EndOfTurn, WordsJudge
+from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
+
+COVERED_SECONDS = 0.16
+"""Words that account for this much less than the sound are judged: what is missing is the fading end of the last one."""
+
+
+class Endpointing:
+    """Judges one turn at a time, on two workers. `on_finished`: as `Transcriber.on_finished`.
+
+    `turn` and `pause` (the speech_end of the pause that is going on) are set by the owner, and so is `language`, that
+    of the newest words.
+    """
+
+    def __init__(
+        self, call_soon: Callable[[Callable[[], None]], object], on_finished: Callable[[int, float, float], None]
+    ) -> None:
+        self.turn = 0
+        self.pause: float | None = None
+        self.language = ""
+        self._call_soon = call_soon
+        self._on_finished = on_finished
+        self._sound_judge: EndOfTurn | None = None
+        self._words_judge: WordsJudge | None = None
+        self._sound_jobs = 0
+        self._text, self._text_until = "", -1e9  # the turn's words, and the time up to which they account for the sound
+        self._judged_words: tuple[str, WordOdds | None] = ("", None)
+        self._judging_words = ""  # the newest words are next
+        self.judged_sound: tuple[float, float] | None = None
+        """The pause that was judged last, and the probability by its sound."""
+        self._reported: tuple[float, float] | None = None  # the pause, and the probability
+
+    # -- life --------------------------------------------------------------------------------------
+
+    def start(self, load_words: Callable[[], WordsJudge | None]) -> Future[WordsJudge | None]:
+        """Starts the workers, and loads the judge of the words on one of them."""
+        self.sound_worker = ThreadPoolExecutor(1, "end-of-turn")
+        self.words_worker = ThreadPoolExecutor(1, "end-of-words")
+        return self.words_worker.submit(load_words)
+
+    def set_judges(self, sound: EndOfTurn | None, words: WordsJudge | None) -> None:
+        """Uses these judges; without one of the sound nothing is judged."""
+        self._sound_judge, self._words_judge = sound, words
+
+    def stop(self, unload: Callable[[], None]) -> None:
+        """Ends the workers, and calls `unload` before waiting for a judge of words that may give no answer."""
+        self._text = ""
+        self.sound_worker.shutdown(wait=True, cancel_futures=True)
+        self.words_worker.shutdown(wait=False, cancel_futures=True)
+        unload()
+        self.words_worker.shutdown(wait=True)
+        self._sound_judge = self._words_judge = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a judgement is under way."""
+        return self._sound_jobs > 0 or bool(self._judging_words)
+
+    # -- what is judged ----------------------------------------------------------------------------
+
+    def start_turn(self, turn: int) -> None:
+        """Forgets the turn before."""
+        self.turn, self.pause = turn, None
+        self._text, self._text_until, self.judged_sound, self._reported = "", -1e9, None, None
+
+    def set_words(self, text: str, until: float) -> None:
+        """The turn's words, which account for its sound up to `until`: they are judged before a pause starts."""
+        self._text, self._text_until = text, until
+        self._judge_words()
+        self.report()
+
+    @property
+    def judges_sound(self) -> bool:
+        """Whether there is a judge of the sound."""
+        return self._sound_judge is not None
+
+    @property
+    def judging_sound(self) -> bool:
+        """Whether a sound is being judged."""
+        return self._sound_jobs > 0
+
+    def set_sound(self, samples: np.ndarray) -> None:
+        """The end of the turn's sound, at the present pause."""
+        if self.pause is not None:
+            self._sound_jobs += 1
+            self.sound_worker.submit(self._run_sound, self.turn, self.pause, samples)
+
+    def _run_sound(self, turn: int, pause: float, samples: np.ndarray) -> None:
+        assert self._sound_judge is not None
+        try:
+            finished = self._sound_judge.probability(samples)
+        except Exception:
+            finished = 0.5  # no opinion: the words and the silence decide alone
+        self._call_soon(lambda: self._on_sound_judged(turn, pause, finished))
+
+    def _on_sound_judged(self, turn: int, pause: float, finished: float) -> None:
+        self._sound_jobs -= 1
+        if turn == self.turn:
+            self.judged_sound = (pause, finished)
+            self.report()
+
+    def _judge_words(self) -> None:
+        same = self._text in ("", self._judged_words[0])
+        if self._words_judge is None or not self._english or self._judging_words or same:
+            return
+        self._judging_words = self._text
+        self.words_worker.submit(self._run_words, self._words_judge, self._text)
+
+    def _run_words(self, judge: WordsJudge, text: str) -> None:
+        odds = None
+        with contextlib.suppress(Exception):
+            odds = judge.odds(text)
+        self._call_soon(lambda: self._on_words_judged(text, odds))
+
+    def _on_words_judged(self, text: str, odds: WordOdds | None) -> None:
+        self._judged_words, self._judging_words = (text, odds), ""
+        self._judge_words()
+        self.report()
+
+    # -- the result --------------------------------------------------------------------------------
+
+    def report(self) -> None:
+        """Reports the probability once words and sound of this pause are judged, and whenever it changes."""
+        pause = self.pause
+        if pause is None or self.judged_sound is None or self.judged_sound[0] != pause:
+            return
+        finished = self._probability(pause, self.judged_sound[1])
+        if finished is not None and (pause, finished) != self._reported:
+            self._reported = (pause, finished)
+            self._on_finished(self.turn, finished, pause)
+
+    def _probability(self, pause: float, by_sound: float) -> float | None:
+        """The probability by sound and words; None while the words up to `pause` are not known or not judged."""
+        if not self._english:
+            return probability_by_sound(by_sound)
+        words = self.judged_words(pause)
+        return probability(*words, by_sound) if words is not None else None
+
+    def judged_words(self, pause: float) -> tuple[str, WordOdds | None] | None:
+        """The turn's words and their odds; None while the words up to `pause` are not known or not judged."""
+        if not self._text or self._text_until < pause - COVERED_SECONDS:
+            return None
+        if self._words_judge is None:
+            return self._text, None
+        return self._judged_words if self._judged_words[0] == self._text else None
+
+    @property
+    def _english(self) -> bool:
+        """Whether the words can be judged."""
+        return self.language == "en"

@@ -1,0 +1,113 @@
+"""The child process that computes what a language model expects after a user's words.
+
+Reads texts from standard input, one line of JSON each, and answers on standard output with two log-odds (`WordOdds`).
+Ends when its standard input closes. The engine of the wheel `xllamacpp` runs the model, as for the embedded back-end;
+the system keeps one copy of the file for both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import sys
+from typing import Any
+
+EXAMPLES = (
+    ("I have three apples and eat one. How many are left?", "Two."),
+    ("It's been snowing here all morning.", "Then dress warmly."),
+    ("Explain how a bridge carries its load, and give an example.", "It passes it on to the ground, as an arch does."),
+    ("I need a train to Leeds on Friday.", "In the morning or the evening?"),
+    ("In the evening, please.", "There is one at six."),
+    ("My sister works for a company called Brightwater.", "What do they make?"),
+    ("What's the capital of Norway", "Oslo."),
+    ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
+)
+"""Turns of a conversation before the one in question: they show the model how people ask aloud, that a statement or two
+may come first, and that a statement or an answer may be all. With questions alone, the area under the ROC curve of both
+odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions; with these it is
+0.775 and 0.972. They are evaluated once."""
+ASKED = (
+    "".join(
+        f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
+    )
+    + "<|im_start|>user\n"
+)
+END_TOKEN = 2
+"""`<|im_end|>` of the SmolLM2 family."""
+QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
+STOPS = (".", "!", ".\n", '."')
+BREAKS = ("\n", "\n\n")
+"""A new line counts as the end, too: many of the texts that the model was trained on go on with one."""
+LOOKED_AT = 100
+"""Likeliest tokens that are counted; 400 take 10 ms longer."""
+LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
+LONGEST, STEP = 400, 200
+"""Characters that are evaluated, from the end: up to so many, and their start moves on by so many at once. A text that
+starts as the last one did continues from it; a start that moved with each word would be evaluated again each time."""
+
+
+def main(argv: list[str]) -> int:
+    """Answers with the GGUF file `argv[0]` until standard input ends."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)  # after the frame loop; before the back-end, which waits for this
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = argv[0]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.n_parallel = 1
+    params.n_ctx = 896  # the examples (230), and a token a character at worst
+    params.cache_ram_mib = 0  # else it keeps the state of every text, up to 8 GB
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [secrets.token_urlsafe(16)]
+    server = xllamacpp.Server(params)
+    for line in sys.stdin.buffer:
+        out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
+        out.flush()
+    os._exit(0)  # the engine's threads need not be joined; nothing is on disk
+
+
+def odds(server: Any, text: str) -> tuple[float, float]:
+    """Log-odds of a closing mark or the end after `text`, and of the end after the likelier mark."""
+    text = last_part(text)
+    asks, stops, ends = _next(server, text)
+    after = _next(server, text + ("?" if asks >= stops else "."))[2]
+    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(after))
+
+
+def last_part(text: str) -> str:
+    """The end of `text` that is evaluated: whole words, and at most `LONGEST` characters."""
+    skipped = -(-max(0, len(text) - LONGEST) // STEP) * STEP
+    return text[skipped:].partition(" ")[2] if skipped else text
+
+
+def _next(server: Any, text: str) -> tuple[float, float, float]:
+    """How likely a question mark, another closing mark, and the turn's end or a new line come next."""
+    request = {"prompt": ASKED + text, "n_predict": 1, "n_probs": LOOKED_AT, "temperature": 0}
+    reply = server.handle_completions({**request, "cache_prompt": True})
+    likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+    asks = stops = ends = 0.0
+    for token in likely:
+        share = math.exp(token["logprob"])
+        if token["id"] == END_TOKEN or token["token"] in BREAKS:
+            ends += share
+        elif token["token"] in QUESTION_MARKS:
+            asks += share
+        elif token["token"] in STOPS:
+            stops += share
+    return asks, stops, ends
+
+
+def _log_odds(share: float) -> float:
+    share = min(0.9999, share)
+    return math.log((share + 1e-6) / (1 - share + 1e-6))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,256 @@
+"""The real window with fake services and a scripted conversation at a fixed time, for the README's pictures.
+
+Nothing moves by itself: the clocks are fixed, no pointer is over the window, and no caret blinks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from unittest.mock import patch
+
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTime
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import events as e
+from app.gui.shell.services import WindowServices
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.gui.widgets.session_time import ManualClock
+from app.history.base import ConversationView, Setup
+from app.services.machine_views import FrontEndFit, MachineFinding, MachineView
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory, FakeLog
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakePrices, FakeServers, FakeSoundService
+from tests.gui.helpers import until
+
+NOW = datetime(2026, 11, 21, 18, 20)
+SIZE = 16 * 10**9
+OLLAMA = "http://127.0.0.1:11434"
+
+_KEPT = (
+    (1.2, "Why leaves turn red", 4, ("claude-haiku-4-5",), True),
+    (4.0, "A soup from what is left", 11, ("gemma3:4b",), False),
+    (9.5, "How a heat pump works", 2, ("gemma3:4b",), True),
+    (27.0, "Packing list for Lisbon, with two children", 18, ("gpt-4.1-mini",), False),
+    (31.0, "Bread without kneading", 6, ("gemma3:4b",), False),
+    (52.0, "First words in Georgian", 23, ("gpt-4.1-mini", "claude-haiku-4-5"), True),
+    (77.0, "Names for a grey cat", 9, ("gemma3:4b",), False),
+    (101.0, "What the tax form means on page three", 7, ("claude-haiku-4-5",), False),
+    (170.0, "The pump in the cellar hums", 5, ("gemma3:4b",), False),
+    (230.0, "A speech for Grandmother's eightieth", 14, ("claude-haiku-4-5",), False),
+    (390.0, "Stars over the garden in August", 8, ("gemma3:4b",), True),
+    (560.0, "Which bicycle for a short rider", 12, ("gpt-4.1-mini",), False),
+)
+"""Hours ago, title, turns, models, whether the sound was kept."""
+
+_TEXTS = {
+    "How a heat pump works": "How does a heat pump warm a house in winter? It pumps heat from the cold air outside.",
+    "The pump in the cellar hums": "Why does the pump in the cellar hum at night, and is that a fault?",
+    "Which bicycle for a short rider": "Which bicycle suits a short rider, and do I need a pump for its tyres?",
+}
+
+
+class _History(FakeHistory):
+    """A history without a notice."""
+
+    notice = ""
+
+
+def history_of_a_year() -> FakeHistory:
+    """A history with a dozen conversations."""
+    now = NOW.timestamp()
+    views = [
+        ConversationView(
+            title,
+            title,
+            created=now - 3600 * hours - 900,
+            changed=now - 3600 * hours,
+            turns=turns,
+            backends=backends,
+            sound=sound,
+            setup=Setup(BackendChoice("ollama", "gemma3:4b", OLLAMA)),
+        )
+        for hours, title, turns, backends, sound in _KEPT
+    ]
+    service = _History(*views, now=now)
+    service.texts.update(_TEXTS)
+    return service
+
+
+def add_session(history: FakeHistory, key: str, events: Iterable[e.Event]) -> None:
+    """Adds a session to a conversation in the history."""
+    log = FakeLog()
+    log.events = list(events)
+    history.logs[key] = [log]
+
+
+def _fits() -> tuple[FrontEndFit, ...]:
+    rows = [FrontEndFit("cascade", "", True, "It runs on the processor, and is here already.")]
+    for name in ("kame", "moshi"):
+        rows += [
+            FrontEndFit(name, "bf16", False, "In bf16 it takes 18 GB of the card, of which 15 GB are free.", SIZE),
+            FrontEndFit(name, "int8", True, "Takes 11 GB of the card, and remembers 4 minutes of a talk.", SIZE),
+            FrontEndFit(name, "int4", True, "Takes 8 GB of the card, and remembers 4 minutes of a talk.", SIZE),
+        ]
+    return tuple(rows)
+
+
+MACHINE = MachineView(
+    (
+        MachineFinding("card", "good", "NVIDIA GeForce RTX 4080, 16 GB, of which 15 GB are free."),
+        MachineFinding("processor", "good", "12 cores, 32 GB of memory."),
+        MachineFinding("disk", "good", "212 GB are free."),
+        MachineFinding("microphone", "good", "Desk microphone, and 1 more."),
+        MachineFinding("loudspeaker", "good", "Headphones."),
+        MachineFinding("ollama", "good", "Ollama runs, with gemma3:4b, and 2 more."),
+        MachineFinding("keys", "fair", "No key for a provider in the cloud; none is needed."),
+    ),
+    _fits(),
+    "16 GB card: KAME in int8, once its weights (16 GB) are here. Its brain is gemma3:4b, by Ollama.",
+    "kame",
+    "int8",
+    BackendChoice("ollama", "gemma3:4b", OLLAMA),
+    ("gemma3:4b", "qwen3:8b", "llama3.2:3b"),
+)
+
+
+class _Machine:
+    """Knows the machine already."""
+
+    async def look(self, report: Callable[[str, float], None]) -> MachineView:
+        await asyncio.sleep(0)
+        return MACHINE
+
+
+class _Weights:
+    """The weights: present, or missing at the first run."""
+
+    def __init__(self, there: bool) -> None:
+        self._there = there
+
+    def missing(self, frontend: str) -> str:
+        return "" if self._there or frontend == "cascade" else "The weights (16 GB) are not on this machine."
+
+    def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
+        cancelled.wait(60)
+
+
+def _devices() -> tuple[list[str], list[str]]:
+    return ["Desk microphone", "Built-in microphone"], ["Headphones"]
+
+
+class _FixedTime(QTime):
+    """A clock that stands still."""
+
+    @staticmethod
+    def currentTime() -> QTime:
+        return QTime(NOW.hour, NOW.minute)
+
+
+@dataclass
+class ScriptedWindow:
+    """A shown window, with its fakes."""
+
+    window: MainWindow
+    history: FakeHistory
+    factory: FakeFactory
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    def play(self, events: Iterable[e.Event]) -> None:
+        """Lets the session emit events, each at its own time."""
+        window, start = self.window, self.clock.now
+        for event in events:
+            self.clock.now = start + event.at
+            self.factory.session.say(event)
+            if isinstance(event, e.LevelMeasured):
+                window.pump.flush()
+        window.pump.flush()
+        self.clock.now += 0.1
+        window.timeline.settle()
+
+    def set_title(self, title: str) -> None:
+        """Names the conversation that is shown."""
+        key = self.window.talks.key
+        self.history.views[key] = replace(self.history.views[key], title=title, named=True)
+        self.window.talks.changed.emit()
+
+    async def settle(self) -> None:
+        """Waits until nothing is in progress."""
+        timeline = self.window.timeline
+        await until(lambda: timeline.view is not None or timeline.isHidden())
+        for _ in range(5):
+            await asyncio.sleep(0.02)
+
+
+@contextmanager
+def _still(app: QApplication):
+    """No blinking caret, and English texts."""
+    flash, locale = app.cursorFlashTime(), QLocale()
+    app.setCursorFlashTime(0)
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    with patch("app.gui.transcript.pane.QTime", _FixedTime):
+        try:
+            yield
+        finally:
+            app.setCursorFlashTime(flash)
+            QLocale.setDefault(locale)
+
+
+@asynccontextmanager
+async def scripted_window(
+    size: tuple[int, int], *, forget: str = "", **values: object
+) -> AsyncIterator[ScriptedWindow]:
+    """A window of this size with these settings; `forget`: a conversation to leave out of the history."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    with _still(app), tempfile.TemporaryDirectory() as folder:
+        settings = Settings(**{"first_run_done": True, **values})
+        settings.path = Path(folder) / "settings.json"
+        factory, history = FakeFactory(), history_of_a_year()
+        history.views.pop(forget, None)
+        service = FakeBackendService(
+            lists={"ollama": ("gemma3:4b", "qwen3:8b"), "anthropic": ("claude-haiku-4-5",)},
+            keys={"anthropic": "k"},
+            prices=FakePrices(),
+            tool_servers=FakeServers(),
+        )
+        frontends = (("cascade", "Cascade"), ("kame", "KAME (GPU)"), ("moshi", "Moshi (GPU)"))
+        window = MainWindow(
+            factory,
+            settings,
+            WindowServices(
+                list_devices=_devices,
+                service=service,
+                sound_service=FakeSoundService(),
+                history=history,
+                machine=_Machine(),
+                weights=_Weights(settings.first_run_done),
+                choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
+            ),
+        )
+        scripted = ScriptedWindow(window, history, factory)
+        window.timeline.edge.time.clock = window.oracle.time.clock = scripted.clock
+        window.conversations._now = NOW.timestamp
+        try:
+            window.move(0, 0)
+            window.resize(*size)
+            window.show()
+            window.activateWindow()
+            window.begin()
+            window.timeline.reduced_motion = True  # it moves only with events
+            await until(lambda: window.manager.session is not None)
+            await scripted.settle()
+            yield scripted
+        finally:
+            window.close()
+            await window.finish()
+            window.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)

@@ -1,0 +1,316 @@
+"""Files as source and sink: any format to exact 24 kHz mono frames; samples to a deterministic WAV."""
+
+from __future__ import annotations
+
+import errno
+import io
+import itertools
+import struct
+import time
+import tracemalloc
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import soxr
+
+from app.audio.io import files
+from app.audio.io.base import AudioSink, AudioSource, EndOfAudio
+from app.audio.io.errors import AudioFileError
+from app.audio.io.files import FileSink, FileSource
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+
+
+def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) -> np.ndarray:
+    return (level * np.sin(np.arange(round(rate * seconds)) * 2 * np.pi * hertz / rate)).astype(np.float32)
+
+
+def frames(source: AudioSource) -> list[np.ndarray]:
+    heard = []
+    with source:
+        while True:
+            try:
+                frame = source.read_frame(0.0)
+            except EndOfAudio:
+                return heard
+            assert frame is not None and frame.shape == (FRAME_SAMPLES,) and frame.dtype == np.float32
+            heard.append(frame)
+
+
+def read_all(path: Path, **options) -> np.ndarray:
+    return np.concatenate(frames(FileSource(path, **options)))
+
+
+def save(path: Path, samples: np.ndarray, rate: int, **options) -> Path:
+    soundfile.write(path, samples, rate, **options)
+    return path
+
+
+class TestFileSource:
+    def test_our_own_format_passes_unchanged(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        samples = rng.integers(-30_000, 30_000, 5_000).astype(np.int16)
+        out = read_all(save(tmp_path / "a.wav", samples, SAMPLE_RATE))
+        assert out.size == 3 * FRAME_SAMPLES
+        assert (out[:5_000] * 32768 == samples).all()
+        assert not out[5_000:].any()
+
+    def test_96_khz_stereo_keeps_frequency_and_level(self, tmp_path: Path) -> None:
+        left, right = tone(96_000, 1.0, 1_000, 0.6), tone(96_000, 1.0, 1_000, 0.2)
+        stereo = np.column_stack([left, right])
+        path = save(tmp_path / "a.wav", stereo, 96_000, subtype="FLOAT")
+        out = read_all(path)[:SAMPLE_RATE]
+        offline = soxr.resample(stereo.mean(axis=1), 96_000, SAMPLE_RATE)
+        assert np.abs(out - offline).max() < 1e-3
+        middle = out[2_400:-2_400]
+        ideal = tone(SAMPLE_RATE, 1.0, 1_000, 0.4)[2_400:-2_400]
+        assert np.abs(middle - ideal).max() < 1e-3
+        spectrum = np.abs(np.fft.rfft(out * np.hanning(out.size)))
+        assert spectrum.argmax() == 1_000
+
+    @pytest.mark.parametrize("rate", [8_000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000])
+    @pytest.mark.parametrize("extra", [0, 1, 2, 777])
+    def test_length_is_right_to_the_sample(self, tmp_path: Path, rate: int, extra: int) -> None:
+        count = rate // 2 + extra
+        path = save(tmp_path / "a.wav", np.full(count, 0.5, np.float32), rate, subtype="FLOAT")
+        out = read_all(path)
+        length = round(count * SAMPLE_RATE / rate + 1e-9)
+        assert out.size == -(-length // FRAME_SAMPLES) * FRAME_SAMPLES
+        # The level lasts to the last sample, where the silence beyond pulls at it.
+        assert np.abs(out[:length]).min() > 0.1
+        assert not out[length:].any()
+
+    @pytest.mark.parametrize("rate", [22_050, 24_000, 44_100, 96_000])
+    def test_block_sizes_make_no_difference(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rate: int) -> None:
+        rng = np.random.default_rng(2)
+        noise = rng.uniform(-0.9, 0.9, (rate, 3)).astype(np.float32)
+        path = save(tmp_path / "a.wav", noise, rate, subtype="FLOAT")
+        expected = read_all(path)
+        for block in (97, 1_920, 5_000, 200_000):
+            monkeypatch.setattr(files, "BLOCK_FRAMES", block)
+            assert (read_all(path) == expected).all()
+
+    @pytest.mark.parametrize(
+        ("name", "subtype", "tolerance"),
+        [
+            ("a.wav", "PCM_U8", 1e-2),
+            ("a.wav", "PCM_16", 1e-4),
+            ("a.wav", "PCM_24", 1e-6),
+            ("a.wav", "PCM_32", 1e-6),
+            ("a.wav", "FLOAT", 1e-7),
+            ("a.wav", "DOUBLE", 1e-7),
+            ("a.wav", "ULAW", 2e-2),
+            ("a.flac", "PCM_16", 1e-4),
+            ("a.aiff", "PCM_16", 1e-4),
+            ("a.ogg", "VORBIS", 0.1),
+            ("a.mp3", "MPEG_LAYER_III", 0.1),
+        ],
+    )
+    def test_formats(self, tmp_path: Path, name: str, subtype: str, tolerance: float) -> None:
+        samples = tone(SAMPLE_RATE, 1.0)
+        out = read_all(save(tmp_path / name, samples, SAMPLE_RATE, subtype=subtype))
+        assert np.abs(out[2_400:21_600] - samples[2_400:21_600]).max() < tolerance
+
+    def test_unicode_file_name(self, tmp_path: Path) -> None:
+        path = save(tmp_path / "Grüße, 亀 🐢.wav", tone(SAMPLE_RATE, 0.3), SAMPLE_RATE)
+        assert read_all(path).size == 4 * FRAME_SAMPLES
+
+    def test_stays_within_full_scale(self, tmp_path: Path) -> None:
+        square = np.sign(tone(44_100, 0.5, 700)).astype(np.float32) * 1.5
+        out = read_all(save(tmp_path / "a.wav", square, 44_100, subtype="FLOAT"))
+        assert np.abs(out).max() == 1.0
+
+    def test_tail(self, tmp_path: Path) -> None:
+        path = save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.24), SAMPLE_RATE)
+        assert len(frames(FileSource(path, tail_seconds=1.0))) == 16  # 1.24 s are 15.5 frames
+
+    def test_end_of_the_file(self, tmp_path: Path) -> None:
+        path = save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.24), SAMPLE_RATE)
+        with FileSource(path) as source:
+            assert source.name == "a.wav" and source.backlog == 1
+            for _ in range(3):
+                source.read_frame(0.0)
+            assert source.drop_to_newest() == 0
+            for _ in range(2):
+                with pytest.raises(EndOfAudio):
+                    source.read_frame(0.0)
+            assert source.backlog == 0 and source.overruns == 0
+
+    def test_second_opening_starts_over(self, tmp_path: Path) -> None:
+        source = FileSource(save(tmp_path / "a.wav", tone(44_100, 0.5), 44_100))
+        first, second = frames(source), frames(source)
+        assert (np.array(first) == np.array(second)).all()
+
+    def test_ten_minutes_in_bounded_memory(self, tmp_path: Path) -> None:
+        path = tmp_path / "long.wav"
+        save(path, np.column_stack([tone(96_000, 1.0)] * 2), 96_000)
+        seconds = 600
+        size = 44 + seconds * 96_000 * 4
+        with path.open("r+b") as file:  # the rest is a hole in the file: no disk is used
+            file.seek(4)
+            file.write(struct.pack("<I", size - 8))
+            file.seek(40)
+            file.write(struct.pack("<I", size - 44))
+            file.truncate(size)
+        tracemalloc.start()
+        try:
+            with FileSource(path) as source:
+                count = 0
+                peak = 0
+                try:
+                    for count in itertools.count(1):
+                        source.read_frame(0.0)
+                        if count == 1_000:
+                            tracemalloc.reset_peak()
+                        peak = tracemalloc.get_traced_memory()[1]
+                except EndOfAudio:
+                    pass
+        finally:
+            tracemalloc.stop()
+        assert count - 1 == seconds / FRAME_SECONDS
+        assert peak < 4e6
+
+
+class TestRealTime:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        return save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.4), SAMPLE_RATE)
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+        """A clock that moves only in `time.sleep`."""
+        now = [100.0]
+        monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+        monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+        return now
+
+    def test_frames_come_in_real_time(self, path: Path, clock: list[float]) -> None:
+        with FileSource(path, realtime=True) as source:
+            for index in range(5):
+                assert source.read_frame(1.0) is not None
+                assert clock[0] == pytest.approx(100 + (index + 1) * FRAME_SECONDS)
+            with pytest.raises(EndOfAudio):
+                source.read_frame(1.0)
+
+    def test_timeout(self, path: Path, clock: list[float]) -> None:
+        with FileSource(path, realtime=True) as source:
+            assert source.read_frame(0.05) is None
+            assert clock[0] == pytest.approx(100.05)
+            assert source.read_frame(0.05) is not None
+
+    def test_backlog_and_dropping(self, path: Path, clock: list[float]) -> None:
+        with FileSource(path, realtime=True) as source:
+            assert source.backlog == 0
+            clock[0] += 0.3
+            assert source.backlog == 3
+            assert source.drop_to_newest() == 2
+            assert source.backlog == 1
+            frame = source.read_frame(0.0)
+            expected = tone(SAMPLE_RATE, 0.4)[2 * FRAME_SAMPLES : 3 * FRAME_SAMPLES]
+            assert np.abs(frame - expected).max() < 1e-4
+            clock[0] += 100.0
+            assert source.backlog == 2
+            assert source.drop_to_newest() == 1
+            assert source.read_frame(0.0) is not None
+            with pytest.raises(EndOfAudio):
+                source.read_frame(0.0)
+
+
+class FullDisk(io.RawIOBase):
+    """A file on a disk that has room for `room` bytes."""
+
+    def __init__(self, room: int) -> None:
+        self._data = io.BytesIO()
+        self._room = room
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._data.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._data.tell()
+
+    def write(self, data) -> int:
+        if self._data.tell() + len(data) > self._room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._data.write(data)
+
+
+class TestFileSink:
+    def test_written_samples_are_read_back(self, tmp_path: Path) -> None:
+        samples = np.random.default_rng(3).integers(-32768, 32768, 30_000) / 32768
+        path = tmp_path / "out.wav"
+        with FileSink(path) as sink:
+            for start in range(0, 30_000, 1_234):
+                sink.write(samples[start : start + 1_234].astype(np.float32))
+            sink.write(np.zeros(0, np.float32))
+            assert sink.played == sink.written == 30_000
+            assert sink.queued == sink.flush() == sink.flushed == sink.overruns == sink.underruns == 0
+        info = soundfile.info(path)
+        assert (info.samplerate, info.channels, info.subtype) == (SAMPLE_RATE, 1, "PCM_16")
+        assert (soundfile.read(path)[0] == samples).all()
+
+    def test_the_same_samples_give_the_same_bytes(self, tmp_path: Path) -> None:
+        samples = tone(SAMPLE_RATE, 2.5)
+        for name, step in (("a.wav", 1_920), ("b.wav", 7_777)):
+            with FileSink(tmp_path / name) as sink:
+                for start in range(0, samples.size, step):
+                    sink.write(samples[start : start + step])
+        assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+
+    def test_too_loud_is_clipped(self, tmp_path: Path) -> None:
+        with FileSink(tmp_path / "a.wav") as sink:
+            sink.write(np.array([2.0, -2.0, 1.0, -1.0], np.float32))
+        assert soundfile.read(tmp_path / "a.wav", dtype="int16")[0].tolist() == [32767, -32768, 32767, -32768]
+
+    def test_empty_file_is_valid(self, tmp_path: Path) -> None:
+        with FileSink(tmp_path / "a.wav"):
+            pass
+        assert soundfile.info(tmp_path / "a.wav").frames == 0
+
+    def test_a_crash_costs_a_second_at_most(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.wav"
+        with FileSink(path) as sink:
+            for index in range(40):  # 3.2 s
+                sink.write(np.full(FRAME_SAMPLES, 0.25, np.float32))
+                if index == 0:
+                    assert soundfile.info(path).frames == FRAME_SAMPLES
+            with wave.open(str(path), "rb") as file:  # what a reader finds after a crash
+                assert file.getnframes() >= 2.2 * SAMPLE_RATE
+
+    def test_missing_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(AudioFileError, match=r"folder .* doesn't exist\. Make the folder"):
+            FileSink(tmp_path / "nowhere" / "a.wav").__enter__()
+
+    def test_path_that_is_a_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(AudioFileError, match="can't be written"):
+            FileSink(tmp_path).__enter__()
+
+    def test_disk_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        raw = FullDisk(room=100_000)
+        monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(raw))
+        complaint = r"No space left on device.*ends after 2\.[01] s.*Make room"
+        with pytest.raises(AudioFileError, match=complaint), FileSink(tmp_path / "a.wav") as sink:
+            for _ in range(100):
+                sink.write(np.zeros(FRAME_SAMPLES, np.float32))
+        assert raw.closed
+
+    def test_disk_full_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        raw = FullDisk(room=2_000)
+        monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(raw))
+        with pytest.raises(AudioFileError, match="Make room"), FileSink(tmp_path / "a.wav") as sink:
+            sink.write(np.zeros(900, np.float32))
+            sink.write(np.zeros(900, np.float32))
+        assert raw.closed
+
+    def test_writing_needs_an_open_file(self, tmp_path: Path) -> None:
+        sink: AudioSink = FileSink(tmp_path / "a.wav")
+        with pytest.raises(ValueError, match="inside its `with`"):
+            sink.write(np.zeros(1, np.float32))

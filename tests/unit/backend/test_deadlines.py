@@ -1,0 +1,126 @@
+"""Answers that are slow, endless or huge: they are ended in time, and the loop stays responsive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from app.backend import deadlines, openai_answer
+from app.backend.base import text_of
+from app.backend.deadlines import LEAST_CHARS
+from tests.support.wire import Reply
+from tests.unit.backend.adapters import REQUEST, SPEECHES, TEXT, each, fault_then_answer, has_words, make, say, wire_for
+
+
+@each
+@pytest.mark.parametrize("where", ["headers", "text"])
+async def test_no_first_token_in_time(kind: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (deadlines, openai_answer):
+        monkeypatch.setattr(module, "FIRST_TOKEN_SECONDS", 0.15)
+    answer = SPEECHES[kind].answer()
+    late = Reply(0, fault="hang") if where == "headers" else replace(answer, parts=answer.parts[:0], fault="hang")
+    if where == "text":  # comments and empty deltas are no answer
+        comment = b": keep-alive\n\n" if kind != "ollama" else SPEECHES[kind].delta("")
+        late = replace(answer, parts=(), repeat=comment, pause=0.02)
+    begin = time.monotonic()
+    got, error, wire = await fault_then_answer(kind, late)
+    assert (got, error.kind) == ("", "timeout") and has_words(error, "did not (begin to )?answer")
+    assert time.monotonic() - begin < 2 and wire.left.is_set()
+
+
+@each
+async def test_silence_in_mid_answer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "NEXT_TOKEN_SECONDS", 0.1)
+    half = replace(SPEECHES[kind].answer(), parts=SPEECHES[kind].parts(("Paris", " is"), finish=""), fault="hang")
+    got, error, wire = await fault_then_answer(kind, half)
+    assert (got, error.kind) == ("Paris is", "timeout") and has_words(error, "stopped in mid-answer")
+    assert wire.left.is_set()
+
+
+async def test_one_token_a_second_is_an_answer() -> None:
+    async def slowly(kind: str) -> list[float]:
+        answer = SPEECHES[kind].answer()
+        first = next(n for n, part in enumerate(answer.parts) if b"Paris" in part) + 1
+        three = (b"".join(answer.parts[:first]), answer.parts[first], b"".join(answer.parts[first + 1 :]))
+        async with wire_for(kind, replace(answer, parts=three, pause=1.0)) as wire:
+            backend = make(kind, wire.url)
+            await backend.open()
+            times = []
+            async with backend.stream(REQUEST) as items:
+                async for _ in text_of(items):
+                    times.append(time.monotonic())
+            await backend.close()
+            return times
+
+    for times in await asyncio.gather(*map(slowly, ["compatible", "ollama"])):
+        words = [t for a, t in zip([0.0, *times], times, strict=False) if t - a > 0.5]
+        assert len(words) >= 3, "the words came together"
+
+
+@pytest.mark.parametrize("kind", ["compatible", "ollama"])
+async def test_ten_thousand_tokens_a_second(kind: str) -> None:
+    words = [f" w{number}" for number in range(5_000)]
+    answer = SPEECHES[kind].answer(words, burst=100, pause=0.01)
+    async with wire_for(kind, answer) as wire:
+        backend = make(kind, wire.url)
+        await backend.open()
+        beats: list[float] = []
+
+        async def beat() -> None:
+            while True:
+                beats.append(time.monotonic())
+                await asyncio.sleep(0.005)
+
+        heart = asyncio.create_task(beat())
+        begin = time.monotonic()
+        text = await say(backend, replace(REQUEST, max_tokens=10_000))
+        seconds = time.monotonic() - begin
+        heart.cancel()
+        await backend.close()
+    assert text == "".join(words)
+    gaps = sorted(b - a for a, b in pairwise(beats))
+    assert seconds < 10 and gaps[len(gaps) // 2] < 0.06, f"{seconds:.1f} s, {gaps[-9:]}: the loop must live meanwhile"
+
+
+@each
+async def test_an_endless_answer_is_cut_off(kind: str) -> None:
+    parts = SPEECHES[kind].parts((), finish="", usage=(0, 0, 0)) if kind != "google" else ()
+    endless = replace(SPEECHES[kind].answer(), parts=parts, repeat=SPEECHES[kind].delta(" word"))
+    async with wire_for(kind, endless, SPEECHES[kind].answer()) as wire:
+        backend = make(kind, wire.url)
+        await backend.open()
+        begin = time.monotonic()
+        text = await say(backend)
+        assert len(text) == LEAST_CHARS and text.startswith(" word word")
+        assert await wire.client_left(), "the server still sends"
+        assert time.monotonic() - begin < 3
+        assert await say(backend) == TEXT
+        await backend.close()
+
+
+@pytest.mark.parametrize("kind", ["compatible", "ollama"])
+async def test_a_line_of_five_megabytes(kind: str) -> None:
+    big = SPEECHES[kind].delta("word " * 1_000_000)
+    pieces = tuple(big[place : place + 16_000] for place in range(0, len(big), 16_000))
+    long = replace(SPEECHES[kind].answer(), parts=pieces)
+    async with wire_for(kind, long, SPEECHES[kind].answer()) as wire:
+        backend = make(kind, wire.url)
+        await backend.open()
+        begin = time.monotonic()
+        text = await say(backend)
+        assert len(text) == LEAST_CHARS and time.monotonic() - begin < 4
+        assert await say(backend) == TEXT
+        await backend.close()
+
+
+@pytest.mark.parametrize("kind", ["compatible", "ollama"])
+async def test_a_line_that_never_ends(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "FIRST_TOKEN_SECONDS", 0.25)
+    opening = SPEECHES[kind].delta("word")[:-10]
+    never = replace(SPEECHES[kind].answer(), parts=(opening,), repeat=b"word " * 800)
+    got, error, wire = await fault_then_answer(kind, never)
+    assert (got, error.kind) == ("", "timeout") and wire.left.is_set()
