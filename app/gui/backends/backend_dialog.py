@@ -80,7 +80,7 @@ class BackendDialog(Panel):
     # -- the key
 
     def _turn_to(self) -> None:
-        """Makes the rest of the dialog about the picked back-end."""
+        """Switches the rest of the dialog to the picked back-end."""
         choice, view = self.picker.choice, self._view()
         self._name_use()
         if choice == self._place:

@@ -48,7 +48,6 @@ class FavouritesButton(QToolButton):
         self._fill()
 
     def show_backends(self, backends: Iterable[BackendChoice]) -> None:
-        """Shows these favourites."""
         self._backends = tuple(dict.fromkeys(backends))[:MAX_FAVOURITES]
         self._fill()
 

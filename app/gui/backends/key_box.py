@@ -54,21 +54,19 @@ class KeyBox(QObject):
 
     @property
     def typed(self) -> bool:
-        """Whether a key is being typed."""
         return bool(self.field.text().strip())
 
     @property
     def saving(self) -> bool:
-        """Whether a key is being saved."""
         return self._background.busy(self._save)
 
     @property
     def finding(self) -> bool:
-        """Whether it is being found out where the key is."""
+        """Whether `find` is under way."""
         return self._background.busy(self._find)
 
     def turn_to(self, choice: BackendChoice, view: ProviderView | None) -> None:
-        """Is about the key of this choice from now on, and drops what was typed."""
+        """Switches to the key of another choice, and drops what was typed."""
         self._choice, self._view, self.place = choice, view, None
         self._background.cancel(self._find)
         self.field.clear()
@@ -76,7 +74,6 @@ class KeyBox(QObject):
         self.forget_button.setEnabled(False)
 
     def find(self) -> None:
-        """Finds out where the key is."""
         service, choice = self._service, self._choice
         if service is not None:
             self._background.run(self._find, lambda: service.key_place(choice), self._show_place, self.words.setText)

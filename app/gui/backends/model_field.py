@@ -35,7 +35,6 @@ class ModelField(QComboBox):
 
     @property
     def edit(self) -> QLineEdit:
-        """The text field in it."""
         edit = self.lineEdit()
         assert edit is not None
         return edit

@@ -73,7 +73,6 @@ class PriceTable(QAbstractTableModel):
         )
 
     def show_rows(self, rows: Iterable[PriceRow]) -> None:
-        """Replaces all rows."""
         self.beginResetModel()
         self.lines = []
         for row in rows:
@@ -104,7 +103,6 @@ class PriceTable(QAbstractTableModel):
         return row
 
     def remove(self, row: int) -> None:
-        """Removes a row."""
         self.beginRemoveRows(QModelIndex(), row, row)
         del self.lines[row]
         self.endRemoveRows()

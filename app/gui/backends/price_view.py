@@ -51,14 +51,12 @@ class PriceView(QTableView):
         return QSize(super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height())
 
     def commit(self) -> None:
-        """Commits what is being typed."""
         editor = self.indexWidget(self.currentIndex())
         if editor is not None:
             self.commitData(editor)
             self.closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens the cell."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.accept()
             if self.state() != QAbstractItemView.State.EditingState and self.currentIndex().isValid():

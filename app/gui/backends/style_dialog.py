@@ -71,7 +71,6 @@ class StyleDialog(Panel):
 
     @property
     def style_choice(self) -> Style:
-        """The style that is shown."""
         length = next(key for key, radio in self.lengths.items() if radio.isChecked())
         own = self.own_temperature.isChecked()
         temperature = None if own else self.temperature.value() / STEPS

@@ -88,13 +88,11 @@ class ToolsBox(QWidget):
 
     @property
     def choice(self) -> ToolChoice:
-        """The tools that are switched on."""
         names = [name for name, switch in self.switches.items() if switch.isChecked()]
         folders = [self.folders.item(place).text() for place in range(self.folders.count())]
         return ToolChoice((*names, *self._unknown), tuple(folders))
 
     def show_choice(self, choice: ToolChoice) -> None:
-        """Switches these tools on."""
         self._lay_out_servers([name.removeprefix(MCP) for name in choice.names if name.startswith(MCP)])
         self._unknown = tuple(name for name in choice.names if name not in self.switches)
         for name, switch in self.switches.items():
@@ -157,7 +155,6 @@ class ToolsBox(QWidget):
         return switch
 
     def add_folder(self, path: str) -> None:
-        """Allows a folder to be read."""
         if path and path not in self.choice.folders:
             self.folders.addItem(path)
 

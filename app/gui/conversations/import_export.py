@@ -81,14 +81,12 @@ class HistoryFiles(QObject):
         dialog.open()
 
     def bring_in(self, path: Path) -> None:
-        """Imports a conversation from a file."""
         self._folder = str(path.parent)
         self._asked += 1
         name = f"import {self._asked}"
         self._background.run(name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
 
     def close(self) -> None:
-        """Closes an open dialog."""
         if self.asking is not None:
             self.asking.close()
 

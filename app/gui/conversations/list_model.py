@@ -102,7 +102,6 @@ class ConversationList(QAbstractListModel):
         return next((place for place, row in enumerate(self.rows) if row.view is not None and row.name == key), -1)
 
     def view(self, key: str) -> ConversationView | None:
-        """A conversation that is shown."""
         place = self.place(key)
         return self.rows[place].view if place >= 0 else None
 

@@ -43,7 +43,6 @@ class ConversationRows(QListView):
 
     @property
     def highlighted(self) -> str:
-        """The key of the highlighted conversation; empty for none."""
         return self.list.key(self.currentIndex())
 
     def highlight(self, key: str) -> None:

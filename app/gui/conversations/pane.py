@@ -92,18 +92,15 @@ class ConversationsPane(QWidget):
         self.rows.highlight(key)
 
     def clear_search(self) -> None:
-        """Ends the search."""
         self.search.clear()
         self._search()
 
     def focus_search(self) -> None:
-        """Moves the focus to the search field."""
         self.search.setFocus()
         self.search.selectAll()
 
     @property
     def words(self) -> str:
-        """The words of the search."""
         return " ".join(self.search.text().split())
 
     def _show_empty_text(self) -> None:

@@ -38,7 +38,6 @@ class RowTexts(QObject):
         self.locale = QLocale()
 
     def heading(self, section: str) -> str:
-        """The heading of a section."""
         return {
             "today": self.tr("Today"),
             "yesterday": self.tr("Yesterday"),
@@ -68,7 +67,6 @@ class RowTexts(QObject):
         return "<qt>" + "<br>".join(html.escape(part) for part in parts) + "</qt>"
 
     def spoken(self, view: ConversationView, *, is_open: bool, is_live: bool) -> str:
-        """A row for screen readers."""
         parts = [self.title(view), self._when(view.changed), _model(view)]
         if is_open:
             parts.append(self.tr("open"))

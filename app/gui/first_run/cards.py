@@ -71,7 +71,6 @@ class ChoiceCard(Boxed):
         self._colour()
 
     def entitle(self, title: str, words: str) -> None:
-        """Sets its title and explanation."""
         self.button.setText(title)
         self.button.setAccessibleName(title)
         self.button.setAccessibleDescription(words)

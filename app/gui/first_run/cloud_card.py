@@ -60,11 +60,9 @@ class CloudCard(ChoiceCard):
 
     @property
     def choice(self) -> BackendChoice:
-        """What the fields say."""
         return BackendChoice(self.provider.currentData() or "", self.model.currentText())
 
     def offers(self, provider: str) -> bool:
-        """Whether a provider can be chosen here."""
         return self.provider.findData(provider) >= 0
 
     def show_choice(self, choice: BackendChoice) -> None:
@@ -92,7 +90,7 @@ class CloudCard(ChoiceCard):
         self.turned.emit()
 
     def _turn_key(self) -> None:
-        """Makes the key field about the chosen provider."""
+        """Switches the key's field to the chosen provider."""
         provider = self.provider.currentData() or ""
         self.key_box.turn_to(BackendChoice(provider), self._lists.views.get(provider))
 

@@ -41,14 +41,13 @@ class DownloadStrip(FetchStrip):
         return self._weights is not None and bool(self._weights.missing(frontend))
 
     def turn_to(self, frontend: str, label: str, size: int) -> None:
-        """Is about this front-end, whose download has `size` bytes (0: unknown); about none if empty."""
+        """Switches to a front-end, whose download has `size` bytes (0: unknown); to none if empty."""
         if frontend != self._frontend:
             self._trouble = ""
         self._frontend, self._label, self._size = frontend, label, size
         self.show_now()
 
     def show_now(self) -> None:
-        """Shows the present state."""
         busy = self.busy
         missing = self._weights.missing(self._frontend) if self._weights is not None and self._frontend else ""
         self.setVisible(busy or bool(missing and (self.offers or self._trouble)))

@@ -55,7 +55,6 @@ class GraphicsStrip(FetchStrip):
             self.show_now()
 
     def show_now(self) -> None:
-        """Shows the present state."""
         offer, busy = self._offer, self.busy
         can_fetch = offer is not None and offer.state == "offered" and self._graphics is not None
         asking = self._asking and can_fetch and not busy

@@ -71,7 +71,6 @@ class MachinePage(Page):
         self._show(busy=True)
 
     def stop(self) -> None:
-        """Cancels a check that is under way."""
         self._background.cancel(CHECK)
 
     def _report(self, words: str, share: float) -> None:

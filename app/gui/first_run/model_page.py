@@ -110,7 +110,6 @@ class ModelPage(ChoicePage):
         self._shape()
 
     def show_no_machine(self) -> None:
-        """The machine could not be checked."""
         self.ollama.show_failed()
 
     def show_machine(self, view: MachineView) -> None:

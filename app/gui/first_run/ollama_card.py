@@ -40,7 +40,6 @@ class OllamaCard(ChoiceCard):
 
     @property
     def choice(self) -> BackendChoice:
-        """The model that is picked."""
         return BackendChoice("ollama", self.model.currentText(), self._settings.ollama_url)
 
     def show_choice(self, choice: BackendChoice) -> None:

@@ -46,7 +46,6 @@ class ChoicePage(Page):
         self._group = QButtonGroup(self)
 
     def add_card(self, card: ChoiceCard) -> None:
-        """Adds a card below the others."""
         self._group.addButton(card.button)
         self.column.addWidget(card)
         card.button.clicked.connect(self.touch)

@@ -23,7 +23,6 @@ class Steps(QWidget):
         self.show_step(0)
 
     def show_step(self, here: int) -> None:
-        """Marks the present step."""
         self.here = here
         self.setAccessibleName(self.tr("Step {0} of {1}: {2}").format(here + 1, len(self._names), self._names[here]))
         self.update()

@@ -65,7 +65,6 @@ class SoundPage(Page):
 
     @property
     def devices(self) -> tuple[str, str]:
-        """The microphone and the loudspeaker that are chosen."""
         return self.microphone.currentData() or "", self.loudspeaker.currentData() or ""
 
     @property
@@ -83,7 +82,6 @@ class SoundPage(Page):
         self._show_devices()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers these devices."""
         self._absent = (not microphones, not loudspeakers)
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)

@@ -50,7 +50,6 @@ class TalkPage(Page):
         self.column.addStretch(1)
 
     def show_choice(self, voice: str, backend: str, microphone: str) -> None:
-        """Shows what was chosen."""
         for label, words in zip(self.values, (voice, backend, microphone), strict=True):
             label.setText(words)
 

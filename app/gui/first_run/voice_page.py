@@ -120,7 +120,6 @@ class VoicePage(ChoicePage):
 
     @property
     def key(self) -> str:
-        """The front-end that is chosen."""
         return next((key for key, card in self.cards.items() if card.button.isChecked()), ALWAYS)
 
     @property
@@ -144,7 +143,6 @@ class VoicePage(ChoicePage):
         self._choose(key)
 
     def show_no_machine(self) -> None:
-        """The machine could not be checked."""
         for card in self.cards.values():
             card.show_failed()
 

@@ -114,7 +114,6 @@ class FirstRun(Panel):
         self.close()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers these devices."""
         self.sound.set_devices(microphones, loudspeakers)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool = False) -> None:

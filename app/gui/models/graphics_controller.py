@@ -32,7 +32,6 @@ class GraphicsController(FetchController):
         self._start(self._service.install, self._installed)
 
     def restart(self) -> None:
-        """Restarts the app."""
         try:
             self._service.restart()
         except UserError as error:

@@ -70,7 +70,6 @@ class ModelsPanel(Panel):
         self.refresh()
 
     def refresh(self) -> None:
-        """Reads the states again."""
         models = self._controller.service.models
         self._background.run(LIST, lambda: asyncio.to_thread(models), self._show_models, self._say)
 

@@ -45,7 +45,6 @@ class SettingsArea(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def show_group(self, group: str) -> None:
-        """Shows the rows of a group."""
         self._show_if(lambda row: row.declared.group == group)
 
     def search(self, text: str) -> None:

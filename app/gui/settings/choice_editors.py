@@ -79,7 +79,6 @@ class Choice(Editor):
 
     @property
     def texts(self) -> list[str]:
-        """What is offered, in words."""
         return [self.list.itemText(place) for place in range(self.list.count())]
 
     def in_words(self, value: Any) -> str:

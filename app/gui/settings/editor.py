@@ -54,7 +54,6 @@ class Editor(QWidget):
         """Shows the value, and drops any input."""
 
     def in_words(self, value: Any) -> str:
-        """A value in words."""
         return str(value) or self.tr("empty")
 
     def _in_letters(self, size: QSize, letters: int) -> QSize:

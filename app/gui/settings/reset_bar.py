@@ -54,7 +54,7 @@ class ResetBar(QWidget):
         self.undo_button.setVisible(undoable > 0 and not self.asking)
 
     def decline(self) -> None:
-        """Resets nothing."""
+        """Closes the question without a reset."""
         self._set_asking(False)
         self.reset_button.setFocus()
 

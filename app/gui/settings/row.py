@@ -60,16 +60,13 @@ class SettingRow(QWidget):
 
     @property
     def value(self) -> Any:
-        """The present value."""
         return self.editor.value
 
     @property
     def is_default(self) -> bool:
-        """Whether the value is the default."""
         return self.editor.value == self.declared.default
 
     def keep(self, value: Any) -> None:
-        """Sets the value."""
         self.editor.keep(value)
         self._show_reset()
 

@@ -107,7 +107,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         await until(lambda: len(window.messages.rows) == 2)
         driver, secondary = window.messages.rows
         assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
-        assert secondary.backend_button.accessibleName() == "Key and connection of the brain at the side"
+        assert secondary.backend_button.accessibleName() == "Connection of the comparison model"
         secondary.backend_button.click()
         dialog = open_dialog(window, BackendDialog)
         assert dialog.key.isVisible()

@@ -1,4 +1,4 @@
-"""The table of prices: told apart, changed in place, kept as a whole, and opened from the cap that needs it."""
+"""The dialog “Prices”: the app's and the user's prices, editing and saving them, and opening it next to the cap."""
 
 from __future__ import annotations
 

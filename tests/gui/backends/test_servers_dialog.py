@@ -1,4 +1,4 @@
-"""The servers of tools: listed, added, changed and taken out in the file, tried for real, and offered as switches."""
+"""The dialog “Tool servers”: listing, adding, changing, removing and testing servers, and their switches."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def held(path: Path) -> dict[str, Any]:
 async def opened(
     service: ToolServerService, *names: str, factory: FakeFactory | None = None, settings: Settings | None = None
 ) -> AsyncIterator[tuple[MainWindow, StyleDialog, ServersDialog]]:
-    """The dialog, by the button below the tools' switches, with its list read."""
+    """Opens the dialog with the button below the tools' switches, and waits for its list."""
     choices = WindowChoices(mcp_servers=names)
     async with shown(
         factory or FakeFactory(), settings, choices=choices, service=FakeBackendService(tool_servers=service)

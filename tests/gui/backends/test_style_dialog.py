@@ -1,4 +1,4 @@
-"""How a conversation is held: set live for this one, kept for new ones when that is wished."""
+"""The dialog “Style and tools”: for the open conversation, and on request for new ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of models, and what the first run offers: fetched, used, checked and removed as a user would."""
+"""The dialog “Models”: downloading, using, checking and removing models, and playing samples."""
 
 from __future__ import annotations
 

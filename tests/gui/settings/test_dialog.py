@@ -1,4 +1,4 @@
-"""The dialog of settings: each setting has the editor that fits, and says what the user wants, once it is whole."""
+"""The settings dialog: an editor for each setting, groups and search, resetting, and changes made elsewhere."""
 
 from __future__ import annotations
 
