@@ -1,4 +1,4 @@
-"""The talk button by mouse, space bar, hotkey and command: one press, one release, whatever happens in between."""
+"""The talk button by mouse, space bar, hotkey and command: always one press and one release."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_losing_the_focus_lets_go_only_of_the_windows_own(holder: str) -> None:
 def test_a_toggled_turn_survives_losing_the_focus() -> None:
     button = Button("toggle")
     button.push.hold("space")
-    button.push.let_go_own()  # so nobody hears the space bar go up
+    button.push.let_go_own()  # so the release of the space bar goes elsewhere
     assert button.words == ["pressed"]
     button.push.hold("space")
     assert button.words == ["pressed", "released"]

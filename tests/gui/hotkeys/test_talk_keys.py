@@ -1,4 +1,4 @@
-"""Hotkeys and other processes' orders in the real window: what they press, and what they are answered."""
+"""Hotkeys and other processes' commands in the real window: their effects and answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TAKEN = "Ctrl+Alt+J belongs to another program. Choose other keys to mute."
 
 
 class Keys(Grabber):
-    """Takes nothing; the test presses."""
+    """Grabs nothing; the test presses keys by emitting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class Keys(Grabber):
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
-    """The desktop's keys, for the window that is shown next (the tests' own screen gives none)."""
+    """The grabber of the next window (the tests' screen has none)."""
     made = Keys()
     monkeypatch.setattr(manager, "grabber_here", lambda: made)
     return made
 
 
 def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
-    """What another process is answered; empty when its order was obeyed."""
+    """The answer to another process's command; empty on success."""
     answers: list[str] = []
     window.keys.obey(Order(word, answers.append, at))
     [answer] = answers
@@ -130,7 +130,7 @@ async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_on
 
 
 async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
+    """Closing waits for a desktop that does not answer; the microphone must not stay open for so long."""
     factory = FakeFactory()
     stopped: list[int] = []
     monkeypatch.setattr(keys, "close", lambda: stopped.append(factory.session.stopped))
@@ -207,7 +207,7 @@ async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> 
 
 
 class Door(Instance):
-    """Somebody listens already, the first `taken` times that this tries to."""
+    """Another window listens already, for the first `taken` attempts."""
 
     def __init__(self, taken: int) -> None:
         super().__init__()
