@@ -157,8 +157,8 @@ def test_the_image_is_saved_where_the_user_chooses(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     qtbot.mouseClick(panel.save_button, Qt.MouseButton.LeftButton)
     assert panel.dialog is not None
-    panel.dialog.fileSelected.emit(str(tmp_path / "here.png"))
-    panel.dialog.reject()
+    panel.dialog.selectFile(str(tmp_path / "here.png"))
+    panel.dialog.accept()
     assert (tmp_path / "here.png").is_file() and panel.dialog is None
 
 

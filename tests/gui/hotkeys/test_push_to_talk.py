@@ -308,8 +308,7 @@ async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.Monke
 
 async def test_toggled_the_space_bar_repeats_without_effect() -> None:
     factory = FakeFactory()
-    async with shown(factory) as window:
-        window.push.set_mode("toggle")
+    async with shown(factory, Settings(talk_mode="toggle")) as window:
         key(window, SPACE, down=True)
         for _ in range(5):
             key(window, SPACE, down=False, repeat=True)
@@ -325,8 +324,7 @@ async def test_toggled_the_space_bar_repeats_without_effect() -> None:
 
 async def test_toggled_the_mouse_clicks() -> None:
     factory = FakeFactory()
-    async with shown(factory) as window:
-        window.push.set_mode("toggle")
+    async with shown(factory, Settings(talk_mode="toggle")) as window:
         QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",)]
         QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
