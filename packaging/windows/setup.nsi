@@ -108,7 +108,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
   SetErrorLevel 0
 !macroend
 
-; All that the installer brings, but for what tells that there is an installation.
+; All files of the installer, except the one that marks an installation.
 !macro EACH_PART DO
   !insertmacro ${DO} "app"
   !insertmacro ${DO} "resources"

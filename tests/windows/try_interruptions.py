@@ -50,13 +50,13 @@ class Interruptions:
             removed = checks.command(self._machine, self._folder, "remove-environment")
             assert removed.code == 0, removed.printed
             kind = KINDS[index % len(KINDS)]
-            told = {
+            result = {
                 "power failure": self._cut_off,
                 "launcher killed": self._killed,
                 "disk full": self._disk_full,
                 "network gone": self._network_gone,
             }[kind]()
-            print(f"{index + 1}. {kind}: {told}; {self._mended()}", flush=True)
+            print(f"{index + 1}. {kind}: {result}; {self._mended()}", flush=True)
 
     def _moment(self) -> float:
         return self._chance.uniform(0.3, max(1.0, self._usual - 1.0))
@@ -81,15 +81,15 @@ class Interruptions:
         filler = self._folder.parent / "filler"
         code = "import sys, time; time.sleep(float(sys.argv[1])); open(sys.argv[2], 'wb').write(bytes(1 << 31))"
         with subprocess.Popen([sys.executable, "-c", code, str(seconds), str(filler)], stderr=subprocess.DEVNULL):
-            told = self._problem({})
+            result = self._problem({})
         filler.unlink(missing_ok=True)
-        return f"after {seconds:.1f} s; {told}"
+        return f"after {seconds:.1f} s; {result}"
 
     def _network_gone(self) -> str:
         size = self._chance.randrange(1, DOWNLOAD)
         with failing_proxy(size * 10**6) as proxy:
-            told = self._problem({"HTTPS_PROXY": proxy.url})
-        return f"after {size} MB; {told}"
+            result = self._problem({"HTTPS_PROXY": proxy.url})
+        return f"after {size} MB; {result}"
 
     def _problem(self, env: Mapping[str, str]) -> str:
         """The interrupted set-up's message; it must end with what to do."""

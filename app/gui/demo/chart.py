@@ -155,5 +155,5 @@ class DemoChart(QWidget):
     def _plot(self) -> QRectF:
         widest = max((self.fontMetrics().horizontalAdvance(b.backend) for g in self.groups for b in g.bars), default=0)
         left = min(widest + 14, self.width() * 0.4)
-        room = self.fontMetrics().horizontalAdvance("00.00 s") + 12
-        return QRectF(left, 0, max(40.0, self.width() - left - room), self._height - self._line * 1.5)
+        times = self.fontMetrics().horizontalAdvance("00.00 s") + 12
+        return QRectF(left, 0, max(40.0, self.width() - left - times), self._height - self._line * 1.5)

@@ -34,7 +34,7 @@ class TalkButton(QAbstractButton):
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
-        """Two lines with room around them."""
+        """Two lines with a margin."""
         return QSize(280, self.fontMetrics().height() * 4 + 8)
 
     def minimumSizeHint(self) -> QSize:
@@ -63,15 +63,15 @@ class TalkButton(QAbstractButton):
         large.setPointSizeF(large.pointSizeF() * 1.45)
         large.setWeight(QFont.Weight.DemiBold)
         painter.setFont(large)
-        room = self.rect().adjusted(6, 6, -6, -6)
-        middle = room.center().y() if self.hint else room.bottom()
-        upper = room.adjusted(0, 0, 0, middle - room.bottom() + (4 if self.hint else 0))
+        inner = self.rect().adjusted(6, 6, -6, -6)
+        middle = inner.center().y() if self.hint else inner.bottom()
+        upper = inner.adjusted(0, 0, 0, middle - inner.bottom() + (4 if self.hint else 0))
         flags = Qt.AlignmentFlag.AlignHCenter
         down = Qt.AlignmentFlag.AlignBottom if self.hint else Qt.AlignmentFlag.AlignVCenter
         painter.drawText(upper, flags | down, self.text())
         if self.hint:
             painter.setFont(self.font())
-            lower = room.adjusted(0, middle - room.top() + 6, 0, 0)
+            lower = inner.adjusted(0, middle - inner.top() + 6, 0, 0)
             words = self.fontMetrics().elidedText(self.hint, Qt.TextElideMode.ElideRight, lower.width())
             painter.drawText(lower, flags | Qt.AlignmentFlag.AlignTop, words)
         painter.end()

@@ -157,8 +157,8 @@ def test_the_image_is_saved_where_the_user_chooses(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     qtbot.mouseClick(panel.save_button, Qt.MouseButton.LeftButton)
     assert panel.dialog is not None
-    panel.dialog.fileSelected.emit(str(tmp_path / "here.png"))
-    panel.dialog.reject()
+    panel.dialog.selectFile(str(tmp_path / "here.png"))
+    panel.dialog.accept()
     assert (tmp_path / "here.png").is_file() and panel.dialog is None
 
 
@@ -275,7 +275,7 @@ async def test_the_demos_sessions_run_in_the_windows_manager_and_the_users_choic
         demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
         await until(lambda: demo.panel.page.isVisible(), 20)
-        assert factory.session.stopped == 1, "the user's talk made room"
+        assert factory.session.stopped == 1, "the user's session was stopped"
         heard = manager.heard_events
         assert any(isinstance(event, e.SessionStarted) for event in heard)
         assert any(isinstance(event, e.BackendChanged) and event.model == "second" for event in heard)
@@ -330,13 +330,13 @@ async def test_a_fault_ends_the_demo_with_a_message_and_the_users_session_return
 
     monkeypatch.setattr("app.gui.demo.controller.DemoRunner.run", broken)
     async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
-        told: list[str] = []
+        failures: list[str] = []
         again: list[bool] = []
-        demo.failed.connect(told.append)
+        demo.failed.connect(failures.append)
         demo.ended.connect(again.append)
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: not demo.running)
-        assert "ZeroDivisionError" in told[0] and demo.panel.trouble.text() == told[0]
+        assert "ZeroDivisionError" in failures[0] and demo.panel.trouble.text() == failures[0]
         assert again == [True] and demo.panel.page.isVisible() and demo.panel.close_button.isVisible()
 
 
@@ -446,11 +446,11 @@ async def test_without_a_user_and_files_the_window_stays_open(window):
 
 async def test_without_a_user_an_unknown_model_is_reported(window, tmp_path):
     async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
-        told: list[str] = []
-        demo.failed.connect(told.append)
+        failures: list[str] = []
+        demo.failed.connect(failures.append)
         demo.run_alone(DemoOrder(("third",), True, "", str(tmp_path / "report.json")))
         await until(lambda: not window.isVisible())
-        assert "“third”" in told[0] and not demo.written and not (tmp_path / "report.json").exists()
+        assert "“third”" in failures[0] and not demo.written and not (tmp_path / "report.json").exists()
 
 
 async def test_closing_the_window_ends_the_demo_quickly(window):

@@ -83,7 +83,7 @@ async def test_a_model_chosen_during_the_demo_is_used_afterwards(qtbot) -> None:
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend.provider == "openai" == window.settings.provider
         assert window.setup.backend.currentData() == "openai"
-        assert factory.choices[1].muted and window.talk_bar.mute.isChecked(), "nobody is heard who does not want to be"
+        assert factory.choices[1].muted and window.talk_bar.mute.isChecked(), "the microphone stays muted"
         assert not any("once it is over" in sentence for sentence in window.messages.sentences())
 
 

@@ -1,4 +1,4 @@
-"""The talk button by mouse, space bar, hotkey and command: one press, one release, whatever happens in between."""
+"""The talk button by mouse, space bar, hotkey and command: always one press and one release."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_losing_the_focus_lets_go_only_of_the_windows_own(holder: str) -> None:
 def test_a_toggled_turn_survives_losing_the_focus() -> None:
     button = Button("toggle")
     button.push.hold("space")
-    button.push.let_go_own()  # so nobody hears the space bar go up
+    button.push.let_go_own()  # so the release of the space bar goes elsewhere
     assert button.words == ["pressed"]
     button.push.hold("space")
     assert button.words == ["pressed", "released"]
@@ -308,8 +308,7 @@ async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.Monke
 
 async def test_toggled_the_space_bar_repeats_without_effect() -> None:
     factory = FakeFactory()
-    async with shown(factory) as window:
-        window.push.set_mode("toggle")
+    async with shown(factory, Settings(talk_mode="toggle")) as window:
         key(window, SPACE, down=True)
         for _ in range(5):
             key(window, SPACE, down=False, repeat=True)
@@ -325,8 +324,7 @@ async def test_toggled_the_space_bar_repeats_without_effect() -> None:
 
 async def test_toggled_the_mouse_clicks() -> None:
     factory = FakeFactory()
-    async with shown(factory) as window:
-        window.push.set_mode("toggle")
+    async with shown(factory, Settings(talk_mode="toggle")) as window:
         QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",)]
         QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)

@@ -1,4 +1,4 @@
-"""Hotkeys and other processes' orders in the real window: what they press, and what they are answered."""
+"""Hotkeys and other processes' commands in the real window: their effects and answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkeys import manager
@@ -23,9 +24,11 @@ from tests.gui.helpers import shown, until
 
 TAKEN = "Ctrl+Alt+J belongs to another program. Choose other keys to mute."
 
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
 
 class Keys(Grabber):
-    """Takes nothing; the test presses."""
+    """Grabs nothing; the test presses keys by emitting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,14 +45,14 @@ class Keys(Grabber):
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
-    """The desktop's keys, for the window that is shown next (the tests' own screen gives none)."""
+    """The grabber of the next window (the tests' screen has none)."""
     made = Keys()
     monkeypatch.setattr(manager, "grabber_here", lambda: made)
     return made
 
 
 def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
-    """What another process is answered; empty when its order was obeyed."""
+    """The answer to another process's command; empty on success."""
     answers: list[str] = []
     window.keys.obey(Order(word, answers.append, at))
     [answer] = answers
@@ -86,7 +89,7 @@ async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Ke
         assert dialog.talk_button.trouble.text().startswith(TAKEN) and dialog.talk_button.keys_label.isVisible()
         keys.failed.emit("talk", TAKEN)
         assert not dialog.talk_button.keys_label.isVisible() and not dialog.talk_button.granted.isVisible()
-        dialog.hotkeys_changed.emit("Ctrl+Alt+Space", "Ctrl+Alt+K")
+        QTest.keyClick(dialog.talk_button.mute_keys.edit, Qt.Key.Key_K, CTRL_ALT)
         assert keys.bound["mute"].text == "Ctrl+Alt+K" == window.settings.mute_hotkey
         assert window.messages.sentences() == [] and not dialog.talk_button.trouble.isVisible()
 
@@ -130,7 +133,7 @@ async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_on
 
 
 async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
+    """Closing waits for a desktop that does not answer; the microphone must not stay open for so long."""
     factory = FakeFactory()
     stopped: list[int] = []
     monkeypatch.setattr(keys, "close", lambda: stopped.append(factory.session.stopped))
@@ -185,7 +188,7 @@ async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> 
         assert dialog is not None
         dialog.talk_button.mute_keys.edit.setFocus()
         await until(lambda: keys.bound == {})
-        dialog.talk_button.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
+        QTest.keyClick(dialog.talk_button.mute_keys.edit, Qt.Key.Key_J, CTRL_ALT)
         assert keys.bound == {} and window.settings.mute_hotkey == "Ctrl+Alt+J"
         dialog.close_button.setFocus()
         await until(lambda: len(keys.bound) == 2)
@@ -207,7 +210,7 @@ async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> 
 
 
 class Door(Instance):
-    """Somebody listens already, the first `taken` times that this tries to."""
+    """Another window listens already, for the first `taken` attempts."""
 
     def __init__(self, taken: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Messages say what to do: told apart by how bad they are, counted, read at leisure, and gone when it is solved."""
+"""Messages: levels, counting, reading time, order of importance, and removal once solved."""
 
 from __future__ import annotations
 
@@ -251,15 +251,17 @@ def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:
 
 
 def test_each_message_is_announced_once_to_screen_readers(bar: MessageBar, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, QAccessible.Event]] = []
+    announced: list[tuple[str, QAccessible.Event]] = []
     monkeypatch.setattr(
-        QAccessible, "updateAccessibility", lambda event: told.append((event.object().accessibleName(), event.type()))
+        QAccessible,
+        "updateAccessibility",
+        lambda event: announced.append((event.object().accessibleName(), event.type())),
     )
     bar.say("First.")
     bar.say("First.")
     bar.say("Second.", level="notice")
     alert = QAccessible.Event.Alert
-    assert [one for one in told if one[1] == alert] == [("First.", alert), ("Second.", alert)]
+    assert [one for one in announced if one[1] == alert] == [("First.", alert), ("Second.", alert)]
 
 
 def test_an_offers_button_works_and_messages_are_logged(

@@ -145,7 +145,7 @@ async def test_a_damaged_layout_is_ignored(tmp_path: Path, damaged: str) -> None
         window.resize(900, 740)
         await until(lambda: window.height() == 740)
     async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
-        assert window.height() == 740, "and it is written anew"
+        assert window.height() == 740, "and it is written again"
 
 
 async def test_a_layout_with_invalid_bytes_is_ignored(tmp_path: Path) -> None:

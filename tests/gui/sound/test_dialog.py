@@ -1,4 +1,4 @@
-"""The dialog “Sound”: devices are tried out, the sound's processing and the keys are chosen, and measures are told."""
+"""The dialog “Sound”: device tests, the sound's processing, hotkeys, and measurements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def settings() -> Settings:
 
 
 class Place:
-    """The dialog with its desk; `told` is what it says to whoever listens, in order."""
+    """The dialog with a fake service; `emitted` collects its signals, in order."""
 
     def __init__(self, settings: Settings, service: SoundService | None) -> None:
         self.service = FakeSoundService()
@@ -46,24 +46,24 @@ class Place:
         self.background = BackgroundTasks(self.parent)
         self.dialog = SoundDialog(settings, service or self.service, self.background, self.parent)
         self.tests = self.dialog.tests
-        self.told: list[Any] = []
-        self.dialog.test_began.connect(lambda: self.told.append("began"))
-        self.dialog.test_ended.connect(lambda: self.told.append("ended"))
-        self.dialog.processing_changed.connect(self.told.append)
-        self.dialog.talk_mode_changed.connect(self.told.append)
-        self.dialog.hotkeys_changed.connect(lambda talk, mute: self.told.append((talk, mute)))
+        self.emitted: list[Any] = []
+        self.dialog.test_began.connect(lambda: self.emitted.append("began"))
+        self.dialog.test_ended.connect(lambda: self.emitted.append("ended"))
+        self.dialog.processing_changed.connect(self.emitted.append)
+        self.dialog.talk_mode_changed.connect(self.emitted.append)
+        self.dialog.hotkeys_changed.connect(lambda talk, mute: self.emitted.append((talk, mute)))
 
     @property
     def answer(self) -> tuple[str, str]:
         return self.tests.answer.state.text(), self.tests.answer.verdict.text()
 
     async def run(self, button: QPushButton) -> None:
-        """Has a test begin."""
+        """Starts a test."""
         button.click()
         await until(lambda: self.service.running == 1)
 
     async def end(self) -> None:
-        """Lets the test come to its end."""
+        """Lets the test finish."""
         self.service.gate.set()
         await until(lambda: not self.tests.testing and not self.service.running)
 
@@ -93,7 +93,7 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
         place.dialog.show_level(-20.0, -30.0, 5.0, False)
         assert (tests.microphone.level_db, tests.loudspeaker.level_db) == (-20.0, -30.0)
         await place.run(tests.say_button)
-        assert place.told == ["began"] and place.service.calls == [("test_microphone", "Desk microphone")]
+        assert place.emitted == ["began"] and place.service.calls == [("test_microphone", "Desk microphone")]
         assert place.answer[0] == "Opening the microphone …" and tests.microphone.level_db == LOWEST_DB
         assert tests.say_button.text() == "That's all" == tests.say_button.accessibleName()
         assert not tests.play_button.isEnabled() and not tests.back_button.isEnabled()
@@ -107,7 +107,7 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
         await place.end()
         assert place.answer[0] == "Understood: “What is it?”"
         assert place.answer[1] == "Good: loud enough, and clear. (loudest −4 dB, speech −24 dB, noise −62 dB)"
-        assert place.told == ["began", "ended"]
+        assert place.emitted == ["began", "ended"]
         assert not tests.microphone.clipped and tests.microphone.level_db == LOWEST_DB
         place.dialog.show_level(-21.0, -30.0, 7.0, False)
         assert tests.microphone.level_db == -21.0
@@ -157,7 +157,7 @@ async def test_the_recording_is_played_back_and_the_loudspeaker_is_tested(settin
         await place.end()
         assert "If you heard nothing" in place.answer[1]
         assert place.service.calls[1:] == [("play_back", "Headphones"), ("test_loudspeaker", "")]
-        assert place.told == ["began", "ended"] * 3
+        assert place.emitted == ["began", "ended"] * 3
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
@@ -169,7 +169,7 @@ async def test_the_same_button_stops_its_test(settings: Settings, which: str) ->
         button.click()
         await until(lambda: not place.tests.testing)
         assert (place.service.stopped, place.service.cancelled, len(place.service.calls)) == (1, 0, 1)
-        assert place.told == ["began", "ended"] and button.isEnabled()
+        assert place.emitted == ["began", "ended"] and button.isEnabled()
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
@@ -179,7 +179,7 @@ async def test_a_failing_device_is_reported_and_can_be_tested_again(settings: Se
         await place.run(getattr(place.tests, which))
         await place.end()
         assert place.answer == ("", "The device is busy. Close what uses it.")
-        assert place.told == ["began", "ended"] and not place.tests.back_button.isEnabled()
+        assert place.emitted == ["began", "ended"] and not place.tests.back_button.isEnabled()
         place.service.refusal = None
         await place.run(getattr(place.tests, which))
         await place.end()
@@ -194,22 +194,22 @@ async def test_closing_ends_a_test_and_the_session_is_muted_until_its_device_is_
         QTest.keyClick(place.dialog, Qt.Key.Key_Escape)
         assert not place.dialog.isVisible() and not place.tests.testing
         await until(lambda: place.service.cancelled)
-        assert place.told == ["began"]
+        assert place.emitted == ["began"]
         place.dialog.open_afresh()
         assert place.answer == ("", "")
         place.tests.play_button.click()
         await until(lambda: place.service.running == 2)
         place.service.closing.set()
         await until(lambda: place.service.running == 1)
-        assert place.told == ["began"]
+        assert place.emitted == ["began"]
         await place.end()
-        assert place.told == ["began", "ended"]
+        assert place.emitted == ["began", "ended"]
 
 
 async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Settings) -> None:
     async with opened(settings) as place:
         await place.run(place.tests.play_button)
-    assert place.service.cancelled == 1 and place.told == ["began", "ended"]
+    assert place.service.cancelled == 1 and place.emitted == ["began", "ended"]
 
 
 async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings: Settings) -> None:
@@ -231,44 +231,44 @@ async def test_the_check_boxes_show_the_settings_and_emit_all_three(settings: Se
         ] == [True, True, False]
         dialog.processing.gain.click()
         dialog.processing.echo.click()
-        assert place.told == [Processing(True, True, True), Processing(False, True, True)]
-        assert settings.echo_cancellation and not settings.auto_gain  # whoever listens keeps them
+        assert place.emitted == [Processing(True, True, True), Processing(False, True, True)]
+        assert settings.echo_cancellation and not settings.auto_gain  # the controller stores them
         dialog.close()
         dialog.open_afresh()
-        assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.told) == 2
+        assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.emitted) == 2
 
 
 async def test_measurements_are_described_in_words(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
 
-        def told(measured: SoundMeasured | None) -> tuple[str, str, str]:
+        def described(measured: SoundMeasured | None) -> tuple[str, str, str]:
             dialog.show_health(measured)
             assert not cut_off(dialog)
             return dialog.measurements.echo.text(), dialog.measurements.clocks.text(), dialog.measurements.losses.text()
 
         assert "no conversation is running" in dialog.measurements.echo.text()
-        echo, clocks, losses = told(WELL)
+        echo, clocks, losses = described(WELL)
         assert echo == "Echo is made 34 dB quieter."
         assert clocks == "The loudspeaker's clock runs 12 ppm fast; this is corrected."
         assert losses == "None of your voice was lost, and the app's had no gaps."
-        echo, clocks, losses = told(ILL)
+        echo, clocks, losses = described(ILL)
         assert "made 6 dB quieter" in echo and "Turn the loudspeaker down" in echo
         assert "112 ppm slow" in clocks
         assert "240 ms of your voice were lost; gaps in the app's voice: 3" in losses
-        echo, clocks, _ = told(SoundMeasured(1.0, None, False, None, 0, 0))
+        echo, clocks, _ = described(SoundMeasured(1.0, None, False, None, 0, 0))
         assert echo == "No echo measured: headphones, or nothing has been said yet." and clocks == "Not known yet."
-        assert told(SoundMeasured(1.0, None, True, 0.4, 0, 1))[:2] == (
+        assert described(SoundMeasured(1.0, None, True, 0.4, 0, 1))[:2] == (
             "Echo remains, and the app may mistake its own voice for yours. Turn the loudspeaker down, move the "
             "microphone away from it, or use headphones.",
             "Loudspeaker and microphone keep the same time.",
         )
         dialog.processing.echo.click()
         assert "Switch echo cancellation on, or use headphones." in dialog.measurements.echo.text()
-        assert told(SoundMeasured(1.0, None, False, None, 0, 0))[0] == "Not measured: echo cancellation is off."
+        assert described(SoundMeasured(1.0, None, False, None, 0, 0))[0] == "Not measured: echo cancellation is off."
         dialog.processing.echo.click()
         assert dialog.measurements.echo.text().startswith("No echo measured")
-        assert "no conversation is running" in told(None)[0]
+        assert "no conversation is running" in described(None)[0]
 
 
 async def test_changing_measurements_keep_the_users_size_and_selection(settings: Settings) -> None:
@@ -302,7 +302,7 @@ async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> No
         assert place.dialog.talk_button.toggle.isChecked()
         place.dialog.talk_button.hold.click()
         place.dialog.talk_button.toggle.click()
-        assert place.told == ["hold", "toggle"] and settings.talk_mode == "toggle"
+        assert place.emitted == ["hold", "toggle"] and settings.talk_mode == "toggle"
 
 
 def press(field: KeyField, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:
@@ -332,7 +332,7 @@ async def test_hotkeys_are_typed_cleared_and_refused(settings: Settings) -> None
         assert (written(talk), written(mute)) == ("Ctrl+Alt+Space", "Ctrl+Alt+M")
         talk.edit.setFocus()
         press(talk, Qt.Key.Key_K, CTRL, SHIFT)
-        assert place.told == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
+        assert place.emitted == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
         for why, key, *modifiers in (
             ("would be taken from every program", Qt.Key.Key_K),
             ("would be taken from every program", Qt.Key.Key_K, SHIFT),
@@ -350,19 +350,19 @@ async def test_hotkeys_are_typed_cleared_and_refused(settings: Settings) -> None
         )
         QTest.keyPress(talk.edit, Qt.Key.Key_Control, CTRL)
         QTest.keyRelease(talk.edit, Qt.Key.Key_Control, CTRL)  # thought better of it
-        assert written(talk) == "Ctrl+Shift+K" and len(place.told) == 1
+        assert written(talk) == "Ctrl+Shift+K" and len(place.emitted) == 1
         press(talk, Qt.Key.Key_Backspace)
-        assert place.told[1:] == [("", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
+        assert place.emitted[1:] == [("", "Ctrl+Alt+M")] and not dialog.talk_button.refusal.isVisible()
         assert written(talk) == "" and not talk.none_button.isEnabled()
         mute.none_button.setFocus()
         mute.none_button.click()
-        assert place.told[2:] == [("", "")] and mute.edit.hasFocus()
+        assert place.emitted[2:] == [("", "")] and mute.edit.hasFocus()
         press(talk, Qt.Key.Key_M, CTRL, ALT)
         press(talk, Qt.Key.Key_F13)
-        assert place.told[3:] == [("Ctrl+Alt+M", ""), ("F13", "")]
+        assert place.emitted[3:] == [("Ctrl+Alt+M", ""), ("F13", "")]
         assert settings.talk_hotkey == "Ctrl+Alt+Space"
         press(talk, Qt.Key.Key_Escape)
-        assert not dialog.isVisible() and len(place.told) == 5
+        assert not dialog.isVisible() and len(place.emitted) == 5
 
 
 async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings) -> None:
@@ -433,11 +433,11 @@ async def test_a_fault_is_reported_and_the_test_ends(settings: Settings) -> None
         place.service.refusal = RuntimeError("what")
         await place.run(place.tests.say_button)
         await place.end()
-        assert "fault in the program" in place.answer[1] and place.told == ["began", "ended"]
+        assert "fault in the program" in place.answer[1] and place.emitted == ["began", "ended"]
 
 
-class Ears:
-    """Understand the same, whatever it is."""
+class FakeTranscriber:
+    """Transcribes everything as the same words."""
 
     def decode(self, samples: object) -> str:
         return "What is it?"
@@ -446,7 +446,7 @@ class Ears:
 async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
     settings: Settings,
 ) -> None:
-    made = Booth(spoken(), ears=Ears)
+    made = Booth(spoken(), ears=FakeTranscriber)
     async with opened(settings, made.booth) as place:
         place.tests.say_button.click()
         await until(lambda: not place.tests.testing)
@@ -459,6 +459,6 @@ async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_devic
         place.tests.say_button.click()
         await until(lambda: made.source.dropped)
         place.dialog.close()
-        await until(lambda: place.told.count("ended") == 3)
+        await until(lambda: place.emitted.count("ended") == 3)
         assert made.source.open == 0
     assert made.asked == ["Desk microphone", "Headphones", "Desk microphone"]
