@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.history.base import Setup
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, Style, ToolChoice
