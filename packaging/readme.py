@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def settings() -> str:
     """Return the table of settings."""
     sys.path.insert(0, str(ROOT))
-    from app.settings.declarations import settings_markdown
+    from app.settings.markdown import settings_markdown
 
     return settings_markdown().strip()
 

@@ -1,4 +1,4 @@
-"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`: the app's models and its back-ends'."""
+"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import argparse
 import asyncio
 from typing import Any
 
-from app.cli import backend_commands, talk_command
+from app.cli import provider_models
 from app.cli.output import Terminal
+from app.cli.talk_command import speaking_rate, speaking_volume
 from app.session.errors import UserError
 
 COMMANDS = ("models",)
 
 DEFAULT = "default"
-"""In place of a model's name: what every talk without a choice of the user's needs."""
+"""Stands for all models that a talk with the default settings needs."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -21,7 +22,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     models = commands.add_parser("models", parents=[common], help="get, check and measure models").add_subparsers(
         dest="models", metavar="WHAT", required=True
     )
-    listing = models.add_parser("list", parents=[common], help="what there is to have, what is here, and how fast")
+    listing = models.add_parser("list", parents=[common], help="which there are, which are here, and how fast they are")
     listing.add_argument("--kind", choices=("frontend", "stt", "endpointing", "llm", "tts"), default="")
     listing.add_argument(
         "--provider",
@@ -30,11 +31,11 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="the models of a back-end in place of the app's own: ollama, openai, …; all",
     )
     listing.add_argument("--base-url", default="", metavar="URL", help="where that back-end's server is")
-    get = models.add_parser("get", parents=[common], help="download one, or go on with a download; Ctrl-C stops it")
+    get = models.add_parser("get", parents=[common], help="download one, or continue a download; Ctrl-C stops it")
     get.add_argument("name", metavar="NAME", help=f"a name of “models list”, {DEFAULT}, or owner/name on the hub")
-    get.add_argument("--provider", default="", metavar="P", help="have ollama fetch it")
+    get.add_argument("--provider", default="", metavar="P", help="pull it with ollama")
     get.add_argument("--base-url", default="", metavar="URL", help="where Ollama is")
-    get.add_argument("--folder", default="", help="where weights are to lie (default: the app's own folder)")
+    get.add_argument("--folder", default="", help="where to put weights (default: the app's own folder)")
     get.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
     check = models.add_parser("check", parents=[common], help="read all of one and compare")
     check.add_argument("name", metavar="NAME")
@@ -43,18 +44,14 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     sample = models.add_parser("sample", parents=[common], help="hear a voice")
     sample.add_argument("name", metavar="VOICE", help="a voice, as “models list --kind tts” names it")
     sample.add_argument("--output", default="", metavar="A.wav", help="a file for it, instead of the loudspeaker")
-    sample.add_argument(
-        "--rate", type=talk_command.speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2"
-    )
-    sample.add_argument(
-        "--volume", type=talk_command.speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2"
-    )
-    bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here are, and keep it")
+    sample.add_argument("--rate", type=speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2")
+    sample.add_argument("--volume", type=speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2")
+    bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here run, and save it")
     bench.add_argument("name", metavar="NAME", nargs="*", help="(default: all that are here)")
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one of the commands; the exit code. Raises UserError."""
+    """Runs one of the commands; returns the exit code. Raises UserError."""
     from app import main as compose
 
     work = {
@@ -73,7 +70,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _list(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return backend_commands.list_models(args, terminal)
+        return provider_models.list_models(args, terminal)
     from app.models.catalogue import catalogue, find_model
     from app.models.speeds import load_speeds
     from app.models.store import model_rows
@@ -115,7 +112,7 @@ _TITLES = {
 
 def _get(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return backend_commands.pull_model(args, terminal)
+        return provider_models.pull_model(args, terminal)
     from app.main import hub_token
     from app.models.catalogue import DEFAULTS, find_model
     from app.models.locations import model_path, state_of
@@ -139,7 +136,7 @@ def _get(args: argparse.Namespace, terminal: Terminal) -> int:
             )
         except KeyboardInterrupt:
             raise UserError(
-                "The download was stopped. What has come stays; the same command goes on from there."
+                "The download was stopped. What has been downloaded is kept; the same command continues from there."
             ) from None
         terminal.say(f"{name} is in {place}.")
         places.append(str(place))
@@ -174,7 +171,7 @@ def _remove(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.io.files import FileSink
-    from app.services.sound_service import SoundTester
+    from app.services.sound_service import SoundTestService
     from app.tts.voices import make_sample
 
     terminal.progress(f"{args.name} …")
@@ -183,7 +180,7 @@ def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
         with FileSink(args.output) as sink:
             sink.write(samples)
     else:
-        asyncio.run(SoundTester().play(samples, ""))
+        asyncio.run(SoundTestService().play(samples, ""))
     terminal.say(f"{chosen.label}: {args.output}" if args.output else chosen.label)
     terminal.document({"ok": True, "voice": chosen.key, "output": args.output})
     return 0

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from app.conversation.events import Event
 from app.demo.base import (
     DemoAnswer,
     DemoBackend,
-    DemoMicrophone,
     DemoPlan,
     DemoProgress,
     DemoQuestion,
@@ -24,6 +24,9 @@ from app.demo.base import (
 )
 from app.demo.question import DemoEar
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.demo.service import DemoMicrophone
 
 GIVE_UP_SECONDS = 25.0
 """So long behind a question its answer must begin."""

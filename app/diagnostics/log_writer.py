@@ -10,13 +10,13 @@ import copy
 import logging
 import math
 import os
-import queue
 import stat
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from logging.handlers import QueueHandler, RotatingFileHandler
+from queue import SimpleQueue
 from typing import Any, Protocol, TextIO
 
 from app.diagnostics.redaction import Redactor
@@ -54,9 +54,9 @@ class Door(QueueHandler):
     What a message is made of is put into words here, since it may change or go; nothing is read from disk.
     """
 
-    queue: queue.SimpleQueue[Any]
+    queue: SimpleQueue[Any]
 
-    def __init__(self, lines: queue.SimpleQueue[Any]) -> None:
+    def __init__(self, lines: SimpleQueue[Any]) -> None:
         super().__init__(lines)
         self._left_out = 0
 

@@ -25,7 +25,7 @@ import platformdirs
 
 from app.diagnostics.log_writer import Door, Mark, PrivateFile, Writer
 from app.diagnostics.redaction import Redactor, redactor
-from app.settings.declarations import APP_NAME
+from app.settings.paths import APP_NAME
 
 KEPT = 2_000
 """Lines in memory."""

@@ -19,16 +19,16 @@ from qasync import QEventLoop
 from app import main as compose
 from app.audio.io import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
-from app.demo.service import LocalDemoService
+from app.demo.service import DemoService
 from app.gui.demo.controller import DemoController
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.services.api_keys import key_store
-from app.services.backend_service import ProviderDirectory
+from app.services.backend_service import BackendService
 
 
-class OneAnswerMode(LocalDemoService):
+class OneAnswerMode(DemoService):
     """The quicker manner alone: for a test a minute is long."""
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
@@ -49,7 +49,7 @@ async def run(folder: Path) -> int:
 
     manager = SessionManager(compose.device_session, hear, window)
     background = BackgroundTasks(window)
-    service = OneAnswerMode(compose.session, ProviderDirectory(key_store()), compose.USER_ERRORS)
+    service = OneAnswerMode(compose.session, BackendService(key_store()), compose.USER_ERRORS)
     room = DemoController(service, manager, background, window)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     room.failed.connect(lambda sentence: print(sentence, file=sys.stderr))

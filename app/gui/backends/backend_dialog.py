@@ -14,7 +14,8 @@ from app.gui.backends.pull_box import PullBox
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import BackendService, KeyPlace, ProviderView
+from app.services.api_keys import KeyPlace
+from app.services.backend_service import BackendService, ProviderView
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 

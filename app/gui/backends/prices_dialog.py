@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.widgets.palette import Look
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import PriceRow, PriceService
+from app.services.price_service import Price, PriceRow, PriceService
 from app.session.errors import UserError
 
 MODEL, READ, CACHED, WRITTEN = range(4)
@@ -72,6 +72,10 @@ def price_text(dollars: float) -> str:
     return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
+def _dollars(price: Price) -> tuple[float, float, float]:
+    return price.tokens_in, price.tokens_cached, price.tokens_out
+
+
 class PriceTable(QAbstractTableModel):
     """The rows of the dialog. What can't be kept stands in it as it was typed, and `fault` says what is wrong."""
 
@@ -91,9 +95,9 @@ class PriceTable(QAbstractTableModel):
         self.beginResetModel()
         self.lines = []
         for row in rows:
-            cached = "" if row.tokens_cached == row.tokens_in else price_text(row.tokens_cached)
-            texts = [row.model, price_text(row.tokens_in), cached, price_text(row.tokens_out)]
-            self.lines.append(Line(texts, row.shipped))
+            read, cached, written = _dollars(row.price)
+            texts = [row.model, price_text(read), "" if cached == read else price_text(cached), price_text(written)]
+            self.lines.append(Line(texts, _dollars(row.shipped) if row.shipped is not None else None))
         self.endResetModel()
 
     def rows(self) -> list[PriceRow]:
@@ -102,7 +106,8 @@ class PriceTable(QAbstractTableModel):
         for line in self.lines:
             read, cached, written = line.numbers
             if read is not None and cached is not None and written is not None:
-                kept.append(PriceRow(line.texts[MODEL], read, cached, written, line.shipped))
+                shipped = Price(*line.shipped) if line.shipped is not None else None
+                kept.append(PriceRow(line.texts[MODEL], Price(read, cached, written), shipped))
         return kept
 
     def place(self, model: str) -> int:

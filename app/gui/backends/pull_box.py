@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QPus
 
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Quiet
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
 from app.session.control import BackendChoice
 
 ERRAND = "fetch a model"

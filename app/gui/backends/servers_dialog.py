@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import ToolServerList, ToolServerService, ToolServerView
+from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 
 WIDTH_PX = 560
 SERVERS_SEEN = 5
@@ -51,8 +51,8 @@ class ServersDialog(Panel):
         self.setMinimumWidth(WIDTH_PX)
         self._service = service
         self._errands = background
-        self._read: dict[str, ToolServerView] = {}
-        self._drafts: list[ToolServerView] = []
+        self._read: dict[str, ServerEntry] = {}
+        self._drafts: list[ServerEntry] = []
         self._showing = False
         self._whole = False  # the list could be read
         self.servers = QListWidget(self)
@@ -98,21 +98,21 @@ class ServersDialog(Panel):
     def open_afresh(self) -> None:
         """Appears with the list as it is now, unless it is being changed already."""
         if not self.isVisible():
-            self._show_list(ToolServerList(), whole=False)
+            self._show_list(ServerList(), whole=False)
             self._errands.run(READ, self._service.servers, self._take, self._fail)
         self.appear()
         self.servers.setFocus()
 
     # -- the list
 
-    def _take(self, found: ToolServerList) -> None:
+    def _take(self, found: ServerList) -> None:
         self._show_list(found, whole=not found.trouble)
         if self._whole:
             self.listed.emit(found.usable, {})
 
-    def _show_list(self, found: ToolServerList, *, whole: bool) -> None:
-        self._read = {server.kept: server for server in found.servers}
-        self._drafts = list(found.servers)
+    def _show_list(self, found: ServerList, *, whole: bool) -> None:
+        self._read = {server.kept: server for server in found.entries}
+        self._drafts = list(found.entries)
         self._whole = whole
         again = self.tr("Then open this dialog again.")
         self.trouble.setText(f"{found.trouble} {again}" if found.trouble else "")
@@ -125,10 +125,10 @@ class ServersDialog(Panel):
         self._turn_to()
 
     def _fail(self, sentence: str) -> None:
-        self._take(ToolServerList(trouble=sentence))
+        self._take(ServerList(trouble=sentence))
 
     def _add(self) -> None:
-        self._drafts.append(ToolServerView(""))
+        self._drafts.append(ServerEntry(""))
         self.servers.addItem(self._title(self._drafts[-1]))
         self.servers.setCurrentRow(len(self._drafts) - 1)
         self.name.setFocus()
@@ -143,7 +143,7 @@ class ServersDialog(Panel):
             self._turn_to()
             self.servers.setFocus()
 
-    def _title(self, draft: ToolServerView) -> str:
+    def _title(self, draft: ServerEntry) -> str:
         name = draft.name or self.tr("(no name yet)")
         if draft.off:
             return self.tr("{0} · switched off").format(name)
@@ -152,7 +152,7 @@ class ServersDialog(Panel):
     # -- the form
 
     @property
-    def _draft(self) -> ToolServerView | None:
+    def _draft(self) -> ServerEntry | None:
         row = self.servers.currentRow()
         return self._drafts[row] if 0 <= row < len(self._drafts) else None
 
@@ -197,12 +197,12 @@ class ServersDialog(Panel):
         self.stop_button.setVisible(draft is not None and testing)
         self.fit()
 
-    def _held(self, draft: ToolServerView) -> bool:
+    def _held(self, draft: ServerEntry) -> bool:
         """Whether its arguments can't be told by lines, so that they are only shown."""
         kept = self._read.get(draft.kept)
         return kept is not None and draft.args == kept.args and split_arguments("\n".join(kept.args)) != kept.args
 
-    def _note(self, draft: ToolServerView) -> str:
+    def _note(self, draft: ServerEntry) -> str:
         notes = [draft.trouble] if draft.trouble else []
         if draft.off:
             notes.append(self.tr("It is switched off in the file of the list (“disabled”), and stays so."))
@@ -284,7 +284,7 @@ class ServersDialog(Panel):
         )
         self._show_form()
 
-    def _saved(self, found: ToolServerList, moved: dict[str, str]) -> None:
+    def _saved(self, found: ServerList, moved: dict[str, str]) -> None:
         self.listed.emit(found.usable, moved)
         self.close()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from app.conversation.events import Event, Failure, SessionEnded
-from app.demo.base import DemoMicrophone, DemoService
+from app.demo.service import DemoMicrophone, DemoService
 from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.errors import UserError

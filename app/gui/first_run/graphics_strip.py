@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QW
 from app.gui.first_run.parts import Boxed
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.widgets.panel import Quiet
-from app.services.graphics_views import GraphicsOffer
+from app.services.graphics_service import GraphicsOffer
 
 
 class GraphicsStrip(Boxed):

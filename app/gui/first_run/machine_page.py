@@ -11,7 +11,7 @@ from app.gui.first_run.signs import Mark
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Quiet
-from app.services.machine_views import MachineService, MachineView
+from app.services.machine_service import MachineService, MachineView
 
 ERRAND = "look at the machine"
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Quiet
-from app.services.model_views import ModelView
+from app.services.model_service import ModelView
 from app.settings.declarations import Settings
 
 LOOK = "first run: the best model"

@@ -12,7 +12,7 @@ from app.gui.sound.controller import LIST_SECONDS, DeviceLister
 from app.gui.sound.device_picker import DevicePicker
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 
 LIST = "first run: list the devices"
 
@@ -24,7 +24,7 @@ class SoundPage(Page):
     testing = Signal(bool)
 
     def __init__(
-        self, service: SoundService | None, list_devices: DeviceLister, background: BackgroundTasks, parent: QWidget
+        self, service: SoundTestService | None, list_devices: DeviceLister, background: BackgroundTasks, parent: QWidget
     ) -> None:
         self.title = self.tr("Sound")
         self.words = self.tr("Say something, and see that you are understood.")

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
 
 from app.gui.first_run.parts import ChoiceCard, Page
 from app.gui.widgets.pick_list import PickList
-from app.services.machine_views import FrontEndFit, MachineView
+from app.services.machine_service import FrontEndFit, MachineView
 
 ALWAYS = "cascade"
 """The front-end that runs anywhere, and has nothing to download."""

@@ -28,8 +28,9 @@ from app.gui.sound.controller import DeviceLister
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.machine_views import FrontEndFit, MachineService, MachineView
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.machine_service import FrontEndFit, MachineService, MachineView
+from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
 
 WIDTH_PX, HEIGHT_PX = 660, 560
@@ -70,7 +71,7 @@ class FirstRun(Panel):
         weights: WeightsController | None = None,
         graphics: GraphicsController | None = None,
         service: BackendService | None = None,
-        sound_service: SoundService | None = None,
+        sound_service: SoundTestService | None = None,
         models: ModelsController | None = None,
     ) -> None:
         super().__init__(parent)

@@ -18,7 +18,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
-from app.settings.declarations import APP_ID
+from app.settings.paths import APP_ID
 
 PORTAL = "org.freedesktop.portal.Desktop"
 PATH = "/org/freedesktop/portal/desktop"

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.model_views import ModelKind, ModelView
+from app.services.model_service import ModelKind, ModelView
 
 LIST, WORK, HEAR = "models: list", "models: work", "models: hear"
 KEY = Qt.ItemDataRole.UserRole

@@ -21,7 +21,7 @@ from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
 from app.gui.hotkeys.key_field import KeyField
 from app.gui.settings.editor import Editor
 from app.gui.shell.translation import said
-from app.settings.declarations import Setting
+from app.settings.setting import Setting
 
 
 class Line(Editor):

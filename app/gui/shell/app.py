@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from app.conversation.events import Event
-from app.demo.base import DemoOrder, DemoService
+from app.demo.base import DemoOrder
+from app.demo.service import DemoService
 from app.diagnostics.logs import watch_exceptions
 from app.gui.logs.table_model import LogSource
 from app.gui.shell.daemon_executor import DaemonExecutor
@@ -32,13 +33,15 @@ from app.gui.widgets.theme import apply_theme
 from app.history.base import HistoryService
 from app.platform import single_instance
 from app.platform.resources import resource
-from app.services.graphics_views import GraphicsService
-from app.services.machine_views import MachineService
-from app.services.model_views import ModelLibrary
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.graphics_service import GraphicsService
+from app.services.machine_service import MachineService
+from app.services.model_service import ModelService
+from app.services.sound_service import SoundTestService
 from app.session.control import SessionFactory, WeightsStore
 from app.session.errors import UserError
-from app.settings.declarations import APP_ID, APP_NAME, Settings
+from app.settings.declarations import Settings
+from app.settings.paths import APP_ID, APP_NAME
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
 """Inside its `with` the given function is called, on any thread, when devices have come or gone."""
@@ -58,9 +61,9 @@ def run_window(
     list_devices: DeviceLister,
     choices: WindowChoices,
     weights: WeightsStore | None = None,
-    models: ModelLibrary | None = None,
+    models: ModelService | None = None,
     service: BackendService | None = None,
-    sound_service: SoundService | None = None,
+    sound_service: SoundTestService | None = None,
     history: Callable[[], HistoryService] | None = None,
     machine: MachineService | None = None,
     graphics: GraphicsService | None = None,

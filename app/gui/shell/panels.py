@@ -24,8 +24,9 @@ from app.gui.sound.controller import DeviceLister, SoundController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.state.settings_controller import SettingsController
-from app.services.machine_views import MachineService
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.machine_service import MachineService
+from app.services.sound_service import SoundTestService
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
@@ -68,7 +69,7 @@ class Panels(QObject):
         weights: WeightsController | None = None,
         graphics: GraphicsController | None = None,
         service: BackendService | None = None,
-        sound_service: SoundService | None = None,
+        sound_service: SoundTestService | None = None,
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
         models: ModelsController | None = None,

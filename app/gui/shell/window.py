@@ -16,7 +16,8 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QMoveEvent, QResizeEvent, Q
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.demo.base import DemoOrder, DemoService
+from app.demo.base import DemoOrder
+from app.demo.service import DemoService
 from app.gui.backends.controller import BackendsController
 from app.gui.backends.model_lists import ModelLists
 from app.gui.conversations.conversation_controller import ConversationController
@@ -54,12 +55,14 @@ from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.history.base import ConversationView, HistoryService, KeptTalk
-from app.services.graphics_views import GraphicsService
-from app.services.machine_views import MachineService
-from app.services.model_views import ModelLibrary
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.graphics_service import GraphicsService
+from app.services.machine_service import MachineService
+from app.services.model_service import ModelService
+from app.services.sound_service import SoundTestService
 from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
-from app.settings.declarations import Settings, default_path
+from app.settings.declarations import Settings
+from app.settings.paths import default_path
 
 LEAST_PX = 860, 480
 
@@ -80,14 +83,14 @@ class MainWindow(QMainWindow):
         choices: WindowChoices,
         weights: WeightsStore | None = None,
         service: BackendService | None = None,
-        sound_service: SoundService | None = None,
+        sound_service: SoundTestService | None = None,
         history: HistoryService | None = None,
         machine: MachineService | None = None,
         graphics: GraphicsService | None = None,
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
         demo: DemoService | None = None,
-        models: ModelLibrary | None = None,
+        models: ModelService | None = None,
         watch: Callable[[e.Event], None] = lambda event: None,
     ) -> None:
         super().__init__()

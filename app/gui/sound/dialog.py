@@ -17,7 +17,7 @@ from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Panel, Quiet
 from app.platform import single_instance
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
 
 WIDTH_PX = 600
@@ -40,7 +40,9 @@ class SoundDialog(Panel):
     keys_typed = Signal(bool)
     """Keys are about to be typed into a field, or no longer: meanwhile the hotkeys should take none."""
 
-    def __init__(self, settings: Settings, service: SoundService, background: BackgroundTasks, parent: QWidget) -> None:
+    def __init__(
+        self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.entitle(self.tr("Sound"))
         self.setMinimumWidth(WIDTH_PX)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
 from app.conversation import events as e
 from app.gui.backends.prices_dialog import CACHED, MODEL, READ, WRITTEN, PricesDialog, as_price, price_text
 from app.gui.widgets.palette import Look
-from app.services.protocols import PriceRow
+from app.services.price_service import Price, PriceRow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -98,8 +98,8 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
         dialog.save_button.click()
     assert not dialog.isVisible()
     (rows,) = service.kept
-    assert rows[GPT] == PriceRow("gpt-4.1", 1.5, 1.5, 8.0, (2.0, 0.5, 8.0))
-    assert rows[QWEN] == PriceRow("qwen/qwen3-30b", 0.1, 0.05, 0.3)
+    assert rows[GPT] == PriceRow("gpt-4.1", Price(1.5, 1.5, 8.0), Price(2.0, 0.5, 8.0))
+    assert rows[QWEN] == PriceRow("qwen/qwen3-30b", Price(0.1, 0.05, 0.3))
     assert rows[OPUS] == service.rows[OPUS] and len(rows) == 4
 
 
@@ -169,7 +169,7 @@ def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -
     dialog.add_button.click()  # and nothing is entered
     dialog.save_button.click()
     assert [row.model for row in service.kept[0]] == ["gpt-4.1", "gpt-4.1-mini", "claude-opus-4-1", "mine/xl"]
-    assert service.kept[0][3] == PriceRow("mine/xl", 1.0, 1.0, 2.0)
+    assert service.kept[0][3] == PriceRow("mine/xl", Price(1.0, 1.0, 2.0))
 
 
 def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: FakePrices) -> None:
@@ -182,7 +182,7 @@ def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: Fake
     assert texts(dialog, OPUS) == ["claude-opus-4-1", "15.00", "1.50", "75.00"]
     assert not dialog.back_button.isEnabled() and not dialog.answer.isVisible()
     dialog.save_button.click()
-    assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", 15.0, 1.5, 75.0, (15.0, 1.5, 75.0))
+    assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", Price(15.0, 1.5, 75.0), Price(15.0, 1.5, 75.0))
 
 
 def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDialog, service: FakePrices) -> None:
@@ -210,7 +210,7 @@ def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog)
 
 def test_the_row_that_is_wrong_stays_in_full_view(dialog: PricesDialog, service: FakePrices, qtbot) -> None:
     dialog.close()
-    service.rows = tuple(PriceRow(f"model-{number:02}", 1.0, 1.0, 2.0) for number in range(40))
+    service.rows = tuple(PriceRow(f"model-{number:02}", Price(1.0, 1.0, 2.0)) for number in range(40))
     dialog.open_with()
     qtbot.waitUntil(dialog.isActiveWindow)
     view = dialog.view
@@ -276,7 +276,7 @@ def test_every_control_is_named_whole_and_reached_by_tab(dialog: PricesDialog, s
     if long:
         dialog.close()
         service.problem = "A sentence that is long enough to need two lines. " * 3
-        service.rows = (PriceRow(LONG.lower(), 123456.125, 0.0000001, 75.0),) * 30
+        service.rows = (PriceRow(LONG.lower(), Price(123456.125, 0.0000001, 75.0)),) * 30
         dialog.open_with(LONG)
         dialog.resize(dialog.minimumSize())
     QApplication.processEvents()
@@ -355,7 +355,7 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         for column, price in ((READ, "1"), (WRITTEN, "2")):
             enter(dialog, 4, column, price)
         dialog.save_button.click()
-        assert prices.kept[0][4] == PriceRow("theirs-7b", 1.0, 1.0, 2.0)
+        assert prices.kept[0][4] == PriceRow("theirs-7b", Price(1.0, 1.0, 2.0))
         assert not conversation.cost_words.isVisible()
         conversation.prices_button.click()
         window.close()

@@ -15,9 +15,8 @@ from app.backend.base import Usage
 from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.platform.resources import resource
-from app.services import backends, user_lists
-from app.services.protocols import PriceRow, PriceService
-from app.services.user_lists import PriceList
+from app.services import backends, price_service
+from app.services.price_service import PriceRow, PriceService
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -30,10 +29,10 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceService]:
-    for module in (user_lists, backends):
+    for module in (price_service, backends):
         monkeypatch.setattr(module, "prices_path", lambda: path)
     backends.price_table.cache_clear()
-    yield PriceList()
+    yield PriceService()
     backends.price_table.cache_clear()
 
 
@@ -121,9 +120,9 @@ def test_the_apps_rows_and_the_users_are_told_apart(book: PriceService, path: Pa
     rows, problem = book.prices()
     by_name = {row.model: row for row in rows}
     assert problem == "" and list(by_name) == [*own, "mine"]
-    assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", 9, 9, 9, (2, 0.5, 8))
-    assert by_name["mine"] == PriceRow("mine", 1, 0, 2)
-    assert by_name["gpt-5"].shipped == (1.25, 0.125, 10)
+    assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", Price(9, 9, 9), Price(2, 0.5, 8))
+    assert by_name["mine"] == PriceRow("mine", Price(1, 0, 2))
+    assert by_name["gpt-5"].shipped == Price(1.25, 0.125, 10)
     book.keep_prices(rows, rows)
     assert list(models(path)) == ["gpt-4.1", "mine"]
 
@@ -136,7 +135,11 @@ def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now
     path.write_text(json.dumps({"models": rows}))
     shown, _ = book.prices()
     path.write_text(json.dumps({"models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}}))
-    kept = [replace(row, tokens_out=9) if row.model == "a" else row for row in shown if row.model != "c"]
+    kept = [
+        replace(row, price=replace(row.price, tokens_out=9)) if row.model == "a" else row
+        for row in shown
+        if row.model != "c"
+    ]
     book.keep_prices(kept, shown)
     assert models(path) == {
         "a": {"in": 1, "out": 9, "note": "hers"},
@@ -167,7 +170,7 @@ def test_a_saved_table_counts_at_once(book: PriceService) -> None:
     backend = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
     usage, choice = Usage(1_000_000, 0, 0), BackendChoice("compatible", "mine-2026-01-01")
     assert backends.cost(backend, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
-    book.keep_prices([*book.prices()[0], PriceRow("mine", 4, 4, 4)], book.prices()[0])
+    book.keep_prices([*book.prices()[0], PriceRow("mine", Price(4, 4, 4))], book.prices()[0])
     assert backends.cost(backend, usage) == 4 and book.unpriced(choice) is None
     book.keep_prices([row for row in book.prices()[0] if row.model != "mine"], book.prices()[0])
     assert backends.cost(backend, usage) is None
@@ -176,7 +179,7 @@ def test_a_saved_table_counts_at_once(book: PriceService) -> None:
 def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceService, path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved") as told:
-        book.keep_prices([PriceRow("mine", 4, 4, 4)], ())
+        book.keep_prices([PriceRow("mine", Price(4, 4, 4))], ())
     assert str(path.parent) in str(told.value) and str(told.value).endswith("save again.")
     assert "mine" not in [row.model for row in book.prices()[0]]
 

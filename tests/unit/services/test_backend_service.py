@@ -16,8 +16,8 @@ import app.services.backend_service
 from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
 from app.services.api_keys import KeyStore
-from app.services.backend_service import KEPT_SECONDS, ProviderDirectory
-from app.services.protocols import BackendService
+from app.services.backend_service import KEPT_SECONDS, BackendService
+from app.services.provider_keys import required_names
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
@@ -49,8 +49,7 @@ class Place:
         self.environment = environment
         self.now = 0.0
         self.keys = KeyStore(environment=self.environment, open_keyring=(lambda: ring) if ring else no_keyring)
-        self.service = ProviderDirectory(self.keys, clock=lambda: self.now)
-        self.checked: BackendService = self.service
+        self.service = BackendService(self.keys, clock=lambda: self.now)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +76,7 @@ def test_every_provider_is_on_view_and_the_router_where_there_is_one() -> None:
     assert list(views) == list(PROVIDERS)
     assert views["openai"].wants_key and views["openai"].key_name == "OPENAI_API_KEY" and views["openai"].suggestions
     assert views["embedded"].url is None and views["compatible"].url == "" and views["ollama"].can_pull
-    router = ProviderDirectory(KeyStore(environment={}), router=lambda: None).providers[-1]
+    router = BackendService(KeyStore(environment={}), router=lambda: None).providers[-1]
     assert (router.key, router.label, router.url) == (ROUTER, "Router: by kind of question", None)
 
 
@@ -95,7 +94,7 @@ async def test_a_list_is_kept_for_ten_minutes_and_asked_anew_when_told_to() -> N
         assert await place.service.models(compatible(url)) == ("three", "four")[1:]
         # A key may open other models: they are another list.
         script.models = ["five"]
-        place.environment[place.service.names_for_key(compatible(url))[0]] = "key"
+        place.environment[required_names(compatible(url))[0]] = "key"
         assert await place.service.models(compatible(url)) == ("five",)
     with pytest.raises(UserError, match="Start it"):
         await place.service.models(compatible(url), fresh=True)
@@ -131,7 +130,7 @@ async def test_what_has_no_list_has_none() -> None:
     place = Place()
     assert await place.service.models(BackendChoice("embedded")) == ()
     assert await place.service.models(BackendChoice(ROUTER)) == ()
-    with pytest.raises(UserError, match="no brain called"):
+    with pytest.raises(UserError, match="called “hal9000”"):
         await place.service.models(BackendChoice("hal9000"))
 
 
@@ -232,7 +231,7 @@ async def test_a_test_ends_in_time_and_always_closes(fake: Fake, monkeypatch: py
 
 
 async def test_the_router_is_tested_like_any_other(fake: Fake) -> None:
-    assert "fake-1 at Fake answers" in await ProviderDirectory(Place().keys, router=lambda: fake).test(
+    assert "fake-1 at Fake answers" in await BackendService(Place().keys, router=lambda: fake).test(
         BackendChoice(ROUTER)
     )
     with pytest.raises(UserError, match="no router"):
@@ -304,8 +303,8 @@ async def test_a_key_for_what_takes_none_and_one_that_is_none_are_sentences() ->
         (BackendChoice("embedded"), "takes no key"),
         (BackendChoice("ollama", "", "http://h:1"), "takes no key"),
         (BackendChoice("compatible"), "server's address"),
-        (BackendChoice("hal9000"), "no brain called"),
-        (BackendChoice(ROUTER), "no brain called"),
+        (BackendChoice("hal9000"), "no back-end called"),
+        (BackendChoice(ROUTER), "no back-end called"),
     ):
         assert await service.key_place(choice) == "none"
         with pytest.raises(UserError, match=words):

@@ -1,4 +1,4 @@
-"""The desk for sound over stand-in devices with the real ears: speech loud, quiet, cut off, in noise, and none."""
+"""Sound tests over stand-in devices with the real recogniser: speech loud, quiet, cut off, in noise, and none."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from app.audio.io.errors import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold, same_words
 from app.models.locations import default_model
-from app.services.protocols import Clip, SoundService
-from app.services.sound_service import SENTENCE, SoundTester, chime
+from app.services.sound_service import SENTENCE, Clip, SoundTestService, chime
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError
@@ -104,7 +103,7 @@ class Sink:
 
 
 @cache
-def ears() -> WhisperDecoder:
+def recogniser() -> WhisperDecoder:
     return WhisperDecoder(default_model("stt"))
 
 
@@ -117,8 +116,8 @@ class Booth:
         self.voice = ScriptedVoice()
         self.levels: list[tuple[float, bool]] = []
         self.asked: list[str | None] = []
-        made: dict[str, Any] = {"ears": ears, "voice": lambda: self.voice} | changed
-        self.booth: SoundService = SoundTester(
+        made: dict[str, Any] = {"recogniser": recogniser, "voice": lambda: self.voice} | changed
+        self.booth: SoundTestService = SoundTestService(
             microphone=lambda name: self.asked.append(name) or self.source,  # type: ignore[func-returns-value]
             loudspeaker=lambda name: self.asked.append(name) or self.sink,  # type: ignore[func-returns-value]
             **made,
@@ -369,11 +368,11 @@ async def test_a_loudspeaker_that_takes_no_sound_is_not_waited_for_for_ever(monk
     assert place.sink.open == 0
 
 
-async def test_ears_that_are_not_there_say_so_and_close_the_microphone() -> None:
+async def test_a_missing_recogniser_says_so_and_close_the_microphone() -> None:
     def none() -> Any:
         raise TranscriberError("The speech recognition model is not installed.")
 
-    place = Booth(ears=none)
+    place = Booth(recogniser=none)
     with pytest.raises(UserError, match="model is not installed"):
         await place.test()
     assert place.source.open == 0
