@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from app.demo.base import DemoBackend, DemoFrontEnd, DemoPlan, DemoProgress, DemoQuestion, DemoResult
-from app.demo.run import duration, stations
+from app.demo.plan import duration, stations
 from app.gui.demo.descriptions import DemoWords
 from app.gui.demo.result_page import DemoPage
 from app.gui.widgets.panel import Panel, Quiet

@@ -17,8 +17,9 @@ from app import main as compose
 from app.cli.parser import main
 from app.demo import run
 from app.demo.base import DemoOrder, DemoPlan, DemoProgress, DemoResult, chosen_backends
+from app.demo.plan import duration, stations
 from app.demo.report import document, lines
-from app.demo.run import DemoRunner, duration, stations
+from app.demo.run import DemoRunner
 from app.demo.service import QUESTIONS as ASKED
 from app.demo.service import DemoService
 from app.demo.stage import HeadlessStage
@@ -162,11 +163,11 @@ async def test_a_talk_that_breaks_off_is_noted_and_the_next_one_begins() -> None
 
 async def test_an_answer_that_is_over_too_soon_is_not_changed() -> None:
     result = await tour(ScriptedDemoService(voices={"": Voice(words="no idea")}), QUICK)
-    assert "over before the brain could be changed" in result.swaps[0].trouble
+    assert "over before the model could be changed" in result.swaps[0].trouble
 
 
 async def test_a_session_that_falls_silent_does_not_hold_the_tour_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "DEAF_SECONDS", 0.05)
+    monkeypatch.setattr(run, "EVENTS_WITHIN_SECONDS", 0.05)
     service = ScriptedDemoService()
     stage = HeadlessStage(service)
 
