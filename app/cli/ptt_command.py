@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
 
 from app.platform import single_instance
 
+TYPE_CHECKING = False  # `typing` takes too long to import
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from app.cli.output import Terminal
 

@@ -1,4 +1,4 @@
-"""Tell how this copy of the app was installed, in which version, and which command completes it."""
+"""Tells how this copy of the app was installed, in which version, and which command completes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHECKOUT, WHEEL = "checkout", "wheel"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """`kind`: "checkout", "wheel", or what the installer wrote down ("deb", "run", ...). Empty strings: not known."""
+    """How the app was installed. `kind`: "checkout", "wheel", or the installer's ("deb", "run", ...)."""
 
     kind: str
     version: str
@@ -24,7 +24,7 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Read what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
+    """Reads what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
     root = Path(__file__).resolve().parents[2]
     try:
         written = json.loads((root / "installed.json").read_text("utf-8"))
@@ -43,13 +43,13 @@ def installed() -> Installed:
 
 
 def completing_command() -> str:
-    """Return the command that installs what is missing of the app's packages and models."""
+    """Returns the command that installs the missing packages and models of the app."""
     commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop models get default"}
     return commands.get(installed().kind, "kame-desktop repair")
 
 
 def packages_command() -> str:
-    """Return the command that installs the app's Python packages anew."""
+    """Returns the command that installs the app's Python packages again."""
     commands = {
         CHECKOUT: "python3 packaging/bootstrap.py setup",
         WHEEL: 'uv tool install --force "kame-desktop[embedded] @ FILE.whl"',
@@ -58,7 +58,7 @@ def packages_command() -> str:
 
 
 def card_command() -> str:
-    """Return the command that installs what a graphics card needs."""
+    """Returns the command that installs what a graphics card needs."""
     commands = {
         CHECKOUT: "python3 packaging/bootstrap.py setup",
         # The package registry's torch for Windows has no CUDA.
