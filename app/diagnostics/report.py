@@ -21,7 +21,7 @@ from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.diagnostics.logs import LogEntry
 from app.diagnostics.machine import CARD_SECONDS, Card, System, bounded, probe_card, probe_system
-from app.diagnostics.redaction import LEFT_OUT, Redactor, Silence, redactor
+from app.diagnostics.redaction import LEFT_OUT, Redactor, WordRedactor, redactor
 from app.platform import nvidia
 from app.settings.declarations import Settings, declarations
 
@@ -156,7 +156,7 @@ def diagnostics(
     """Writes the report as Markdown, without keys, and without what was said unless `with_words`."""
     hide = hide or redactor()
     hide.learn(os.environ)
-    silent = (lambda text: text) if with_words else Silence([*notes.words(), settings.persona])
+    without_words = (lambda text: text) if with_words else WordRedactor([*notes.words(), settings.persona])
     memory = f"{system.memory / 2**30:.1f} GiB" if system.memory else "not known"
     blocks = [
         _section(
@@ -175,11 +175,11 @@ def diagnostics(
         _section("Talk", [*notes.parts.items(), ("Seconds", f"{notes.last_at:.0f}")] if notes.counts else []),
         *(_section(title, facts) for title, facts in more),
         _section("Events", [(name, f"{count:,}") for name, count in notes.counts.most_common()]),
-        _section("Failures", [(f"{at:.1f} s, {source}", silent(said)) for at, source, said in notes.failures]),
+        _section("Failures", [(f"{at:.1f} s, {source}", without_words(said)) for at, source, said in notes.failures]),
     ]
     if with_words:
         blocks.append(_said(notes.transcripts))
-    lines = "\n".join(silent(entry.text()) for entry in log[-LOG_LINES:])
+    lines = "\n".join(without_words(entry.text()) for entry in log[-LOG_LINES:])
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", lines))])
     blocks.append(f"## Log\n\n{fence}\n{lines or 'empty'}\n{fence}")
     text = "# KAME diagnostics\n\n" + "\n\n".join(blocks) + "\n"

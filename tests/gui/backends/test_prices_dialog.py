@@ -132,7 +132,7 @@ def test_what_is_no_price_is_refused_and_nothing_is_lost(
     enter(dialog, QWEN, column, "3" if column != MODEL else "qwen/qwen3-30b")
     assert not dialog.answer.isVisible()
     dialog.save_button.click()
-    assert service.kept[0][OPUS].tokens_in == 11.0
+    assert service.kept[0][OPUS].price.tokens_in == 11.0
 
 
 def test_what_is_being_typed_is_saved_too(dialog: PricesDialog, service: FakePrices, qtbot) -> None:
@@ -142,7 +142,7 @@ def test_what_is_being_typed_is_saved_too(dialog: PricesDialog, service: FakePri
     assert editor(dialog).accessibleName() == "gpt-4.1-mini: Written"
     QTest.keyClick(dialog, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(lambda: bool(service.kept))
-    assert service.kept[0][MINI].tokens_out == 7.25
+    assert service.kept[0][MINI].price.tokens_out == 7.25
 
 
 def test_the_apps_own_names_stay_and_escape_leaves_a_cell_as_it_was(dialog: PricesDialog) -> None:
@@ -190,7 +190,7 @@ def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDi
     dialog.open_with("other")  # it stands there already: what is typed stays
     assert texts(dialog, GPT)[READ] == "5.00" and texts(dialog, 4)[MODEL] == "other"
     dialog.close_button.click()
-    service.rows = (replace(service.rows[GPT], tokens_out=1.0),)
+    service.rows = (replace(service.rows[GPT], price=Price(2.0, 0.5, 1.0)),)
     dialog.open_with()
     assert service.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
 
@@ -268,7 +268,7 @@ def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
     assert dialog.isVisible() and dialog.answer.text() == str(service.refusal) and texts(dialog, GPT)[READ] == "3.00"
     service.refusal = None
     dialog.save_button.click()
-    assert not dialog.isVisible() and service.kept[0][GPT].tokens_in == 3.0
+    assert not dialog.isVisible() and service.kept[0][GPT].price.tokens_in == 3.0
 
 
 @pytest.mark.parametrize("long", [False, True])

@@ -273,7 +273,7 @@ def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
     row = place.row("temperature")
     assert row.editor.box.text() == "0.00" and row.reset.isVisible()
     QTest.keyClick(row.editor.box, Qt.Key.Key_Down)
-    assert place.told == [("temperature", -1.0)] and row.editor.box.text() == "the brain's own"
+    assert place.told == [("temperature", -1.0)] and row.editor.box.text() == "the model's own"
     QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
     assert place.told[1:] == [("temperature", 0.0)]
     assert place.row("cap_dollars").editor.box.text() == "no cap"
@@ -459,7 +459,7 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> 
         dialog.show_value(key, value)
     dialog.show_value("routes", "{}")  # isn't here: nothing to show
     assert {key: dialog.rows[key].value for key in others} == others and place.told == []
-    assert place.row("answer_mode").editor.list.currentText() == "When you have finished"
+    assert place.row("answer_mode").editor.list.currentText() == "When I have finished"
     assert place.row("oracle_lead_ms").editor.box.text() == "160 ms"
     assert place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
     assert dialog.rows["loudspeaker"].reset.isVisible()

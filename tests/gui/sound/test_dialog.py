@@ -435,7 +435,7 @@ class Ears:
 async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
     settings: Settings,
 ) -> None:
-    made = Booth(spoken(), ears=Ears)
+    made = Booth(spoken(), recogniser=Ears)
     async with opened(settings, made.booth) as place:
         place.tests.say_button.click()
         await until(lambda: not place.tests.testing)

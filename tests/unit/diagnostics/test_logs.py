@@ -22,7 +22,7 @@ from keyring.errors import NoKeyringError
 
 from app.diagnostics import log_writer, logs, redaction
 from app.diagnostics.logs import Log, start_logging, watch_exceptions
-from app.diagnostics.redaction import HIDDEN, Redactor, Silence
+from app.diagnostics.redaction import HIDDEN, Redactor, WordRedactor
 from app.services.api_keys import KeyStore
 from tests.support.leaks import SECRET, places_with
 
@@ -362,9 +362,9 @@ async def test_errors_that_nobody_catches_are_logged(kept: Log, monkeypatch: pyt
     assert kept.flush(5)
     found = {entry.message: entry for entry in kept.entries()}
     assert len(found) == 5 and not places_with(SECRET, texts=[entry.text() for entry in found.values()])
-    main = found["an error that nobody caught"]
+    main = found["uncaught error"]
     assert main.level == logging.CRITICAL and "ValueError: in the main thread" in main.details
-    assert "in another one" in found["an error that nobody caught, in the thread “worker”"].details
+    assert "in another one" in found["uncaught error in the thread “worker”"].details
     (ended,) = (entry for message, entry in found.items() if "__del__" in message)
     assert "ValueError: at its end" in ended.details
     assert "told of a task (“the sleeper”)" in found
@@ -431,11 +431,11 @@ def test_it_works_without_a_terminal(monkeypatch: pytest.MonkeyPatch, hide: Reda
 
 
 def test_what_was_said_is_taken_out_of_other_words() -> None:
-    silent = Silence(["My PIN is 4711, and I live in Berlin.", "Yes.", "code 9034A", ""])
+    silent = WordRedactor(["My PIN is 4711, and I live in Berlin.", "Yes.", "code 9034A", ""])
     assert silent("failed at “my pin is 4711, and I live”; yes") == "failed at “[words]”; yes"
     assert silent("the pin is not told") == "the pin is not told"
     assert silent("asked for CODE 9034a twice") == "asked for [words] twice"
-    assert Silence([])("as it is") == "as it is"
+    assert WordRedactor([])("as it is") == "as it is"
 
 
 def test_a_key_that_the_store_has_found_or_kept_is_in_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
