@@ -114,7 +114,7 @@ MACHINE = MachineView(
         MachineFinding("keys", "fair", "No key for a provider in the cloud; none is needed."),
     ),
     _fits(),
-    "16 GB card: KAME in int8, once its weights (16 GB) are here. Its brain is gemma3:4b, by Ollama.",
+    "16 GB card: KAME in int8, once its weights (16 GB) are here. Its model is gemma3:4b, by Ollama.",
     "kame",
     "int8",
     BackendChoice("ollama", "gemma3:4b", OLLAMA),
