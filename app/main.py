@@ -29,7 +29,7 @@ from app.models.store import Report, get_model
 from app.platform import nvidia
 from app.services import backends
 from app.services.api_keys import api_key
-from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style
+from app.session.control import SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
@@ -270,15 +270,9 @@ def hub_token() -> str:
 def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:
     """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `service` knows brains; None: a new one."""
     from app.demo.service import DemoService
-
-    return DemoService(session, service or _service(), USER_ERRORS, aloud=aloud)
-
-
-def _service() -> BackendService:
-    from app.services.api_keys import key_store
     from app.services.backend_service import BackendService
 
-    return BackendService(key_store(), router=lambda: backends.backend(BackendChoice(ROUTER)))
+    return DemoService(session, service or BackendService(), USER_ERRORS, aloud=aloud)
 
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
@@ -309,7 +303,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    service, graphics = _service(), GraphicsService()
+    service, graphics = BackendService(), GraphicsService()
     servers, problem = backends.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),

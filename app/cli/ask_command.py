@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.cli.backend_options import add_backend, choice_of, make_service, read_standard_input
+from app.cli.backend_options import add_backend, choice_of, read_standard_input
 from app.cli.output import Terminal
 from app.session.errors import UserError
 
@@ -73,9 +73,10 @@ class _Answer:
 async def _ask(args: argparse.Namespace, question: str, terminal: Terminal) -> int:
     from app.backend.base import BackendError, ChatRequest
     from app.conversation.prompt import ChatMessage, system_prompt
+    from app.services.backend_service import BackendService
 
     terminal.progress("Asking …")
-    backend = await make_service().make(choice_of(args))
+    backend = await BackendService().make(choice_of(args))
     answer, failure = _Answer(), ""
     try:
         await backend.open()

@@ -1,17 +1,12 @@
-"""The options that choose a back-end, and what commands need to use one without a session."""
+"""The options that choose a back-end, and standard input."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import sys
-from typing import TYPE_CHECKING
 
-from app.session.control import ROUTER, BackendChoice
-
-if TYPE_CHECKING:
-    from app.backend.base import Backend
-    from app.services.backend_service import BackendService
+from app.session.control import BackendChoice
 
 
 def add_backend(parser: argparse.ArgumentParser) -> None:
@@ -26,19 +21,6 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
 def choice_of(args: argparse.Namespace) -> BackendChoice:
     """The choice that these options make: a server's address alone will do."""
     return BackendChoice(args.backend or ("compatible" if args.base_url else "embedded"), args.model, args.base_url)
-
-
-def make_service() -> BackendService:
-    """Makes the service with this process's keys."""
-    from app.services.api_keys import key_store
-    from app.services.backend_service import BackendService
-
-    def router() -> Backend:
-        from app.services.backends import backend
-
-        return backend(BackendChoice(ROUTER))
-
-    return BackendService(key_store(), router=router)
 
 
 def read_standard_input() -> str:

@@ -11,7 +11,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
-from app.cli.backend_options import make_service, read_standard_input
+from app.cli.backend_options import read_standard_input
 from app.cli.output import Terminal
 from app.session.control import BackendChoice
 from app.session.errors import UserError
@@ -46,8 +46,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs the command; returns the exit code. Raises UserError."""
+    from app.services.backend_service import BackendService
+
     work = {"set": _set, "test": _test, "forget": _forget, "list": _list}[args.keys]
-    return work(BackendChoice(args.provider, "", args.base_url), terminal, make_service())
+    return work(BackendChoice(args.provider, "", args.base_url), terminal, BackendService())
 
 
 def _set(choice: BackendChoice, terminal: Terminal, service: BackendService) -> int:

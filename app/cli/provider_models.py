@@ -7,7 +7,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from app.backend.address import without_secrets
-from app.cli.backend_options import make_service
 from app.cli.output import Terminal
 from app.platform.installation import completing_command
 from app.session.control import ROUTER, BackendChoice
@@ -23,14 +22,18 @@ CLOUD_SECONDS = 10.0
 
 def list_models(args: argparse.Namespace, terminal: Terminal) -> int:
     """Lists the models that the back-end `args.provider` offers, or all of them; the exit code. Raises UserError."""
-    return asyncio.run(_list(args, terminal, make_service()))
+    from app.services.backend_service import BackendService
+
+    return asyncio.run(_list(args, terminal, BackendService()))
 
 
 def pull_model(args: argparse.Namespace, terminal: Terminal) -> int:
     """Pulls the model `args.name` with Ollama; the exit code. Raises UserError."""
+    from app.services.backend_service import BackendService
+
     choice = BackendChoice(args.provider or "ollama", args.name, args.base_url)
     try:
-        asyncio.run(make_service().pull(choice, lambda words, share: terminal.progress(f"{share:4.0%}  {words}")))
+        asyncio.run(BackendService().pull(choice, lambda words, share: terminal.progress(f"{share:4.0%}  {words}")))
     except KeyboardInterrupt:
         raise UserError(
             "The download was stopped. What has been downloaded is kept; the same command continues from there."

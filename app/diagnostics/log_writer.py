@@ -15,9 +15,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from logging.handlers import QueueHandler, RotatingFileHandler
 from queue import SimpleQueue
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from app.diagnostics.redaction import Redactor
 
@@ -31,12 +32,26 @@ LONGEST, LONGEST_TRACE = 4_000, 20_000
 _UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
-class Line(Protocol):
-    """A log line."""
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
+    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
+    """
+
+    number: int
+    at: float
+    level: int
+    where: str
+    message: str
+    details: str = ""
+    thread: str = ""
 
     def text(self) -> str:
-        """The line as it is written to the file."""
-        ...
+        """The entry as it is written to the file, with further lines indented."""
+        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
+        head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
+        body = "\n".join(filter(None, (self.message, self.details.rstrip())))
+        return head + body.replace("\n", "\n    ")
 
 
 class FlushMarker:
@@ -87,7 +102,7 @@ class Writer(logging.Handler):
 
     def __init__(
         self,
-        keep: Callable[..., Line],
+        keep: Callable[..., LogEntry],
         hide: Redactor,
         file: RotatingFileHandler | None,
         stream: TextIO | None,

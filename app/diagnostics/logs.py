@@ -12,17 +12,15 @@ import os
 import queue
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from logging.handlers import QueueListener, RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
 import platformdirs
 
-from app.diagnostics.log_writer import FlushMarker, PrivateFile, RecordQueue, Writer
+from app.diagnostics.log_writer import FlushMarker, LogEntry, PrivateFile, RecordQueue, Writer
 from app.diagnostics.redaction import Redactor, redactor
 from app.settings.paths import APP_NAME
 
@@ -31,28 +29,6 @@ KEPT = 2_000
 FILE_BYTES, FILES = 1_000_000, 3
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class LogEntry:
-    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
-    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
-    """
-
-    number: int
-    at: float
-    level: int
-    where: str
-    message: str
-    details: str = ""
-    thread: str = ""
-
-    def text(self) -> str:
-        """The entry as it is written to the file, with further lines indented."""
-        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
-        head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
-        body = "\n".join(filter(None, (self.message, self.details.rstrip())))
-        return head + body.replace("\n", "\n    ")
 
 
 class Log:

@@ -44,26 +44,23 @@ def installed() -> Installed:
 
 def completing_command() -> str:
     """Returns the command that installs the missing packages and models of the app."""
-    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop models get default"}
-    return commands.get(installed().kind, "kame-desktop repair")
+    return _command("kame-desktop models get default", "kame-desktop repair")
 
 
 def packages_command() -> str:
     """Returns the command that installs the app's Python packages again."""
-    commands = {
-        CHECKOUT: "python3 packaging/bootstrap.py setup",
-        WHEEL: 'uv tool install --force "kame-desktop[embedded] @ FILE.whl"',
-    }
-    return commands.get(installed().kind, "kame-desktop repair")
+    return _command('uv tool install --force "kame-desktop[embedded] @ FILE.whl"', "kame-desktop repair")
 
 
 def card_command() -> str:
     """Returns the command that installs what a graphics card needs."""
-    commands = {
-        CHECKOUT: "python3 packaging/bootstrap.py setup",
-        # The package registry's torch for Windows has no CUDA.
-        WHEEL: "uv tool install --force"
-        + (" --torch-backend auto" if sys.platform == "win32" else "")
-        + ' "kame-desktop[embedded,gpu] @ FILE.whl"',
-    }
-    return commands.get(installed().kind, "kame-desktop card install")
+    # The package registry's torch for Windows has no CUDA.
+    torch = " --torch-backend auto" if sys.platform == "win32" else ""
+    return _command(
+        f'uv tool install --force{torch} "kame-desktop[embedded,gpu] @ FILE.whl"', "kame-desktop card install"
+    )
+
+
+def _command(of_wheel: str, of_installer: str) -> str:
+    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: of_wheel}
+    return commands.get(installed().kind, of_installer)

@@ -18,7 +18,8 @@ from typing import Any, TypeVar
 from app.backend import PROVIDERS, find_spec, make_backend
 from app.backend.base import BackendError, ChatRequest, text_of
 from app.conversation.prompt import ChatMessage
-from app.services.api_keys import KeyPlace, KeyStore
+from app.services import backends
+from app.services.api_keys import KeyPlace, KeyStore, key_store
 from app.services.price_service import PriceService
 from app.services.provider_keys import ProviderKeys, display_name, names_of
 from app.services.tool_server_service import ToolServerService
@@ -61,22 +62,12 @@ class Offer:
 
 
 class BackendService:
-    """Providers, their models, keys, prices and tool servers. No coroutine blocks the loop.
+    """Providers, their models, keys, prices and tool servers. No coroutine blocks the loop."""
 
-    `router` makes the router's back-end; without it no router is offered.
-    """
-
-    def __init__(
-        self,
-        keys: KeyStore,
-        *,
-        router: Callable[[], Any] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.keys = ProviderKeys(keys)
+    def __init__(self, keys: KeyStore | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.keys = ProviderKeys(keys or key_store())
         self.prices = PriceService()
         self.tool_servers = ToolServerService()
-        self._router = router
         self._clock = clock
         self._offers: dict[tuple[str, str, bool], tuple[float, Offer]] = {}
         views = [
@@ -91,9 +82,7 @@ class BackendService:
             )
             for key, spec in PROVIDERS.items()
         ]
-        if router is not None:
-            views.append(ProviderView(ROUTER, "Router: by kind of question"))
-        self.providers: tuple[ProviderView, ...] = tuple(views)
+        self.providers = (*views, ProviderView(ROUTER, "Router: by kind of question"))
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
         """Lists the models of a provider, or suggestions where it can't be asked yet; `fresh` asks the server again.
@@ -199,9 +188,7 @@ class BackendService:
 
         def make() -> Any:
             if choice.provider == ROUTER:
-                if self._router is None:
-                    raise BackendError("There is no router to ask. Choose a model.", "setup")
-                return self._router()
+                return backends.backend(choice)
             needs = find_spec(choice.provider).needs
             with _importing:
                 # First, whatever the back-end: openai looks into httpx wherever it is loaded, and stumbles over one

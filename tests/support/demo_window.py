@@ -24,7 +24,6 @@ from app.gui.demo.controller import DemoController
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
-from app.services.api_keys import key_store
 from app.services.backend_service import BackendService
 
 
@@ -49,7 +48,7 @@ async def run(folder: Path) -> int:
 
     manager = SessionManager(compose.device_session, hear, window)
     background = BackgroundTasks(window)
-    service = OneAnswerMode(compose.session, BackendService(key_store()), compose.USER_ERRORS)
+    service = OneAnswerMode(compose.session, BackendService(), compose.USER_ERRORS)
     room = DemoController(service, manager, background, window)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     room.failed.connect(lambda sentence: print(sentence, file=sys.stderr))

@@ -1,6 +1,4 @@
-"""The swap demo without a window: its way, its times, what it does when something fails or somebody stops it; its desk;
-and the second embedded brain's weights.
-"""
+"""The swap demo without a window: its plan, its times, failures and cancelling; and its service."""
 
 from __future__ import annotations
 
@@ -243,7 +241,7 @@ def test_the_command_runs_without_a_window(
 
 
 class Keys:
-    """A desk with a key for OpenAI and an Ollama with three models."""
+    """A back-end service with a key for OpenAI and an Ollama with three models."""
 
     def __init__(self, offer: Offer | UserError) -> None:
         self._offer = offer
@@ -261,13 +259,13 @@ class Keys:
 async def test_the_service_finds_backends_and_marks_those_that_cost_money(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.demo.service.is_here", lambda key: key in ("smollm2-135m", "qwen2.5-coder-0.5b"))
     models = Offer(("gemma3:4b", "nomic-embed-text", "qwen3:4b", "llama3.2", "big:cloud"), True)
-    booth = DemoService(None, Keys(models), ())  # type: ignore[arg-type]
-    found = await booth.backends()
+    service = DemoService(None, Keys(models), ())  # type: ignore[arg-type]
+    found = await service.backends()
     here = [backend.label for backend in found if not backend.costs]
     assert here == ["SmolLM2 135M", "Qwen 2.5 Coder 0.5B", "Ollama: gemma3:4b", "Ollama: qwen3:4b"]
     assert [backend.choice.provider for backend in found if backend.costs] == ["openai"]
-    booth = DemoService(None, Keys(UserError("It doesn't run.")), ())  # type: ignore[arg-type]
-    assert [backend.label for backend in await booth.backends() if not backend.costs] == [
+    service = DemoService(None, Keys(UserError("It doesn't run.")), ())  # type: ignore[arg-type]
+    assert [backend.label for backend in await service.backends() if not backend.costs] == [
         "SmolLM2 135M",
         "Qwen 2.5 Coder 0.5B",
     ]

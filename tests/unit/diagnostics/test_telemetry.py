@@ -30,7 +30,7 @@ print("loaded", flush=True)
 sys.stdin.read()
 voice.__exit__(None, None, None)
 """
-"""The ears and the voice, in processes of their own that end with their standard input."""
+"""Speech recognition and voice, in processes of their own that end with their standard input."""
 
 WITHOUT = """
 import sys

@@ -1,4 +1,4 @@
-"""The desk for brains against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
+"""The service for back-ends against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import app.backend.openai_compatible
 import app.services.backend_service
 from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
+from app.services import backends
 from app.services.api_keys import KeyStore
 from app.services.backend_service import KEPT_SECONDS, BackendService
 from app.services.provider_keys import required_names
@@ -43,7 +44,7 @@ class Ring:
 
 
 class Place:
-    """A desk, with all that it stands on in reach."""
+    """A service, with its keys, environment and clock."""
 
     def __init__(self, ring: Any = None, **environment: str) -> None:
         self.environment = environment
@@ -71,16 +72,15 @@ def compatible(url: str, model: str = "") -> BackendChoice:
     return BackendChoice("compatible", model, f"{url}/v1")
 
 
-def test_every_provider_is_on_view_and_the_router_where_there_is_one() -> None:
+def test_every_provider_is_on_view_and_the_router() -> None:
     views = {view.key: view for view in Place().service.providers}
-    assert list(views) == list(PROVIDERS)
+    assert list(views) == [*PROVIDERS, ROUTER]
     assert views["openai"].wants_key and views["openai"].key_name == "OPENAI_API_KEY" and views["openai"].suggestions
     assert views["embedded"].url is None and views["compatible"].url == "" and views["ollama"].can_pull
-    router = BackendService(KeyStore(environment={}), router=lambda: None).providers[-1]
-    assert (router.key, router.label, router.url) == (ROUTER, "Router: by kind of question", None)
+    assert (views[ROUTER].label, views[ROUTER].url) == ("Router: by kind of question", None)
 
 
-async def test_a_list_is_kept_for_ten_minutes_and_asked_anew_when_told_to() -> None:
+async def test_a_list_is_kept_for_ten_minutes_and_asked_again_when_told_to() -> None:
     place, script = Place(), Script()
     script.models = ["one", "two"]
     with peer(script) as url:
@@ -159,7 +159,7 @@ async def test_what_is_wrong_with_a_backend_is_a_sentence_with_nothing_behind_it
 
 
 class Fake:
-    """A brain that does what it is told, and knows whether it was closed."""
+    """A back-end that does as the test says, and counts how often it was closed."""
 
     name, model, traits = "Fake", "fake-1", Traits()
 
@@ -230,12 +230,9 @@ async def test_a_test_ends_in_time_and_always_closes(fake: Fake, monkeypatch: py
     assert fake.closed == 5
 
 
-async def test_the_router_is_tested_like_any_other(fake: Fake) -> None:
-    assert "fake-1 at Fake answers" in await BackendService(Place().keys, router=lambda: fake).test(
-        BackendChoice(ROUTER)
-    )
-    with pytest.raises(UserError, match="no router"):
-        await Place().service.test(BackendChoice(ROUTER))
+async def test_the_router_is_tested_like_any_other(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "backend", lambda choice: fake)
+    assert "fake-1 at Fake answers" in await Place().service.test(BackendChoice(ROUTER))
 
 
 async def test_a_model_is_fetched_and_cancelling_stops_it(fake: Fake) -> None:

@@ -105,7 +105,7 @@ def test_it_is_stopped_by_closing_its_input(tmp_path: Path) -> None:
     assert str(error.value) == STOPPED
 
 
-def test_the_app_starts_anew_once_it_has_ended(tmp_path: Path) -> None:
+def test_the_app_restarts_once_it_has_ended(tmp_path: Path) -> None:
     made(
         tmp_path,
         f"""
