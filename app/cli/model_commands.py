@@ -54,16 +54,9 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one of the commands; returns the exit code. Raises UserError."""
     from app import main as compose
 
-    work = {
-        "list": _list,
-        "get": _get,
-        "check": _check,
-        "remove": _remove,
-        "bench": _bench,
-        "sample": _sample,
-    }[args.models]
+    work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample}
     try:
-        return work(args, terminal)
+        return work[args.models](args, terminal)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
 
@@ -71,36 +64,31 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 def _list(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
         return provider_models.list_models(args, terminal)
-    from app.models.catalogue import catalogue, find_model
-    from app.models.speeds import load_speeds
     from app.models.store import model_rows
+    from app.services.model_service import ModelService
 
-    kinds = {model.key: model.kind for model in catalogue().values()}
-    speeds = {key: speed.words(kinds[key]) for key, speed in load_speeds().items() if key in kinds}
-    rows = [row for row in model_rows(speeds) if args.kind in ("", row["kind"])]
+    views = [view for view in ModelService(str, str).models() if args.kind in ("", view.kind)]
     kind = ""
-    for row in rows:
-        if row["kind"] != kind:
-            kind = str(row["kind"])
+    for view in views:
+        if view.kind != kind:
+            kind = view.kind
             terminal.say(f"{_TITLES[kind]}:")
-        state = {"here": "here", "installed": "here, with the app", "incomplete": "not complete"}.get(
-            str(row["state"]), ""
-        )
-        known = ", ".join(filter(None, (str(row["speed"]), f"{row['right']} of 120 facts" if row["right"] else "")))
-        languages = "many languages" if row["languages"] == ["*"] else " ".join(row["languages"])  # type: ignore[arg-type]
+        known = ", ".join(filter(None, (view.speed, f"{view.right} of 120 facts" if view.right else "")))
+        languages = "many languages" if view.languages == ("*",) else " ".join(view.languages)
         terminal.say(
-            f"  {row['name']:22} {row['bytes'] / 1e9:6.2f} GB  {state:19} {row['label']}; {languages}; "  # type: ignore[operator]
-            f"{row['licence']}" + (f"; {known}" if known else "")
+            f"  {view.key:22} {view.bytes / 1e9:6.2f} GB  {_STATES[view.state]:19} {view.label}; {languages}; "
+            f"{view.licence}" + (f"; {known}" if known else "")
         )
-        if row["note"]:
-            terminal.say(f"  {'':22} {row['note']}")
-        voices = find_model(str(row["name"])).voices
-        if voices:
-            terminal.say(f"  {'':22} voices: " + ", ".join(f"{row['name']}/{v.name}" for v in voices))
-    terminal.document({"ok": True, "models": rows})
+        if view.note:
+            terminal.say(f"  {'':22} {view.note}")
+        if view.voices:
+            terminal.say(f"  {'':22} voices: " + ", ".join(voice.key for voice in view.voices))
+    rows = model_rows({view.key: view.speed for view in views})
+    terminal.document({"ok": True, "models": [row for row in rows if args.kind in ("", row["kind"])]})
     return 0
 
 
+_STATES = {"here": "here", "installed": "here, with the app", "incomplete": "not complete", "absent": ""}
 _TITLES = {
     "frontend": "Front-ends with weights",
     "stt": "Speech recognition",
@@ -194,10 +182,10 @@ def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.models.selection import best_language_model
     from app.models.speeds import keep_speed, load_speeds
     from app.platform.hardware import memory_bytes
+    from app.services.model_service import MEASURED
 
-    measured = ("llm", "stt", "tts")
     wanted = [find_model(name) for name in args.name] or [
-        model for model in catalogue().values() if model.kind in measured and is_here(model.key)
+        model for model in catalogue().values() if model.kind in MEASURED and is_here(model.key)
     ]
     rows, failed = [], 0
     for model in wanted:

@@ -6,14 +6,15 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from app.backend.base import BackendError
 from app.models.catalogue import DEFAULTS, catalogue, find_model
+from app.models.entry import Kind as ModelKind
 from app.models.entry import Model
 from app.models.errors import ModelError
+from app.models.locations import State as ModelState
 from app.models.locations import is_here, remove_model, state_of
 from app.models.selection import SHARE_OF_MEMORY, best_language_model, in_time, language_model_here
 from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
@@ -26,10 +27,6 @@ from app.tts.base import VoiceError
 MEASURED = ("llm", "stt", "tts")
 _MEASURE_ERRORS = (BackendError, ModelError, TranscriberError, VoiceError, OSError, RuntimeError)
 _log = logging.getLogger(__name__)
-
-
-ModelKind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
-ModelState = Literal["here", "installed", "incomplete", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
