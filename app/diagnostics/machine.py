@@ -147,7 +147,8 @@ async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float
     done: Future[_T] = Future()
 
     def run() -> None:
-        done.set_running_or_notify_cancel()
+        if not done.set_running_or_notify_cancel():
+            return
         try:
             done.set_result(probe())
         except BaseException as error:

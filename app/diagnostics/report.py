@@ -122,16 +122,8 @@ class Diagnostics:
             self._machine = await asyncio.to_thread(probe_system), _card_words(card)
         system, card_words = self._machine
         # On a thread: to look for what was said takes 50 ms in a talk of 2,000 turns.
-        return await asyncio.to_thread(
-            diagnostics,
-            system,
-            replace(self._settings),
-            self.notes.snapshot(),
-            list(self._log()),
-            card=card_words,
-            more=more,
-            with_words=with_words,
-        )
+        report = Report(system, replace(self._settings), self.notes.snapshot(), list(self._log()), card_words, more)
+        return await asyncio.to_thread(report.text, with_words=with_words)
 
 
 def _card_words(card: Card | None) -> str:
@@ -141,49 +133,52 @@ def _card_words(card: Card | None) -> str:
     return ". ".join(filter(None, (size, card.trouble)))
 
 
-def diagnostics(
-    system: System,
-    settings: Settings,
-    notes: TalkNotes,
-    log: Sequence[LogEntry],
-    *,
-    card: str = "",
-    more: Sequence[tuple[str, Facts]] = (),
-    with_words: bool = False,
-    hide: Redactor | None = None,
-    home: Path | None = None,
-) -> str:
-    """Writes the report as Markdown, without keys, and without what was said unless `with_words`."""
-    hide = hide or redactor()
-    hide.learn(os.environ)
-    without_words = (lambda text: text) if with_words else WordRedactor([*notes.words(), settings.persona])
-    memory = f"{system.memory / 2**30:.1f} GiB" if system.memory else "not known"
-    blocks = [
-        _section(
-            "Machine",
-            [
-                ("KAME", system.version),
-                ("Python", system.python),
-                ("System", system.name),
-                ("Processor cores", str(system.cores)),
-                ("Memory", memory),
-                ("Graphics card", card or "not probed"),
-            ],
-        ),
-        _section("Packages", system.packages),
-        _section("Settings that were changed", list(_changed(settings, with_words, hide))),
-        _section("Talk", [*notes.parts.items(), ("Seconds", f"{notes.last_at:.0f}")] if notes.counts else []),
-        *(_section(title, facts) for title, facts in more),
-        _section("Events", [(name, f"{count:,}") for name, count in notes.counts.most_common()]),
-        _section("Failures", [(f"{at:.1f} s, {source}", without_words(said)) for at, source, said in notes.failures]),
-    ]
-    if with_words:
-        blocks.append(_said(notes.transcripts))
-    lines = "\n".join(without_words(entry.text()) for entry in log[-LOG_LINES:])
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", lines))])
-    blocks.append(f"## Log\n\n{fence}\n{lines or 'empty'}\n{fence}")
-    text = "# KAME diagnostics\n\n" + "\n\n".join(blocks) + "\n"
-    return _without_home(hide(text), home or Path.home())
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the report is written from. `card`: the graphics card in words; `more`: sections of the caller's, by title."""
+
+    system: System
+    settings: Settings
+    notes: TalkNotes
+    log: Sequence[LogEntry]
+    card: str = ""
+    more: Sequence[tuple[str, Facts]] = ()
+
+    def text(self, *, with_words: bool = False, hide: Redactor | None = None, home: Path | None = None) -> str:
+        """Writes the report as Markdown, without keys, and without what was said unless `with_words`."""
+        hide = hide or redactor()
+        hide.learn(os.environ)
+        notes = self.notes
+        without_words = (lambda text: text) if with_words else WordRedactor([*notes.words(), self.settings.persona])
+        blocks = [
+            _section("Machine", self._machine()),
+            _section("Packages", self.system.packages),
+            _section("Settings that were changed", list(_changed(self.settings, with_words, hide))),
+            _section("Talk", [*notes.parts.items(), ("Seconds", f"{notes.last_at:.0f}")] if notes.counts else []),
+            *(_section(title, facts) for title, facts in self.more),
+            _section("Events", [(name, f"{count:,}") for name, count in notes.counts.most_common()]),
+            _section(
+                "Failures", [(f"{at:.1f} s, {source}", without_words(said)) for at, source, said in notes.failures]
+            ),
+        ]
+        if with_words:
+            blocks.append(_said(notes.transcripts))
+        lines = "\n".join(without_words(entry.text()) for entry in self.log[-LOG_LINES:])
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", lines))])
+        blocks.append(f"## Log\n\n{fence}\n{lines or 'empty'}\n{fence}")
+        text = "# KAME diagnostics\n\n" + "\n\n".join(blocks) + "\n"
+        return _without_home(hide(text), home or Path.home())
+
+    def _machine(self) -> Facts:
+        system = self.system
+        return [
+            ("KAME", system.version),
+            ("Python", system.python),
+            ("System", system.name),
+            ("Processor cores", str(system.cores)),
+            ("Memory", f"{system.memory / 2**30:.1f} GiB" if system.memory else "not known"),
+            ("Graphics card", self.card or "not probed"),
+        ]
 
 
 def _section(title: str, facts: Facts) -> str:

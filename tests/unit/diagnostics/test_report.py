@@ -8,6 +8,7 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +22,8 @@ from app.diagnostics.report import (
     LEFT_OUT,
     LOG_LINES,
     Diagnostics,
+    Report,
     TalkNotes,
-    diagnostics,
 )
 from app.settings.declarations import Settings
 from tests.support.leaks import SECRET, places_with
@@ -33,6 +34,10 @@ CANARY = "canary/Zq7+tT=vX2~k81mWq"
 MACHINE = System("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
 SAID = "What is the highest mountain in Europe, and how high is it?"
 ANSWER = "Mount Elbrus is the highest one, at five thousand metres."
+
+
+def diagnostics(*arguments: Any, card: str = "", more: Any = (), **options: Any) -> str:
+    return Report(*arguments, card, more).text(**options)
 
 
 def talk() -> TalkNotes:
