@@ -161,6 +161,7 @@ def test_what_hangs_or_fails_is_told_and_holds_nothing_up(monkeypatch: pytest.Mo
 def test_probes_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
     monkeypatch.setattr(machine, "probe_card", lambda: release.wait(20) and None)
+    monkeypatch.setattr(machine, "probe_sound", Sound)
 
     async def go() -> None:
         task = asyncio.create_task(probe_machine(NOBODY, no_key))
