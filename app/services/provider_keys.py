@@ -88,7 +88,7 @@ def required_names(choice: BackendChoice) -> tuple[str, ...]:
         return names
     if choice.provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)
-        raise UserError(f"There is no back-end called “{choice.provider}” with a key. There are: {known}.")
+        raise UserError(f"There is no provider called “{choice.provider}” with a key. There are: {known}.")
     if PROVIDERS[choice.provider].free:
         raise UserError(f"{PROVIDERS[choice.provider].label} takes no key.")
     raise UserError("A key belongs to a server. Give the server's address too, like https://example.org/v1.")

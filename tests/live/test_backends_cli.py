@@ -329,7 +329,7 @@ def test_a_key_that_would_be_gone_at_once_is_not_kept(
         (SECRET, ["set", "embedded"], "takes no key"),
         (SECRET, ["set", "compatible"], "server's address"),
         ("", ["test", "openai"], "no API key"),
-        ("", ["forget", "hal9000"], "no back-end called"),
+        ("", ["forget", "hal9000"], "no provider called"),
         ("", ["list", "ollama"], "takes no key"),
     ],
 )

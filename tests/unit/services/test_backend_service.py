@@ -300,8 +300,8 @@ async def test_a_key_for_what_takes_none_and_one_that_is_none_are_sentences() ->
         (BackendChoice("embedded"), "takes no key"),
         (BackendChoice("ollama", "", "http://h:1"), "takes no key"),
         (BackendChoice("compatible"), "server's address"),
-        (BackendChoice("hal9000"), "no back-end called"),
-        (BackendChoice(ROUTER), "no back-end called"),
+        (BackendChoice("hal9000"), "no provider called"),
+        (BackendChoice(ROUTER), "no provider called"),
     ):
         assert await service.key_place(choice) == "none"
         with pytest.raises(UserError, match=words):
