@@ -158,7 +158,7 @@ class DemoOrder:
 
 
 def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str]) -> tuple[DemoBackend, ...]:
-    """Selects back-ends by parts of their names, in that order; without names all that cost nothing. Raises UserError."""
+    """Selects back-ends by parts of their names; without names all that cost nothing. Raises UserError."""
     if not names:
         return tuple(backend for backend in backends if not backend.costs)
     out: list[DemoBackend] = []

@@ -174,14 +174,15 @@ class PrivateFile(RotatingFileHandler):
         def opener(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
 
+        path, mode = self.baseFilename, self.mode
         # Closed by the base class.
-        file = open(self.baseFilename, self.mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
+        file = open(path, mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
         if os.name == "posix" and stat.S_IMODE(os.stat(file.fileno()).st_mode) & 0o077:
             os.fchmod(file.fileno(), 0o600)
         return file
 
     def doRollover(self) -> None:
-        """Starts a new file; keeps writing to this one where another process has it open, which Windows doesn't rename."""
+        """Starts a new file, or keeps this one where another process has it open, which Windows doesn't rename."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None

@@ -48,7 +48,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # A name that says what its value is.
         (rf"(?P<kept>{_NAMES} [\"']? \s*[:=]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
         (
-            r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})? [\"']? \s*=\s*)"
+            r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})?"
+            r"[\"']? \s*=\s*)"
             r"(?!\d{1,9}\b(?!-)) (?!\[hidden\]) (?:[\"'][^\s\"']+[\"']? | [^\s\"'<>&]{6,})",
             rf"\g<kept>{HIDDEN}",
             True,
@@ -88,7 +89,7 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms of secrets)"
 
     def add(self, secret: str) -> None:
-        """Hides this secret from now on, in clear and as URLs and JSON write it, unless it is shorter than `SHORTEST`."""
+        """Hides this secret from now on, also as URLs and JSON write it, unless it is shorter than `SHORTEST`."""
         secret = secret.strip()
         if len(secret) < SHORTEST:
             return

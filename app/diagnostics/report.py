@@ -135,7 +135,7 @@ def _card_words(card: Card | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the report is written from. `card`: the graphics card in words; `more`: sections of the caller's, by title."""
+    """The report's contents. `card`: the graphics card in words; `more`: sections of the caller's, by title."""
 
     system: System
     settings: Settings

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 BUSY_SECONDS = 1.0
-"""How long to wait for a file that another process has open: virus scanners and search indexers read a new file for some
-milliseconds, and meanwhile Windows neither moves nor deletes it."""
+"""How long to wait for a file that another process has open: virus scanners and search indexers read a new file for
+some milliseconds, and meanwhile Windows neither moves nor deletes it."""
 
 
 def move_file(source: Path | str, target: Path | str) -> None:

@@ -171,7 +171,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
         try:
             child.communicate(timeout=1.0)
         except subprocess.TimeoutExpired:
-            # Stuck in its driver: it can't be waited for, nor on Windows its output be closed, which a thread still reads.
+            # Stuck in its driver: it can't be waited for, nor on Windows its output be closed while a thread reads it.
             child.returncode = -9
         raise OSError(f"{command[0]} does not answer") from None
     if child.returncode:

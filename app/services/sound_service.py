@@ -123,7 +123,7 @@ class SoundTestService:
     """Tests devices by name (empty: the system's default), also during a talk.
 
     One job at a time: a second call waits for the first. No coroutine blocks the loop; one that is cancelled ends once
-    its device is closed. All raise UserError. The arguments open and load the parts, each time again, and are for tests.
+    its device is closed. All raise UserError. The arguments open and load the parts, and are for tests.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ RENAMED = {
 
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
-    """What the file holds. `notice`: what is wrong with it, in a sentence; `unread`: there is one that can't be read."""
+    """What the file holds. `notice`: what is wrong with it, in a sentence; `unread`: it can't be read."""
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""

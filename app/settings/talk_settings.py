@@ -41,8 +41,8 @@ class TalkSettings:
         True,
         tr("Openings"),
         tr(
-            "The cascade says something short like “Let me think.” where its answer takes longer than half a second, or "
-            "three quarters of one hands-free, since you may go on."
+            "The cascade says something short like “Let me think.” where its answer takes longer than half a second, "
+            "or three quarters of one hands-free, since you may go on."
         ),
         "talk",
     )
@@ -61,8 +61,8 @@ class TalkSettings:
         "en",
         tr("Language"),
         tr(
-            "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell "
-            "when you have finished; in other languages the sound and the silence do."
+            "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words "
+            "tell when you have finished; in other languages the sound and the silence do."
         ),
         "speech",
         effect="talk",
