@@ -1,4 +1,4 @@
-"""The swap demo without a window: its plan, its times, failures and cancelling; and its service."""
+"""Tests the swap demo without a window: its plan, times, failures, cancelling, and service."""
 
 from __future__ import annotations
 

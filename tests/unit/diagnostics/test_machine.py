@@ -1,4 +1,4 @@
-"""What the probes find on machines, by what their tools answer; and what they do when something hangs or fails."""
+"""Tests the probes of the machine, also when something hangs or fails."""
 
 from __future__ import annotations
 

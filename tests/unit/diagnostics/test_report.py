@@ -1,4 +1,4 @@
-"""Diagnostics hold what helps, no key from wherever it may come, and what was said only on request."""
+"""Tests the diagnostics report: its contents, no key from anywhere, and what was said only on request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.settings.declarations import Settings
 from tests.support.leaks import SECRET, places_with
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
-"""Looks like no key of any provider."""
+"""Has no known form of a key."""
 
 MACHINE = System("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
 SAID = "What is the highest mountain in Europe, and how high is it?"

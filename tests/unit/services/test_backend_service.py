@@ -1,4 +1,4 @@
-"""The service for back-ends against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
+"""Tests the back-end service against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has a provider's own server be at another URL."""
+    """Moves a provider's own server to another URL."""
 
     def move(provider: str, url: str) -> None:
         monkeypatch.setitem(PROVIDERS, provider, dataclasses.replace(PROVIDERS[provider], default_url=f"{url}/v1"))

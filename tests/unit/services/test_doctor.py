@@ -1,4 +1,4 @@
-"""What the doctor says of a graphics card."""
+"""Tests what the doctor says about a graphics card."""
 
 from __future__ import annotations
 

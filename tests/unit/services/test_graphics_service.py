@@ -1,4 +1,4 @@
-"""How the app has the launcher install what a graphics card needs; a script stands in for the launcher."""
+"""Tests the installation of what a graphics card needs, with a script in place of the launcher."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TELL = "import json, sys\ndef tell(**what): print(json.dumps(what), flush=True)\
 
 
 def made(folder: Path, code: str, kind: str = "run") -> GraphicsService:
-    """The app beside a launcher that runs this code."""
+    """Makes a service whose launcher runs this code."""
     (folder / "packaging").mkdir(exist_ok=True)
     (folder / "packaging" / "launcher.py").write_text(TELL + code, "utf-8")
     return GraphicsService(folder, kind)

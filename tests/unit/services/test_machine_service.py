@@ -1,4 +1,4 @@
-"""What the first run says of machines, by what the probes found there."""
+"""Tests what the first run says about machines, by the findings of the probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The router's table as text: what is understood of it, and what is wrong with it."""
+"""Tests the parser of the router's table: what it understands, and what it reports as wrong."""
 
 from __future__ import annotations
 

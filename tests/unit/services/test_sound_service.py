@@ -1,4 +1,4 @@
-"""Sound tests over stand-in devices with the real recogniser: speech loud, quiet, cut off, in noise, and none."""
+"""Tests the sound service on stand-in devices with the real recogniser: loud, quiet, clipped and noisy speech."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Source:
 
 
 class Sink:
-    """A loudspeaker that has played what it is given when it is next looked at, or, `stuck`, never has."""
+    """A loudspeaker that plays all at once or, `stuck`, nothing at all."""
 
     keeps_time = False
 
@@ -131,7 +131,7 @@ class Place:
 
 
 def spoken(gain_db: float = 0.0, *, noise_dbfs: float = -68.0) -> np.ndarray:
-    """Somebody asks in a room, a second after the start, with a pause behind it; as 16 bits give it."""
+    """A question in a room after one second, with a pause behind it, quantised to 16 bits."""
     said = np.concatenate([np.zeros(SAMPLE_RATE), question(), np.zeros(2 * SAMPLE_RATE)])
     sound = said * 10 ** (gain_db / 20) + room(said.size / SAMPLE_RATE, dbfs=noise_dbfs)
     return (np.rint(np.clip(sound, -1.0, 1.0) * 32_767) / 32_767).astype(np.float32)

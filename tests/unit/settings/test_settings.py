@@ -1,4 +1,4 @@
-"""The settings: what is saved comes back, and no file however broken keeps the app from starting."""
+"""Tests the settings: declarations, saving and loading, migrations, and broken files."""
 
 from __future__ import annotations
 
