@@ -1,4 +1,4 @@
-"""`python -m app`, and the command `kame-desktop`: runs the command line."""
+"""Runs the command line, for `python -m app` and the command `kame-desktop`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def main() -> int:
     if sys.argv[1:2] == ["ptt"]:
         from app.cli import ptt_command
 
-        code = ptt_command.main(sys.argv[2:])  # a key was pressed, and waits for as few imports as can be
+        code = ptt_command.main(sys.argv[2:])  # a key press waits for as few imports as possible
         if code is not None:
             return code
     from app.cli.parser import main as run

@@ -19,24 +19,24 @@ from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
+from app.models.catalogue import FRONTEND_WEIGHTS, find_model
 from app.models.errors import ModelError
 from app.models.layout import read_layout
-from app.models.locations import folder_of, is_here
+from app.models.locations import folder_of
 from app.models.pool import MODELS
 from app.models.store import Report, get_model
 from app.platform import nvidia
-from app.platform.installation import completing_command
-from app.services import backends, user_lists
+from app.services import backends
 from app.services.api_keys import api_key
-from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style
+from app.session.control import SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
 from app.session.sound_memory import KEPT_SECONDS
 from app.session.speech_controller import SpeechController
-from app.settings.declarations import Settings, echoes_path, recordings_folder
+from app.settings.declarations import Settings
+from app.settings.paths import echoes_path, recordings_folder
 from app.settings.user_pauses import keep_pace, load_pace
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
@@ -45,8 +45,8 @@ from app.tts.base import Voice, VoiceError
 
 if TYPE_CHECKING:
     from app.demo.base import DemoOrder
-    from app.demo.service import LocalDemoService
-    from app.services.backend_service import ProviderDirectory
+    from app.demo.service import DemoService
+    from app.services.backend_service import BackendService
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
 """What a user can put right; each carries a sentence."""
@@ -222,38 +222,6 @@ def _import_client() -> None:
     import openai  # noqa: F401
 
 
-def backend_states() -> dict[str, Callable[[], str]]:
-    """For each brain, what tells its state in words, or raises BackendError with what is wrong."""
-    from app.backend import PROVIDERS, find_spec
-
-    def look(name: str) -> str:
-        spec = find_spec(name)
-        if name == "embedded":
-            model = find_model(DEFAULTS["llm"])
-            if not is_here(model.key):
-                raise BackendError(f"Its model {model.label} is missing. Run {completing_command()}.")
-            return f"{spec.label}: {', '.join(m.label for m in models_of('llm') if is_here(m.key))}"
-        if name == "ollama":
-            return _ollama_state(spec.default_url or "")
-        if not spec.wants_key:
-            return f"{spec.label}: any that speaks OpenAI's protocol, by its address"
-        if not api_key(spec.key_variables):
-            raise BackendError(f"{spec.label}: no key. Give the app one to use it: keys set {name}.", "key")
-        return f"{spec.label}: a key is there"
-
-    return {name: functools.partial(look, name) for name in PROVIDERS}
-
-
-def _ollama_state(url: str) -> str:
-    import httpx
-
-    try:
-        models = httpx.get(f"{url}/api/tags", timeout=2).raise_for_status().json().get("models", [])
-    except (httpx.HTTPError, ValueError) as error:
-        raise BackendError("Ollama doesn't run here. Start it to use its models.") from error
-    return f"Ollama with {len(models)} models" if models else "Ollama, without a model; pull one"
-
-
 class Weights:
     """See `app.session.control.WeightsStore`."""
 
@@ -288,23 +256,12 @@ def hub_token() -> str:
     return api_key("HF_TOKEN")
 
 
-def make_demo_service(aloud: bool, service: ProviderDirectory | None = None) -> LocalDemoService:
+def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:
     """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `service` knows brains; None: a new one."""
-    from app.demo.service import LocalDemoService
+    from app.demo.service import DemoService
+    from app.services.backend_service import BackendService
 
-    return LocalDemoService(session, service or _service(), USER_ERRORS, aloud=aloud)
-
-
-def _service() -> ProviderDirectory:
-    from app.services.api_keys import key_store
-    from app.services.backend_service import ProviderDirectory
-
-    return ProviderDirectory(
-        key_store(),
-        router=lambda: backends.backend(BackendChoice(ROUTER)),
-        prices=user_lists.PriceList(),
-        tool_servers=user_lists.ToolServers(),
-    )
+    return DemoService(session, service or BackendService(), USER_ERRORS, aloud=aloud)
 
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
@@ -326,11 +283,10 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.database import history_path
     from app.history.store import HistoryStore
     from app.models.pool import MODELS
-    from app.services.api_keys import key_store
-    from app.services.graphics_setup import GraphicsSetup
-    from app.services.machine_check import MachineInspector, card_words
-    from app.services.model_service import ModelLibrary
-    from app.services.sound_service import SoundTester
+    from app.services.graphics_service import GraphicsService
+    from app.services.machine_service import MachineService
+    from app.services.model_service import ModelService
+    from app.services.sound_service import SoundTestService
 
     report = StartReport(report_start) if report_start is not None else None
 
@@ -338,7 +294,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    service, graphics = _service(), GraphicsSetup()
+    service, graphics = BackendService(), GraphicsService()
     servers, problem = backends.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
@@ -349,19 +305,19 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     settings = Settings.load()
     settings.notice = " ".join(filter(None, (settings.notice, problem, backends.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
-        diagnostics = Diagnostics(settings, log.entries, card_words)
+        diagnostics = Diagnostics(settings, log.entries)
         services = WindowServices(
             list_devices=devices,
             choices=choices,
             weights=Weights(settings),
             service=service,
-            sound_service=SoundTester(),
-            machine=MachineInspector(settings, key_store(), graphics=graphics),
+            sound_service=SoundTestService(),
+            machine=MachineService(settings, graphics),
             graphics=graphics,
             log=log,
             diagnose=diagnostics.text,
             watch=diagnostics.apply,
-            models=ModelLibrary(lambda: settings.weights_mirror, hub_token),
+            models=ModelService(lambda: settings.weights_mirror, hub_token),
             demo=make_demo_service(order is None or order.aloud, service),
         )
         code = run_window(

@@ -17,7 +17,7 @@ GUIDE = ROOT / "resources" / "guide" / "guide.md"
 def settings() -> str:
     """Return the table of settings."""
     sys.path.insert(0, str(ROOT))
-    from app.settings.declarations import settings_markdown
+    from app.settings.markdown import settings_markdown
 
     return settings_markdown().strip()
 

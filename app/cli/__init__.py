@@ -1,1 +1,15 @@
-"""The command line: one command a module."""
+"""The command line: reads arguments, runs a command, prints lines or one JSON document.
+
+- `parser`: all commands, and the exit codes
+- `output`: prints progress, results and documents
+- `talk_command`, `demo_command`, `ptt_command`: talks, the swap demo, the talk button by a key of the desktop
+- `ask_command`, `keys_command`: a question to a back-end, API keys
+- `model_commands`, `provider_models`: the app's models, and those of back-ends
+- `doctor_command`, `devices_command`: the machine, and its sound devices
+- `bench_command`, with `bench_talks`, `bench_speech` and `bench_parts`: measurements; `bench` defines one
+- `backend_options`: the options that choose a back-end
+
+Each command's module has `COMMANDS` (their names), `add_commands` (declares the arguments) and `run`. `run` gets the
+parsed arguments and a `Terminal`, imports what it needs, and returns the exit code or raises UserError, whose sentence
+`parser.main` prints.
+"""

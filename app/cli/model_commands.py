@@ -1,4 +1,4 @@
-"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`: the app's models and its back-ends'."""
+"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import argparse
 import asyncio
 from typing import Any
 
-from app.cli import backend_commands, talk_command
+from app.cli import provider_models
 from app.cli.output import Terminal
+from app.cli.talk_command import speaking_rate, speaking_volume
 from app.session.errors import UserError
 
 COMMANDS = ("models",)
 
 DEFAULT = "default"
-"""In place of a model's name: what every talk without a choice of the user's needs."""
+"""Stands for all models that a talk with the default settings needs."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -21,7 +22,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     models = commands.add_parser("models", parents=[common], help="get, check and measure models").add_subparsers(
         dest="models", metavar="WHAT", required=True
     )
-    listing = models.add_parser("list", parents=[common], help="what there is to have, what is here, and how fast")
+    listing = models.add_parser("list", parents=[common], help="which there are, which are here, and how fast they are")
     listing.add_argument("--kind", choices=("frontend", "stt", "endpointing", "llm", "tts"), default="")
     listing.add_argument(
         "--provider",
@@ -30,11 +31,11 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="the models of a back-end in place of the app's own: ollama, openai, …; all",
     )
     listing.add_argument("--base-url", default="", metavar="URL", help="where that back-end's server is")
-    get = models.add_parser("get", parents=[common], help="download one, or go on with a download; Ctrl-C stops it")
+    get = models.add_parser("get", parents=[common], help="download one, or continue a download; Ctrl-C stops it")
     get.add_argument("name", metavar="NAME", help=f"a name of “models list”, {DEFAULT}, or owner/name on the hub")
-    get.add_argument("--provider", default="", metavar="P", help="have ollama fetch it")
+    get.add_argument("--provider", default="", metavar="P", help="pull it with ollama")
     get.add_argument("--base-url", default="", metavar="URL", help="where Ollama is")
-    get.add_argument("--folder", default="", help="where weights are to lie (default: the app's own folder)")
+    get.add_argument("--folder", default="", help="where to put weights (default: the app's own folder)")
     get.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
     check = models.add_parser("check", parents=[common], help="read all of one and compare")
     check.add_argument("name", metavar="NAME")
@@ -43,67 +44,51 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     sample = models.add_parser("sample", parents=[common], help="hear a voice")
     sample.add_argument("name", metavar="VOICE", help="a voice, as “models list --kind tts” names it")
     sample.add_argument("--output", default="", metavar="A.wav", help="a file for it, instead of the loudspeaker")
-    sample.add_argument(
-        "--rate", type=talk_command.speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2"
-    )
-    sample.add_argument(
-        "--volume", type=talk_command.speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2"
-    )
-    bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here are, and keep it")
+    sample.add_argument("--rate", type=speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2")
+    sample.add_argument("--volume", type=speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2")
+    bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here run, and save it")
     bench.add_argument("name", metavar="NAME", nargs="*", help="(default: all that are here)")
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one of the commands; the exit code. Raises UserError."""
+    """Runs one of the commands; returns the exit code. Raises UserError."""
     from app import main as compose
 
-    work = {
-        "list": _list,
-        "get": _get,
-        "check": _check,
-        "remove": _remove,
-        "bench": _bench,
-        "sample": _sample,
-    }[args.models]
+    work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample}
     try:
-        return work(args, terminal)
+        return work[args.models](args, terminal)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
 
 
 def _list(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return backend_commands.list_models(args, terminal)
-    from app.models.catalogue import catalogue, find_model
-    from app.models.speeds import load_speeds
+        return provider_models.list_models(args, terminal)
     from app.models.store import model_rows
+    from app.services.model_service import ModelService
 
-    kinds = {model.key: model.kind for model in catalogue().values()}
-    speeds = {key: speed.words(kinds[key]) for key, speed in load_speeds().items() if key in kinds}
-    rows = [row for row in model_rows(speeds) if args.kind in ("", row["kind"])]
+    views = [view for view in ModelService(str, str).models() if args.kind in ("", view.kind)]
     kind = ""
-    for row in rows:
-        if row["kind"] != kind:
-            kind = str(row["kind"])
+    for view in views:
+        if view.kind != kind:
+            kind = view.kind
             terminal.say(f"{_TITLES[kind]}:")
-        state = {"here": "here", "installed": "here, with the app", "incomplete": "not complete"}.get(
-            str(row["state"]), ""
-        )
-        known = ", ".join(filter(None, (str(row["speed"]), f"{row['right']} of 120 facts" if row["right"] else "")))
-        languages = "many languages" if row["languages"] == ["*"] else " ".join(row["languages"])  # type: ignore[arg-type]
+        known = ", ".join(filter(None, (view.speed, f"{view.right} of 120 facts" if view.right else "")))
+        languages = "many languages" if view.languages == ("*",) else " ".join(view.languages)
         terminal.say(
-            f"  {row['name']:22} {row['bytes'] / 1e9:6.2f} GB  {state:19} {row['label']}; {languages}; "  # type: ignore[operator]
-            f"{row['licence']}" + (f"; {known}" if known else "")
+            f"  {view.key:22} {view.bytes / 1e9:6.2f} GB  {_STATES[view.state]:19} {view.label}; {languages}; "
+            f"{view.licence}" + (f"; {known}" if known else "")
         )
-        if row["note"]:
-            terminal.say(f"  {'':22} {row['note']}")
-        voices = find_model(str(row["name"])).voices
-        if voices:
-            terminal.say(f"  {'':22} voices: " + ", ".join(f"{row['name']}/{v.name}" for v in voices))
-    terminal.document({"ok": True, "models": rows})
+        if view.note:
+            terminal.say(f"  {'':22} {view.note}")
+        if view.voices:
+            terminal.say(f"  {'':22} voices: " + ", ".join(voice.key for voice in view.voices))
+    rows = model_rows({view.key: view.speed for view in views})
+    terminal.document({"ok": True, "models": [row for row in rows if args.kind in ("", row["kind"])]})
     return 0
 
 
+_STATES = {"here": "here", "installed": "here, with the app", "incomplete": "not complete", "absent": ""}
 _TITLES = {
     "frontend": "Front-ends with weights",
     "stt": "Speech recognition",
@@ -115,7 +100,7 @@ _TITLES = {
 
 def _get(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return backend_commands.pull_model(args, terminal)
+        return provider_models.pull_model(args, terminal)
     from app.main import hub_token
     from app.models.catalogue import DEFAULTS, find_model
     from app.models.locations import model_path, state_of
@@ -139,7 +124,7 @@ def _get(args: argparse.Namespace, terminal: Terminal) -> int:
             )
         except KeyboardInterrupt:
             raise UserError(
-                "The download was stopped. What has come stays; the same command goes on from there."
+                "The download was stopped. What has been downloaded is kept; the same command continues from there."
             ) from None
         terminal.say(f"{name} is in {place}.")
         places.append(str(place))
@@ -174,7 +159,7 @@ def _remove(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.io.files import FileSink
-    from app.services.sound_service import SoundTester
+    from app.services.sound_service import SoundTestService
     from app.tts.voices import make_sample
 
     terminal.progress(f"{args.name} …")
@@ -183,7 +168,7 @@ def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
         with FileSink(args.output) as sink:
             sink.write(samples)
     else:
-        asyncio.run(SoundTester().play(samples, ""))
+        asyncio.run(SoundTestService().play(samples, ""))
     terminal.say(f"{chosen.label}: {args.output}" if args.output else chosen.label)
     terminal.document({"ok": True, "voice": chosen.key, "output": args.output})
     return 0
@@ -197,10 +182,10 @@ def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.models.selection import best_language_model
     from app.models.speeds import keep_speed, load_speeds
     from app.platform.hardware import memory_bytes
+    from app.services.model_service import MEASURED
 
-    measured = ("llm", "stt", "tts")
     wanted = [find_model(name) for name in args.name] or [
-        model for model in catalogue().values() if model.kind in measured and is_here(model.key)
+        model for model in catalogue().values() if model.kind in MEASURED and is_here(model.key)
     ]
     rows, failed = [], 0
     for model in wanted:

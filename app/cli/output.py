@@ -1,4 +1,4 @@
-"""What a command prints: progress on standard error, results on standard output, or one JSON document."""
+"""Prints what a command has to say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Terminal:
-    """Progress on standard error, results on standard output; with `as_json` one document alone."""
+    """Prints progress on standard error and results on standard output; with `as_json` one document alone."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
@@ -16,13 +16,13 @@ class Terminal:
         self._line = ""
 
     def say(self, text: str = "") -> None:
-        """A line of the result."""
+        """Prints a line of the result."""
         if not self.as_json:
             self._clear()
             print(text, flush=True)
 
     def progress(self, text: str) -> None:
-        """What goes on at the moment; overwritten by the next on a terminal."""
+        """Prints the state of the work on a terminal, where the next line overwrites it."""
         if self._live:
             self._clear()
             width = 100
@@ -30,13 +30,13 @@ class Terminal:
             print(self._line, end="", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
-        """A line beside the result: a warning, an error."""
+        """Prints a warning or an error."""
         if not self.as_json:
             self._clear()
             print(text, file=sys.stderr, flush=True)
 
     def document(self, value: dict[str, Any]) -> None:
-        """The JSON document."""
+        """Prints the JSON document."""
         if self.as_json:
             print(json.dumps(value, ensure_ascii=False, indent=1), flush=True)
 

@@ -1,6 +1,6 @@
-"""The command `ptt`: presses and releases the talk button of the window that runs, from a key of the desktop.
+"""The command `ptt`: presses and releases the talk button of the running window, from a key of the desktop.
 
-Imports as little as can be, since a press waits for it; knows nothing of talks.
+It imports as little as possible, since a key press waits for it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,27 @@ import time
 
 from app.platform import single_instance
 
+TYPE_CHECKING = False  # `typing` takes too long to import
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from app.cli.output import Terminal
+
 COMMANDS = ("ptt",)
 WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle")
 
 
 def main(argv: list[str]) -> int | None:
-    """Runs `ptt` with the arguments that follow it; the exit code. None: not for here, but for the whole parser."""
-    at = time.monotonic()  # first of all: by this the window knows which of two commands came first
+    """Runs `ptt` with the arguments that follow it; the exit code. None: the whole parser has to handle them."""
+    at = time.monotonic()  # first: by this the window orders two commands
     words = [word for word in argv if word != "--json"]
     if len(words) != 1 or words[0] not in WORDS:
         return None
     return perform(words[0], as_json=len(words) != len(argv), at=at)
 
 
-def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # argparse is not imported for a type
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
     ptt = commands.add_parser(
         "ptt",
@@ -35,8 +42,13 @@ def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # a
     ptt.add_argument("word", metavar="|".join(WORDS), choices=WORDS)
 
 
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs the command; returns the exit code."""
+    return perform(args.word, as_json=terminal.as_json)
+
+
 def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
-    """Tells the running window `word`, which was given `at`; 0, or 2 with a sentence when it can't be done."""
+    """Sends `word`, given at the time `at`, to the running window; 0, or 2 with a sentence when it can't be done."""
     try:
         answer = single_instance.tell(word, at=at)
     except (single_instance.NotRunning, single_instance.NoAnswer) as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backend import PROVIDERS
-from app.cli import backend_commands
+from app.cli.backend_options import choice_of
 from app.cli.output import Terminal
 from app.conversation import events as e
 from app.conversation.frame import as_frames
@@ -28,7 +28,8 @@ from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.errors import UserError
 from app.session.session import Session
-from app.settings.declarations import echoes_path, patience_of
+from app.settings.declarations import patience_of
+from app.settings.paths import echoes_path
 
 COMMANDS = ("talk", "replay")
 
@@ -429,7 +430,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     paced = args.realtime or not (args.input and args.output)
     choice = SessionChoice(
         frontend=args.frontend,
-        backend=BackendChoice(ROUTER) if args.route else backend_commands.choice_of(args),
+        backend=BackendChoice(ROUTER) if args.route else choice_of(args),
         secondary=args.secondary,
         style=Style(args.persona, args.temperature, args.length),
         tools=ToolChoice(tuple(args.tool), tuple(args.folder)),

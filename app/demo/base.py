@@ -1,25 +1,27 @@
-"""The swap demo: what it is made of, and what comes of it. Protocols and records only.
+"""Defines the records of the swap demo: what it consists of, and its result.
 
-A tour asks a few spoken questions of every brain, by every front-end, and changes the brain in mid-answer once. Who
-carries it out (`app.demo.run`) and who shows it know nothing of devices, models and keys: see `DemoService`.
+A tour puts a few spoken questions to every back-end, with every front-end, and once changes the back-end in mid-answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from app.conversation.events import AnswerMode, Event
-from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.demo.service import DemoMicrophone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DemoQuestion:
-    """A spoken question: `samples` are float32 mono 24 kHz; its voice ends `seconds` after the first one."""
+    """A spoken question: `samples` are float32 mono 24 kHz; the voice ends after `seconds`."""
 
     name: str
     text: str
@@ -29,7 +31,7 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoBackend:
-    """A brain that can be asked now. `costs`: asking it may cost money, so it is asked only if the user says so."""
+    """A back-end that can be used now. `costs`: it may cost money, and so is used only if the user says so."""
 
     choice: BackendChoice
     label: str
@@ -38,7 +40,7 @@ class DemoBackend:
 
 @dataclass(frozen=True, slots=True)
 class DemoFrontEnd:
-    """A front-end that can run here, in these manners. `backends`: it speaks what brains tell it."""
+    """A front-end that can run here, with these answer modes. `backends`: it speaks the answers of a back-end."""
 
     key: str
     label: str
@@ -48,7 +50,7 @@ class DemoFrontEnd:
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """What the user wants to see. `quick`: one question each, and of the answers their beginning."""
+    """What the user has chosen. `quick`: one question each, and only the beginning of each answer."""
 
     backends: tuple[DemoBackend, ...]
     frontends: tuple[DemoFrontEnd, ...]
@@ -57,9 +59,9 @@ class DemoPlan:
 
 @dataclass(frozen=True, slots=True)
 class DemoStop:
-    """A station of the tour: one front-end, in one manner, with one brain (None: it needs none), and what it is asked.
+    """One session of the tour: front-end, answer mode, back-end (None: it needs none), and its questions.
 
-    `swap`: the question in whose answer the brain is changed to `swap_to`.
+    `swap`: the question in whose answer the back-end is changed to `swap_to`.
     """
 
     frontend: DemoFrontEnd
@@ -71,9 +73,9 @@ class DemoStop:
 
     @property
     def choice(self) -> SessionChoice:
-        """The session that it needs: the voice alone opens and closes turns."""
+        """The choice that makes its session, which is hands-free."""
         backend = self.backend.choice if self.backend is not None else BackendChoice()
-        # Answers are compared, so none begins with an opening.
+        # Answers are compared, so none starts with an opening.
         return SessionChoice(
             frontend=self.frontend.key, backend=backend, answer_mode=self.answer_mode, openings=False, duplex=True
         )
@@ -81,7 +83,7 @@ class DemoStop:
 
 @dataclass(frozen=True, slots=True)
 class DemoProgress:
-    """What the tour does now: question `number` of `total`. `asking` is None while a session is being made."""
+    """The state of the tour: question `number` of `total`. `asking` is None while a session starts."""
 
     number: int
     total: int
@@ -92,10 +94,10 @@ class DemoProgress:
 
 @dataclass(frozen=True, slots=True)
 class DemoAnswer:
-    """What came of a question. `response`: seconds from its last sound to the answer's first, None without an answer.
+    """The answer to a question. `response`: seconds from the question's end to the answer, None without an answer.
 
-    `text`: the answer as far as it was heard; `cut`: it would have gone on. `first_words`: seconds that the brain took
-    to its first words, None where nobody asked it. `trouble`: why there is no answer, in a sentence.
+    `text`: the answer as far as it was spoken; `cut`: it would have gone on. `first_words`: seconds that the back-end
+    took to its first words, None where it was not used. `trouble`: why there is no answer, in a sentence.
     """
 
     frontend: DemoFrontEnd
@@ -111,10 +113,11 @@ class DemoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DemoSwap:
-    """What came of the change in mid-answer.
+    """The result of the change in mid-answer.
 
-    `seconds`: from the wish until words of the new brain were heard, None when none were; `silence`: the longest that
-    the voice was silent meanwhile. `before` and `after`: what was heard of each. `trouble`: why there was no change.
+    `seconds`: from the request to the first spoken words of the new back-end, None when there were none; `silence`: the
+    longest silence of the voice meanwhile. `before` and `after`: what was spoken of each. `trouble`: why there was no
+    change.
     """
 
     frontend: DemoFrontEnd
@@ -132,7 +135,7 @@ class DemoSwap:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What a tour has brought. `whole`: it went to its end."""
+    """The result of a tour. `whole`: the tour went to its end."""
 
     answers: tuple[DemoAnswer, ...] = ()
     swaps: tuple[DemoSwap, ...] = ()
@@ -141,7 +144,8 @@ class DemoResult:
 
 @dataclass(frozen=True, slots=True)
 class DemoOrder:
-    """A tour that nobody attends. `backends`: parts of the names of those that take part (none: all that cost nothing).
+    """A tour that runs by itself. `backends`: parts of the names of the back-ends (none: all that cost nothing).
+
     `picture` and `json`: files to write when it is over; with either, the program ends then. `aloud` False: nothing is
     played.
     """
@@ -154,7 +158,7 @@ class DemoOrder:
 
 
 def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str]) -> tuple[DemoBackend, ...]:
-    """Those of `backends` that `names` name, in that order; without names all that cost nothing. Raises UserError."""
+    """Selects back-ends by parts of their names; without names all that cost nothing. Raises UserError."""
     if not names:
         return tuple(backend for backend in backends if not backend.costs)
     out: list[DemoBackend] = []
@@ -162,51 +166,20 @@ def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str]) -> tu
         found = [backend for backend in backends if name.casefold() in backend.label.casefold() and backend not in out]
         if not found:
             here = ", ".join(backend.label for backend in backends) or "none"
-            raise UserError(f"No brain that can be asked now is called “{name}”. There are: {here}.")
+            raise UserError(f"No back-end that can be used now is called “{name}”. There are: {here}.")
         out += found
     return tuple(out)
 
 
-class DemoMicrophone(Protocol):
-    """The script's end of a session's microphone."""
-
-    def ask(self, question: DemoQuestion) -> float:
-        """Asks from the next frame on; the session time, in seconds, at which its sound begins."""
-        ...
-
-
-class DemoService(Protocol):
-    """What a tour needs of this machine; the composition root makes it."""
-
-    questions: tuple[DemoQuestion, ...]
-    """All that may be asked; the last one has the longest answer."""
-
-    async def backends(self) -> tuple[DemoBackend, ...]:
-        """The brains that can be asked now without anything of the user: those on this machine first."""
-        ...
-
-    async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        """The front-ends that are here and fit, the one that always does first."""
-        ...
-
-    async def start(
-        self, choice: SessionChoice, progress: Callable[[str], None]
-    ) -> tuple[SessionControl, DemoMicrophone]:
-        """A started session that hears the script alone; its voice, and the questions, sound from the loudspeaker if
-        there is one. Raises UserError.
-        """
-        ...
-
-
 class DemoStage(Protocol):
-    """Where a tour takes place: one session at a time. Its events go to the tour's `take`."""
+    """Runs the sessions of a tour, one at a time."""
 
     async def start(self, choice: SessionChoice, take: Callable[[Event], None]) -> DemoMicrophone:
-        """Begins a session, in place of one that runs. Raises UserError."""
+        """Starts a session, in place of one that runs; `take` gets its events. Raises UserError."""
         ...
 
     async def swap(self, choice: BackendChoice) -> None:
-        """Has the running session answer with this brain. Raises UserError."""
+        """Changes the back-end of the running session. Raises UserError."""
         ...
 
     async def stop(self) -> None:

@@ -1,6 +1,6 @@
-"""Follows one question of the swap demo through a session's events: how fast it was answered, and what was heard.
+"""Follows one question of the swap demo through a session's events: how fast it was answered, and what was spoken.
 
-Pure: time is the events' own, in seconds. Response times are what the window's line and the latency panel say, too.
+Pure: time is the events' own, in seconds. Response times are those of the window's line and the latency panel.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ QUIET_DBFS = -50.0
 """Below this the voice is silent."""
 
 _EARLY_SECONDS = 0.5
-"""A voice is told to have set in so much before its sound, at most."""
+"""The start of speech may be reported before the speech itself, by so much at most."""
 
 OVER_SECONDS = 1.0
-"""So long behind its end an answer is over: an early one might have been taken back."""
+"""So long after its end an answer is over: an early one might have been taken back."""
 
 
-class DemoEar:
-    """`take` gets all events of a session; `ask` says that a question is being asked."""
+class QuestionTracker:
+    """Gets all events of a session (`apply`) and each question that is put to it (`ask`)."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -29,55 +29,56 @@ class DemoEar:
         """Why the session is over."""
         self._stages = Stages()
         self._revisions = RevisionLog(Revision)
-        self._begin_question(0.0, 0.0)
+        self._reset(0.0, 0.0)
 
-    def _begin_question(self, begins: float, ends: float) -> None:
-        self._begins, self._ends = begins, ends
-        self._speaking = False
+    def _reset(self, start: float, end: float) -> None:
+        self._start, self._end = start, end
+        self.speaking = False
+        """Whether the voice speaks now."""
         self._quiet_since: float | None = None
-        self._began: float | None = None
+        self._answered_at: float | None = None
         self._turn = 0
-        self._said: list[tuple[int, str, bool]] = []
+        self._spoken: list[tuple[int, str, bool]] = []
         self.trouble = ""
         self._trouble_at = 0.0
-        self._swap_wished: float | None = None
+        self._swap_requested_at: float | None = None
         self._swapped = False
-        self._swap_order: int | None = None  # the place of the new back-end's first revision
-        self._swap_heard: float | None = None
-        self._silent = self._silence = 0.0
+        self._swap_order: int | None = None
+        self._swap_spoken_at: float | None = None
+        self._quiet = self._longest_quiet = 0.0
 
-    def ask(self, begins: float, seconds: float) -> None:
-        """A question sounds from `begins` on, for so long."""
-        self._begin_question(begins, begins + seconds)
+    def ask(self, start: float, seconds: float) -> None:
+        """Starts to follow a question, whose sound starts at `start` and lasts so long."""
+        self._reset(start, start + seconds)
 
-    def take(self, event: e.Event) -> None:
-        """Takes one event in."""
+    def apply(self, event: e.Event) -> None:
+        """Notes one event."""
         self.now = max(self.now, event.at)
         self._stages.apply(event)
         self._revisions.apply(event)
         match event:
-            case e.UserStarted() if event.at >= self._begins - _EARLY_SECONDS:
-                self._turn, self._began, self._said = event.turn, None, []
+            case e.UserStarted() if event.at >= self._start - _EARLY_SECONDS:
+                self._turn, self._answered_at, self._spoken = event.turn, None, []
             case e.UserResumed() if event.turn == self._turn:
-                self._began = None  # what was said into the gap was no answer to the whole
+                self._answered_at = None  # words spoken in the gap did not answer the whole question
             case e.AssistantStarted() | e.AssistantResumed():
-                self._speaking, self._quiet_since = True, None
-                if isinstance(event, e.AssistantStarted) and event.turn == self._turn and self._began is None:
-                    self._began = event.at
+                self.speaking, self._quiet_since = True, None
+                if isinstance(event, e.AssistantStarted) and event.turn == self._turn and self._answered_at is None:
+                    self._answered_at = event.at
             case e.AssistantHeld() | e.AssistantEnded():
-                self._speaking, self._quiet_since = False, event.at
+                self.speaking, self._quiet_since = False, event.at
             case e.AssistantSaid() if event.turn == self._turn:
                 order = self._revisions.order(event.revision)
-                self._said.append((order, event.text, event.glued))
+                self._spoken.append((order, event.text, event.glued))
                 if self._swap_order is not None and order >= self._swap_order:
-                    self._swap_heard = event.at if self._swap_heard is None else self._swap_heard
+                    self._swap_spoken_at = event.at if self._swap_spoken_at is None else self._swap_spoken_at
             case e.OracleRequested(secondary=False):
                 if self._swapped and self._swap_order is None:
                     self._swap_order = self._revisions.order(event.revision)
-            case e.BackendChanged(reason="chosen") if self._swap_wished is not None:
+            case e.BackendChanged(reason="chosen") if self._swap_requested_at is not None:
                 self._swapped = True
             case e.LevelMeasured():
-                self._listen(event)
+                self._measure_quiet(event)
             case e.Failure():
                 if event.fatal:
                     self.lost = event.sentence
@@ -86,102 +87,101 @@ class DemoEar:
             case e.SessionEnded():
                 self.lost = self.lost or self.trouble or "The talk has ended."
 
-    def _listen(self, event: e.LevelMeasured) -> None:
-        if self._swap_wished is None or self._swap_heard is not None or not self._speaking:
+    def _measure_quiet(self, event: e.LevelMeasured) -> None:
+        if self._swap_requested_at is None or self._swap_spoken_at is not None or not self.speaking:
             return
-        self._silent = self._silent + FRAME_SECONDS if event.assistant_dbfs < QUIET_DBFS else 0.0
-        self._silence = max(self._silence, self._silent)
+        self._quiet = self._quiet + FRAME_SECONDS if event.assistant_dbfs < QUIET_DBFS else 0.0
+        self._longest_quiet = max(self._longest_quiet, self._quiet)
 
-    # -- what came of the question
+    # -- the answer
 
     @property
     def asked(self) -> bool:
-        """Whether the question has been asked to its end."""
-        return self.now >= self._ends
+        """Whether the question's sound is over."""
+        return self.now >= self._end
 
     @property
-    def begun(self) -> float | None:
+    def answered_seconds(self) -> float | None:
         """For how long it has been answered; None while it has not."""
-        return None if self._began is None or not self.asked else self.now - max(self._began, self._ends)
+        if self._answered_at is None or not self.asked:
+            return None
+        return self.now - max(self._answered_at, self._end)
 
     @property
     def over(self) -> bool:
         """Whether it is answered, and the voice has been silent since for a while."""
         return (
             self.asked
-            and self._began is not None
-            and not self._speaking
+            and self._answered_at is not None
+            and not self.speaking
             and self._quiet_since is not None
-            and self.now - max(self._quiet_since, self._ends) >= OVER_SECONDS
-            and bool(self._said)
+            and self.now - max(self._quiet_since, self._end) >= OVER_SECONDS
+            and bool(self._spoken)
         )
 
     @property
     def failed(self) -> bool:
-        """Whether it will not be answered, since a brain or the session has failed."""
-        told = bool(self.trouble) and self.now - self._trouble_at >= OVER_SECONDS
-        return bool(self.lost) or (self.asked and told and self._began is None)
+        """Whether it will not be answered, since a back-end or the session has failed."""
+        settled = bool(self.trouble) and self.now - self._trouble_at >= OVER_SECONDS
+        return bool(self.lost) or (self.asked and settled and self._answered_at is None)
 
     @property
     def waited(self) -> float:
-        """For how long it has been over, without an answer."""
-        return max(0.0, self.now - self._ends) if self._began is None else 0.0
+        """For how long an answer has been due."""
+        return max(0.0, self.now - self._end) if self._answered_at is None else 0.0
 
     @property
     def response(self) -> float | None:
-        """Seconds from its last sound to the answer's first."""
+        """Seconds from the question's end to the answer's first sound."""
         answers = self._stages.answers
-        return answers[-1].response if answers and self._began is not None else None
+        return answers[-1].response if answers and self._answered_at is not None else None
 
     @property
     def first_words(self) -> float | None:
-        """Seconds that the brain took to its first words."""
+        """Seconds that the back-end took to its first words."""
         answers = self._stages.answers
-        return answers[-1].took.get("backend") if answers and self._began is not None else None
+        return answers[-1].took.get("backend") if answers and self._answered_at is not None else None
 
     @property
     def words(self) -> int:
-        """How many words of the answer have been heard."""
-        return sum(len(text.split()) for _, text, _ in self._said)
-
-    @property
-    def speaking(self) -> bool:
-        """Whether the voice is at it."""
-        return self._speaking
+        """How many words of the answer have been spoken."""
+        return sum(len(text.split()) for _, text, _ in self._spoken)
 
     @property
     def text(self) -> str:
-        """The answer as far as it was heard."""
-        return self._join(self._said)
+        """The answer as far as it was spoken."""
+        return self._join(self._spoken)
 
     # -- the change in mid-answer
 
-    def wish_swap(self) -> None:
-        """The brain is to be changed, now."""
-        self._swap_wished, self._swapped, self._swap_order, self._swap_heard = self.now, False, None, None
-        self._silent = self._silence = 0.0
+    def request_swap(self) -> None:
+        """Notes that the back-end is to be changed now."""
+        self._swap_requested_at, self._swapped, self._swap_order, self._swap_spoken_at = self.now, False, None, None
+        self._quiet = self._longest_quiet = 0.0
 
     @property
     def swap_seconds(self) -> float | None:
-        """From the wish until words of the new brain were heard."""
-        if self._swap_wished is None or self._swap_heard is None:
+        """Seconds from the request until words of the new back-end were spoken."""
+        if self._swap_requested_at is None or self._swap_spoken_at is None:
             return None
-        return self._swap_heard - self._swap_wished
+        return self._swap_spoken_at - self._swap_requested_at
 
     @property
     def silence(self) -> float | None:
-        """The longest that the voice was silent from the wish until then."""
-        return self._silence if self._swap_heard is not None else None
+        """The longest silence of the voice in that time."""
+        return self._longest_quiet if self._swap_spoken_at is not None else None
 
     @property
     def before(self) -> str:
-        """What was heard of the old brain."""
-        return self._join([part for part in self._said if self._swap_order is None or part[0] < self._swap_order])
+        """What was spoken of the old back-end."""
+        first_new = self._swap_order
+        return self._join([part for part in self._spoken if first_new is None or part[0] < first_new])
 
     @property
     def after(self) -> str:
-        """What was heard of the new one."""
-        return self._join([part for part in self._said if self._swap_order and part[0] >= self._swap_order])
+        """What was spoken of the new back-end."""
+        first_new = self._swap_order
+        return self._join([part for part in self._spoken if first_new and part[0] >= first_new])
 
     @staticmethod
     def _join(parts: list[tuple[int, str, bool]]) -> str:

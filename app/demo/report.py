@@ -1,4 +1,4 @@
-"""What the swap demo has brought, as a document for programs and as lines for a terminal. Pure."""
+"""Formats the result of the swap demo as a document for programs and as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.demo.base import DemoAnswer, DemoResult, DemoSwap
 
 
 def document(result: DemoResult) -> dict[str, Any]:
-    """All of it; seconds are rounded to the millisecond."""
+    """Returns the whole result; seconds are rounded to the millisecond."""
     return {
         "ok": result.whole and any(answer.response is not None for answer in result.answers),
         "whole": result.whole,
@@ -18,7 +18,7 @@ def document(result: DemoResult) -> dict[str, Any]:
 
 
 def lines(result: DemoResult) -> list[str]:
-    """One line an answer, and one a change in mid-answer."""
+    """Returns a line for each answer and each change in mid-answer."""
     out = []
     for answer in result.answers:
         who = answer.backend.label if answer.backend else answer.frontend.label

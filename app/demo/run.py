@@ -1,19 +1,17 @@
-"""Carries the swap demo out: station by station, question by question, and the change of the brain in mid-answer.
+"""Runs the swap demo: session by session, question by question, and the change of the back-end in mid-answer.
 
-Runs by the session's own time, which comes with its events. Knows no widget, no device and no brain.
+Times are the session's own, which come with its events.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from app.conversation.events import Event
 from app.demo.base import (
     DemoAnswer,
-    DemoBackend,
-    DemoMicrophone,
     DemoPlan,
     DemoProgress,
     DemoQuestion,
@@ -22,89 +20,42 @@ from app.demo.base import (
     DemoStop,
     DemoSwap,
 )
-from app.demo.question import DemoEar
+from app.demo.plan import FULL, QUICK, stations
+from app.demo.question import QuestionTracker
 from app.session.errors import UserError
 
-GIVE_UP_SECONDS = 25.0
-"""So long behind a question its answer must begin."""
-DEAF_SECONDS = 20.0
-"""A session that says nothing for so long, by the clock on the wall, is lost."""
+if TYPE_CHECKING:
+    from app.demo.service import DemoMicrophone
+
+ANSWER_WITHIN_SECONDS = 25.0
+"""So long after a question its answer must start."""
+EVENTS_WITHIN_SECONDS = 20.0
+"""A session without events for so long, by the wall clock, is lost."""
 SWAP_AFTER_WORDS = 6
-"""The brain is changed when so many words of the answer have been heard."""
+"""The back-end is changed when so many words of the answer have been spoken."""
 SWAP_WITHIN_SECONDS = 30.0
-START_SECONDS = 5.0
-"""What the start of a session takes, for the estimate alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Lengths:
-    """How much of each answer is listened to, in seconds and in words."""
-
-    answer: float
-    words_after_swap: int
-
-
-# Where another question follows, an answer that is cut off is interrupted, and the next one takes longer: so nearly all
-# come to their end.
-FULL, QUICK = _Lengths(20.0, 12), _Lengths(3.5, 6)
-USUAL_ANSWER_SECONDS = 10.0
-"""For the estimate alone."""
-
-
-def stations(plan: DemoPlan, questions: Sequence[DemoQuestion]) -> tuple[DemoStop, ...]:
-    """The way through `plan`: every brain by every front-end in every manner; the last of them is changed in
-    mid-answer, if there is another one.
-
-    The same questions are asked everywhere, in talks of their own: nobody hears what another one has answered. The
-    last of `questions` is kept for the change. Brains come last to first: it is the first one's answer that is changed
-    over to the second one.
-    """
-    asked = tuple(questions[: 1 if plan.quick else 2])
-    out: list[DemoStop] = []
-    for frontend in plan.frontends:
-        backends: tuple[DemoBackend | None, ...] = plan.backends[::-1] if frontend.backends else (None,)
-        # The quickest manner comes last: the change in mid-answer belongs to it.
-        for answer_mode in sorted(frontend.manners, key=lambda m: m == "thinking"):
-            out += [DemoStop(frontend, answer_mode, backend, asked) for backend in backends]
-    able = [place for place, stop in enumerate(out) if stop.backend is not None]
-    if able and len(plan.backends) > 1:
-        last = out[able[-1]]
-        out[able[-1]] = replace(last, swap=questions[-1], swap_to=plan.backends[1])
-    return tuple(out)
-
-
-def duration(stops: Sequence[DemoStop], *, quick: bool) -> float:
-    """About how long the tour takes, in seconds."""
-    lengths = QUICK if quick else FULL
-    seconds = 0.0
-    for stop in stops:
-        seconds += START_SECONDS
-        seconds += sum(q.seconds + 1.5 + min(lengths.answer, USUAL_ANSWER_SECONDS) for q in stop.questions)
-        if stop.swap is not None:
-            seconds += stop.swap.seconds + 1.5 + 10.0
-    return seconds
 
 
 class DemoRunner:
-    """`run` goes from the first question to the last; being cancelled, it ends what runs. `result` grows meanwhile."""
+    """Runs a tour on `stage`. `report` gets each step; `result` grows meanwhile."""
 
     def __init__(
         self,
         stage: DemoStage,
         questions: Sequence[DemoQuestion],
         plan: DemoPlan,
-        told: Callable[[DemoProgress], None] = lambda progress: None,
+        report: Callable[[DemoProgress], None] = lambda progress: None,
     ) -> None:
         self.stops = stations(plan, questions)
         self._stage = stage
         self._lengths = QUICK if plan.quick else FULL
-        self._told = told
+        self._report = report
         self._answers: list[DemoAnswer] = []
         self._swaps: list[DemoSwap] = []
         self._whole = False
         self._number = 0
-        self._ear = DemoEar()
-        self._heard = asyncio.Event()
+        self._tracker = QuestionTracker()
+        self._changed = asyncio.Event()
 
     @property
     def total(self) -> int:
@@ -113,11 +64,11 @@ class DemoRunner:
 
     @property
     def result(self) -> DemoResult:
-        """What it has brought so far."""
+        """The result so far."""
         return DemoResult(tuple(self._answers), tuple(self._swaps), self._whole)
 
     async def run(self) -> DemoResult:
-        """Goes through all stations. What fails is noted, and skipped."""
+        """Runs all sessions; one that fails is noted and skipped. Cancelling ends the session that runs."""
         try:
             for stop in self.stops:
                 await self._visit(stop)
@@ -126,36 +77,42 @@ class DemoRunner:
             await asyncio.shield(asyncio.ensure_future(self._stage.stop()))
         return self.result
 
-    # -- a station
+    # -- one session
 
     async def _visit(self, stop: DemoStop) -> None:
-        self._tell(stop, None, ahead=1)
-        self._ear = ear = DemoEar()
+        self._report(DemoProgress(self._number + 1, self.total, stop, None))
+        tracker = self._tracker = QuestionTracker()
+
+        def apply(event: Event) -> None:
+            tracker.apply(event)
+            self._changed.set()
+
         try:
-            microphone = await self._stage.start(stop.choice, lambda event: self._take(ear, event))
+            microphone = await self._stage.start(stop.choice, apply)
         except UserError as error:
             for question in stop.questions:
                 self._number += 1
-                self._note(stop, question, trouble=str(error))
+                self._note_answer(stop, question, str(error))
             if stop.swap is not None:
                 self._number += 1
                 self._note_swap(stop, stop.swap, str(error))
             return
-        refusal = await self._make_ready(stop)
+        refusal = await self._load_both(stop)
         for question in stop.questions:
             self._number += 1
-            self._tell(stop, question)
+            self._report(DemoProgress(self._number, self.total, stop, question))
             await self._ask(stop, question, microphone)
-        if stop.swap is not None:
-            self._number += 1
-            if refusal:
-                self._note_swap(stop, stop.swap, refusal)
-                return
-            self._tell(stop, stop.swap, swapping=True)
-            await self._swap(stop, stop.swap, microphone)
+        if stop.swap is None:
+            return
+        self._number += 1
+        if refusal:
+            self._note_swap(stop, stop.swap, refusal)
+            return
+        self._report(DemoProgress(self._number, self.total, stop, stop.swap, swapping=True))
+        await self._ask_and_swap(stop, stop.swap, microphone)
 
-    async def _make_ready(self, stop: DemoStop) -> str:
-        """Has both brains loaded before anybody waits for one; why the second one can't be, in a sentence."""
+    async def _load_both(self, stop: DemoStop) -> str:
+        """Loads both back-ends of a swap before the first question; returns why the second one can't be, if so."""
         if stop.swap_to is None or stop.backend is None:
             return ""
         try:
@@ -165,27 +122,25 @@ class DemoRunner:
             return str(error)
         return ""
 
-    def _tell(self, stop: DemoStop, question: DemoQuestion | None, *, swapping: bool = False, ahead: int = 0) -> None:
-        self._told(DemoProgress(self._number + ahead, self.total, stop, question, swapping))
-
-    def _take(self, ear: DemoEar, event: Event) -> None:
-        ear.take(event)
-        self._heard.set()
-
     async def _ask(self, stop: DemoStop, question: DemoQuestion, microphone: DemoMicrophone) -> None:
-        ear, longest = self._ear, self._lengths.answer
-        if ear.lost:
-            self._note(stop, question, trouble=ear.lost)
+        tracker, longest = self._tracker, self._lengths.answer
+        if tracker.lost:
+            self._note_answer(stop, question, tracker.lost)
             return
-        ear.ask(microphone.ask(question), question.seconds)
+        tracker.ask(microphone.ask(question), question.seconds)
         alive = await self._until(
-            lambda: ear.over or ear.failed or ear.waited > GIVE_UP_SECONDS or (ear.begun or 0.0) > longest
+            lambda: (
+                tracker.over
+                or tracker.failed
+                or tracker.waited > ANSWER_WITHIN_SECONDS
+                or (tracker.answered_seconds or 0.0) > longest
+            )
         )
-        trouble = "" if ear.words or ear.begun is not None else ear.lost or ear.trouble or _no_answer(alive)
-        self._note(stop, question, trouble=trouble)
+        answered = bool(tracker.words) or tracker.answered_seconds is not None
+        self._note_answer(stop, question, "" if answered else self._no_answer(alive))
 
-    def _note(self, stop: DemoStop, question: DemoQuestion, *, trouble: str = "") -> None:
-        ear = self._ear
+    def _note_answer(self, stop: DemoStop, question: DemoQuestion, trouble: str) -> None:
+        tracker = self._tracker
         answered = not trouble
         self._answers.append(
             DemoAnswer(
@@ -193,47 +148,54 @@ class DemoRunner:
                 stop.answer_mode,
                 stop.backend,
                 question.text,
-                ear.response if answered else None,
-                ear.text if answered else "",
-                answered and ear.speaking,
-                ear.first_words if answered else None,
+                tracker.response if answered else None,
+                tracker.text if answered else "",
+                answered and tracker.speaking,
+                tracker.first_words if answered else None,
                 trouble,
             )
         )
 
     # -- the change in mid-answer
 
-    async def _swap(self, stop: DemoStop, question: DemoQuestion, microphone: DemoMicrophone) -> None:
-        ear = self._ear
-        if ear.lost:
-            self._note_swap(stop, question, ear.lost)
+    async def _ask_and_swap(self, stop: DemoStop, question: DemoQuestion, microphone: DemoMicrophone) -> None:
+        tracker = self._tracker
+        if tracker.lost:
+            self._note_swap(stop, question, tracker.lost)
             return
-        assert stop.swap_to is not None
-        ear.ask(microphone.ask(question), question.seconds)
+        tracker.ask(microphone.ask(question), question.seconds)
         alive = await self._until(
             lambda: (
-                (ear.asked and ear.words >= SWAP_AFTER_WORDS) or ear.over or ear.failed or ear.waited > GIVE_UP_SECONDS
+                (tracker.asked and tracker.words >= SWAP_AFTER_WORDS)
+                or tracker.over
+                or tracker.failed
+                or tracker.waited > ANSWER_WITHIN_SECONDS
             )
         )
-        if not ear.words:
-            self._note_swap(stop, question, ear.lost or ear.trouble or _no_answer(alive))
-            return
-        if ear.over:
-            self._note_swap(stop, question, "The answer was over before the brain could be changed.")
-            return
-        ear.wish_swap()
-        wished = ear.now
+        if not tracker.words:
+            trouble = self._no_answer(alive)
+        elif tracker.over:
+            trouble = "The answer was over before the model could be changed."
+        else:
+            trouble = await self._swap(stop)
+        self._note_swap(stop, question, trouble)
+
+    async def _swap(self, stop: DemoStop) -> str:
+        """Changes the back-end, and waits for its words; returns why that failed, if it did."""
+        assert stop.swap_to is not None
+        tracker, enough = self._tracker, self._lengths.words_after_swap
+        tracker.request_swap()
+        requested_at = tracker.now
         swapping = asyncio.ensure_future(self._stage.swap(stop.swap_to.choice))
-        swapping.add_done_callback(lambda _: self._heard.set())
-        enough = self._lengths.words_after_swap
+        swapping.add_done_callback(lambda _: self._changed.set())
         try:
             await self._until(
                 lambda: (
-                    len(ear.after.split()) >= enough
-                    or bool(ear.lost)
-                    or (ear.over and swapping.done())
+                    len(tracker.after.split()) >= enough
+                    or bool(tracker.lost)
+                    or (tracker.over and swapping.done())
                     or _refused(swapping)
-                    or ear.now - wished > SWAP_WITHIN_SECONDS
+                    or tracker.now - requested_at > SWAP_WITHIN_SECONDS
                 )
             )
         finally:
@@ -241,14 +203,12 @@ class DemoRunner:
                 swapping.cancel()
             await asyncio.wait([swapping])
         refusal = "" if swapping.cancelled() else str(swapping.exception() or "")
-        if ear.after:
-            refusal = ""
-        elif not refusal:
-            refusal = ear.lost or "The answer was over before the new brain had said anything."
-        self._note_swap(stop, question, refusal)
+        if tracker.after:
+            return ""
+        return refusal or tracker.lost or "The answer was over before the new model had said anything."
 
     def _note_swap(self, stop: DemoStop, question: DemoQuestion, trouble: str) -> None:
-        ear = self._ear
+        tracker = self._tracker
         assert stop.backend is not None and stop.swap_to is not None
         self._swaps.append(
             DemoSwap(
@@ -257,11 +217,11 @@ class DemoRunner:
                 stop.backend,
                 stop.swap_to,
                 question.text,
-                ear.swap_seconds,
-                ear.silence,
-                ear.before,
-                ear.after,
-                ear.response,
+                tracker.swap_seconds,
+                tracker.silence,
+                tracker.before,
+                tracker.after,
+                tracker.response,
                 trouble,
             )
         )
@@ -269,22 +229,23 @@ class DemoRunner:
     # -- waiting
 
     async def _until(self, condition: Callable[[], bool]) -> bool:
-        """Waits by the session's events; False when none came for too long."""
+        """Waits for events until `condition` holds; returns False when none came for too long."""
         while not condition():
-            self._heard.clear()
+            self._changed.clear()
             try:
-                async with asyncio.timeout(DEAF_SECONDS):
-                    await self._heard.wait()
+                async with asyncio.timeout(EVENTS_WITHIN_SECONDS):
+                    await self._changed.wait()
             except TimeoutError:
                 return False
         return True
 
+    def _no_answer(self, alive: bool) -> str:
+        if known := self._tracker.lost or self._tracker.trouble:
+            return known
+        if alive:
+            return "No answer came. Ask again, or choose another model."
+        return "The talk fell silent. Try the demo again; the log has the details."
+
 
 def _refused(swapping: asyncio.Future[None]) -> bool:
     return swapping.done() and not swapping.cancelled() and swapping.exception() is not None
-
-
-def _no_answer(alive: bool) -> str:
-    if alive:
-        return "No answer came. Ask again, or choose another brain."
-    return "The talk fell silent. Try the demo again; the log has the details."

@@ -1,5 +1,6 @@
-"""The desk for the swap demo: real questions, the brains and front-ends that are here, and sessions with a script for
-a microphone. See `DemoService`. Asks no address but this machine's, and knows nothing of windows.
+"""Finds what the swap demo can use on this machine, and starts its sessions.
+
+Contacts no other machine before a session starts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from app.audio.io.errors import AudioError
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
 from app.conversation.frame import SAMPLE_RATE
-from app.demo.base import DemoBackend, DemoFrontEnd, DemoMicrophone, DemoQuestion
+from app.demo.base import DemoBackend, DemoFrontEnd, DemoQuestion
 from app.evaluation.spoken_questions import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Spoken, load_questions
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import free_card_bytes
@@ -27,28 +28,29 @@ from app.models.fit import PRECISIONS, judge
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
 from app.services import backends
-from app.services.backend_service import ProviderDirectory
+from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.errors import UserError
 
 QUESTIONS = ("144_1", "103_2", "149_1")
-"""Of the bench: the first one needs no turn before it, the second one follows on it, and the last one asks for most."""
+"""Of the bench: the first needs no turn before it, the second follows on it, and the last has the longest answer."""
 
-MOST_OF_OLLAMA = 2
-"""A tour of all models that somebody has ever fetched would have no end."""
+OLLAMA_MODELS = 2
+"""A tour of all models that somebody has ever pulled would take too long."""
 
-LOOK_SECONDS = 2.0
+OLLAMA_SECONDS = 2.0
 
 
-class LocalDemoService:
-    """`make` makes a session, as `app.main.session` does; `user_errors`: what the user can put right of what it
-    raises; `service` knows keys and models. `aloud` False: nothing is played, whatever loudspeaker there is.
+class DemoService:
+    """`make` makes a session, as `app.main.session` does; `user_errors`: those of its errors that users can fix.
+
+    `aloud` False: nothing is played, whatever loudspeaker there is.
     """
 
     def __init__(
         self,
         make: MakeSession,
-        service: ProviderDirectory,
+        service: BackendService,
         user_errors: tuple[type[Exception], ...],
         *,
         aloud: bool = True,
@@ -60,11 +62,11 @@ class LocalDemoService:
 
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
-        """See `DemoService.questions`."""
+        """All that may be asked; the last one has the longest answer."""
         return tuple(DemoQuestion(q.name, q.text, q.samples, q.end) for q in load_questions(names=QUESTIONS))
 
     async def backends(self) -> tuple[DemoBackend, ...]:
-        """See `DemoService.backends`."""
+        """Lists the back-ends that can be used as they are now, those on this machine first."""
         found = [
             DemoBackend(BackendChoice("embedded", model.key), model.label)
             for model in models_of("llm")
@@ -84,27 +86,30 @@ class LocalDemoService:
         if not on_this_machine(PROVIDERS["ollama"].default_url or ""):
             return []
         try:
-            offer = await self._service.offer(BackendChoice("ollama"), seconds=LOOK_SECONDS)
+            offer = await self._service.offer(BackendChoice("ollama"), seconds=OLLAMA_SECONDS)
         except UserError:
             return []  # it doesn't run here
         if not offer.asked:
             return []
         models = [name for name in offer.models if "embed" not in name and "cloud" not in name]
-        return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:MOST_OF_OLLAMA]]
+        return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:OLLAMA_MODELS]]
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        """See `DemoService.frontends`."""
+        """Lists the front-ends that are here and fit the machine; the first always does."""
         found = [DemoFrontEnd("cascade", "Cascade", ("after", "thinking"))]
-        found += await asyncio.to_thread(_heavy_frontends)
+        found += await asyncio.to_thread(_weighted_frontends)
         return tuple(found)
 
     async def start(
         self, choice: SessionChoice, progress: Callable[[str], None]
     ) -> tuple[SessionControl, DemoMicrophone]:
-        """See `DemoService.start`."""
-        progress("the ears, the voice and the brain are loading")
+        """Starts a session that hears only the demo's questions. Raises UserError.
+
+        Its voice and the questions are played on the loudspeaker, if there is one.
+        """
+        progress("speech recognition, voice and model are loading")
         sink = await asyncio.to_thread(_loudspeaker, self._aloud)
-        microphone = ScriptMicrophone()
+        microphone = DemoMicrophone()
         try:
             backend = await backends.backend_off_loop(choice.backend)
             session = self._make(choice, microphone, sink, end_with_input=False, backend=backend)
@@ -112,13 +117,13 @@ class LocalDemoService:
         except self._user_errors as error:
             raise UserError(str(error)) from error
         if isinstance(sink, Loudspeaker):
-            # Behind the session's own: where the system lets only one at it, the answers are heard.
+            # After the session's own: where the system allows only one stream, the answers are heard.
             await asyncio.to_thread(microphone.open_loudspeaker)
         return session, microphone
 
 
-class ScriptMicrophone(PacedAsker):
-    """A microphone that the script speaks into, and that those in the room hear too where there is a loudspeaker."""
+class DemoMicrophone(PacedAsker):
+    """A microphone that plays the demo's questions into a session, and also on a loudspeaker where there is one."""
 
     name = "the demo"
 
@@ -127,7 +132,7 @@ class ScriptMicrophone(PacedAsker):
         self._aloud: Loudspeaker | None = None
 
     def ask(self, question: Spoken) -> float:
-        """See `DemoMicrophone.ask`."""
+        """Asks from the next frame on; returns the session time, in seconds, at which the sound starts."""
         asked_at = super().ask(question)
         if self._aloud is not None:
             with contextlib.suppress(AudioError):
@@ -136,7 +141,7 @@ class ScriptMicrophone(PacedAsker):
         return asked_at
 
     def open_loudspeaker(self) -> None:
-        """Has the questions heard in the room, if that can be; blocks for a moment."""
+        """Plays the questions aloud from now on, if that is possible; blocks for a moment."""
         with contextlib.suppress(AudioError):
             aloud = Loudspeaker()
             aloud.__enter__()
@@ -151,15 +156,15 @@ class ScriptMicrophone(PacedAsker):
 
 
 def _loudspeaker(aloud: bool) -> AudioSink:
-    """The default loudspeaker, not open yet, or one that plays to nobody where none can be opened."""
+    """The default loudspeaker, not open yet, or a silent one where none can be opened."""
     if aloud:
         with contextlib.suppress(AudioError), Loudspeaker():
             return Loudspeaker()
     return PacedListener()
 
 
-def _heavy_frontends() -> list[DemoFrontEnd]:
-    """Front-ends with weights of their own that are here and fit the card."""
+def _weighted_frontends() -> list[DemoFrontEnd]:
+    """Front-ends with weights that are here and fit the card."""
     found = []
     for key, spec in FRONT_ENDS.items():
         if not spec.weights:

@@ -1,4 +1,4 @@
-"""Runs the demo's sessions without a window, one at a time."""
+"""Runs the sessions of the swap demo without a window, one at a time."""
 
 from __future__ import annotations
 
@@ -7,38 +7,30 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.conversation import events as e
-from app.demo.base import DemoMicrophone, DemoService
+from app.demo.service import DemoMicrophone, DemoService
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.errors import UserError
 
 
 class HeadlessStage:
-    """Implements `DemoStage`. `progress` gets words while a session is being built, `on_event` every event."""
+    """A `DemoStage` of the service's own sessions."""
 
-    def __init__(
-        self,
-        service: DemoService,
-        progress: Callable[[str], None] = lambda words: None,
-        on_event: Callable[[e.Event], None] = lambda event: None,
-    ) -> None:
+    def __init__(self, service: DemoService) -> None:
         self._service = service
-        self._progress = progress
-        self._on_event = on_event
         self._session: SessionControl | None = None
         self._choice = SessionChoice()
         self._swapping: asyncio.Future[None] | None = None
 
     async def start(self, choice: SessionChoice, take: Callable[[e.Event], None]) -> DemoMicrophone:
-        """Start a session, in place of one that runs; `take` gets its events. Raises UserError."""
         await self.stop()
-        session, microphone = await self._service.start(choice, self._progress)
+        session, microphone = await self._service.start(choice, lambda words: None)
         self._session, self._choice = session, choice
-        for listener in (take, self._on_event, self._follow):
-            session.add_listener(listener)
+        session.add_listener(take)
+        session.add_listener(self._follow)
         return microphone
 
     async def swap(self, choice: BackendChoice) -> None:
-        """Change the back-end of the running session, and wait until it has changed. Raises UserError."""
+        """Changes the back-end of the running session, and waits until it has changed. Raises UserError."""
         assert self._session is not None
         if choice == self._choice.backend:
             return
@@ -48,7 +40,6 @@ class HeadlessStage:
         await self._swapping
 
     async def stop(self) -> None:
-        """End the session, if one runs."""
         session, self._session = self._session, None
         if session is not None:
             await session.stop()

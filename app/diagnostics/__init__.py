@@ -1,1 +1,10 @@
-"""Logs, redacts secrets, and writes the report for whoever helps with a fault."""
+"""Logs, redaction of secrets, probes of the machine, and the report for whoever helps with a fault.
+
+- `redaction`: removes keys, and words of the conversation, from text
+- `logs`, `log_writer`: the newest log lines in memory and in a file; the thread that words, redacts and writes them
+- `machine`: probes of the system, graphics card, disk, sound devices, Ollama and API keys
+- `report`: the diagnostics report
+
+A log record goes from any thread through `Door` into a queue; `Writer` redacts it and hands it to `Log` and the file.
+`Diagnostics` notes the session's events, and writes them together with the probes, the settings and the log.
+"""

@@ -1,4 +1,4 @@
-"""The way of a log's line: handed over by whoever logs, worded, cleaned and written by one thread.
+"""Takes log records from any thread, and words, redacts and writes them on one thread.
 
 How lines are kept in memory is in `app.diagnostics.logs`.
 """
@@ -10,37 +10,52 @@ import copy
 import logging
 import math
 import os
-import queue
 import stat
 import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from logging.handlers import QueueHandler, RotatingFileHandler
-from typing import Any, Protocol, TextIO
+from queue import SimpleQueue
+from typing import Any, TextIO
 
 from app.diagnostics.redaction import Redactor
 
 WAITING_MOST = 10_000
-"""A flood of lines beyond these is counted and not kept."""
+"""The longest queue of lines; more than these are only counted."""
 REFUSED_SECONDS = 60.0
-"""For so long a full file is written on where renaming it was refused."""
+"""How long a full file is still written to after renaming it has failed."""
 LONGEST, LONGEST_TRACE = 4_000, 20_000
-"""Letters of a message, and of what belongs to it."""
+"""Characters of a message, and of its traceback."""
 
 _UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
-class Line(Protocol):
-    """A line as it is kept."""
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
+    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
+    """
+
+    number: int
+    at: float
+    level: int
+    where: str
+    message: str
+    details: str = ""
+    thread: str = ""
 
     def text(self) -> str:
-        """As it stands in the file."""
-        ...
+        """The entry as it is written to the file, with further lines indented."""
+        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
+        head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
+        body = "\n".join(filter(None, (self.message, self.details.rstrip())))
+        return head + body.replace("\n", "\n    ")
 
 
-class Mark:
-    """Stands in the queue behind lines that somebody waits for."""
+class FlushMarker:
+    """Follows the lines in the queue that `flush` waits for."""
 
     levelno = logging.CRITICAL
 
@@ -48,20 +63,20 @@ class Mark:
         self.reached = reached
 
 
-class Door(QueueHandler):
-    """Hands a line over without its frames and objects: they hold keys, and much memory.
+class RecordQueue(QueueHandler):
+    """Queues records without their frames and objects, which hold keys and much memory.
 
-    What a message is made of is put into words here, since it may change or go; nothing is read from disk.
+    The message is formatted here, since its arguments may change; nothing is read from disk.
     """
 
-    queue: queue.SimpleQueue[Any]
+    queue: SimpleQueue[Any]
 
-    def __init__(self, lines: queue.SimpleQueue[Any]) -> None:
+    def __init__(self, lines: SimpleQueue[Any]) -> None:
         super().__init__(lines)
         self._left_out = 0
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Never waits: a line too many is left out and counted."""
+        """Queues a record without waiting, or counts it when the queue is full."""
         if self.queue.qsize() >= WAITING_MOST:
             self._left_out += 1
             return
@@ -69,7 +84,7 @@ class Door(QueueHandler):
         self.queue.put(record)
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """A copy with its words, and the outline of its traceback."""
+        """Returns a copy with the formatted message, and an outline of the traceback."""
         handed = copy.copy(record)
         try:
             handed.msg = record.getMessage()
@@ -83,11 +98,11 @@ class Door(QueueHandler):
 
 
 class Writer(logging.Handler):
-    """Words lines, hides secrets, and puts them where they are kept; called by one thread alone."""
+    """Formats and redacts records, and passes them on; called by one thread alone."""
 
     def __init__(
         self,
-        keep: Callable[..., Line],
+        keep: Callable[..., LogEntry],
         hide: Redactor,
         file: RotatingFileHandler | None,
         stream: TextIO | None,
@@ -101,17 +116,17 @@ class Writer(logging.Handler):
         self._stream = stream
 
     def handle(self, record: Any) -> bool:
-        """Takes one line; nothing that goes wrong with it may end the thread."""
-        if isinstance(record, Mark):
+        """Handles one record; no error may end the thread."""
+        if isinstance(record, FlushMarker):
             record.reached.set()
             return True
         try:
-            self._take(record)
+            self._write_record(record)
         except Exception as error:
             self._keep(time.time(), logging.WARNING, __name__, f"a line was lost ({type(error).__name__})")
         return True
 
-    def _take(self, record: Any) -> None:
+    def _write_record(self, record: Any) -> None:
         if record.left_out:
             self._keep(record.created, logging.WARNING, __name__, f"{record.left_out} lines came too fast to be kept")
         outline = record.outline
@@ -128,7 +143,7 @@ class Writer(logging.Handler):
         )
 
     def _clean(self, text: str, longest: int, *, tail: bool = False) -> str:
-        # Longer than is kept, so that no secret is cut in two before it is looked for.
+        # Redacted at a greater length than is kept, so that no secret is cut in two before.
         spare = longest + 4_000
         text = self._hide(text[-spare:] if tail else text[:spare]).replace("\r\n", "\n").translate(_UNSEEN)
         if len(text) <= longest:
@@ -151,7 +166,7 @@ class Writer(logging.Handler):
 
 
 class PrivateFile(RotatingFileHandler):
-    """A log file that only its user can read."""
+    """A rotating log file that only its user can read."""
 
     _refused_at = -math.inf
 
@@ -159,20 +174,21 @@ class PrivateFile(RotatingFileHandler):
         def opener(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
 
-        # Whoever asks for it closes it.
-        file = open(self.baseFilename, self.mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
+        path, mode = self.baseFilename, self.mode
+        # Closed by the base class.
+        file = open(path, mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
         if os.name == "posix" and stat.S_IMODE(os.stat(file.fileno()).st_mode) & 0o077:
             os.fchmod(file.fileno(), 0o600)
         return file
 
     def doRollover(self) -> None:
-        """Begins a new file; goes on with this one where others have it open, for then Windows renames none."""
+        """Starts a new file, or keeps this one where another process has it open, which Windows doesn't rename."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
         full = f"{self.baseFilename}.full"
         try:
-            os.replace(self.baseFilename, full)  # before the older ones are moved, of which the oldest goes
+            os.replace(self.baseFilename, full)  # before the older ones are moved, and the oldest deleted
             super().doRollover()
             os.replace(full, f"{self.baseFilename}.1")
         except PermissionError:
@@ -181,11 +197,11 @@ class PrivateFile(RotatingFileHandler):
                 self.stream = self._open()
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:
-        """Whether the file is full, and renaming it was not refused a short time ago."""
+        """Whether the file is full, and renaming it has not failed a short time ago."""
         return time.monotonic() - self._refused_at > REFUSED_SECONDS and bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Lets whoever writes know."""
+        """Raises the error again, for `Writer`."""
         raise
 
 

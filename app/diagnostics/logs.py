@@ -1,7 +1,6 @@
-"""What the program says of its own doings: the newest lines in memory, and in a file, without keys.
+"""Keeps the program's log: the newest lines in memory and in a file, without secrets.
 
-Whoever logs only hands its line over; one thread words it, hides what is secret in it, and writes. Knows nothing of
-windows, sessions or what the lines mean.
+Threads that log only queue their records; one thread formats, redacts and writes them.
 """
 
 from __future__ import annotations
@@ -13,55 +12,31 @@ import os
 import queue
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from logging.handlers import QueueListener, RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
 import platformdirs
 
-from app.diagnostics.log_writer import Door, Mark, PrivateFile, Writer
+from app.diagnostics.log_writer import FlushMarker, LogEntry, PrivateFile, RecordQueue, Writer
 from app.diagnostics.redaction import Redactor, redactor
-from app.settings.declarations import APP_NAME
+from app.settings.paths import APP_NAME
 
 KEPT = 2_000
-"""Lines in memory."""
+"""The most lines in memory."""
 FILE_BYTES, FILES = 1_000_000, 3
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
-    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
-    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
-    """
-
-    number: int
-    at: float
-    level: int
-    where: str
-    message: str
-    details: str = ""
-    thread: str = ""
-
-    def text(self) -> str:
-        """The entry as it stands in the file; what goes on in further lines is set in."""
-        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
-        head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
-        body = "\n".join(filter(None, (self.message, self.details.rstrip())))
-        return head + body.replace("\n", "\n    ")
-
-
 class Log:
-    """The newest lines in memory; safe to use on any thread. Leaving it, or `close`, puts logging back as it was."""
+    """The newest lines; safe to use on any thread. Its `with` block, or `close`, restores logging."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self.folder: Path | None = None
-        """Where the files are; None while nothing is written."""
+        """The folder of the files; None while nothing is written."""
         self._lock = threading.Lock()
         self._entries: deque[LogEntry] = deque(maxlen=kept)
         self._numbers = itertools.count(1)
@@ -77,11 +52,11 @@ class Log:
 
     @property
     def newest(self) -> int:
-        """The number of the newest line; changes with every line and when the log is cleared."""
+        """The number of the newest line; it changes with every line and when the log is cleared."""
         return self._newest
 
     def entries(self, after: int = 0) -> Sequence[LogEntry]:
-        """The kept lines whose number is above `after`, oldest first."""
+        """Returns the lines whose number is above `after`, oldest first."""
         with self._lock:
             if after <= 0:
                 return tuple(self._entries)
@@ -89,13 +64,13 @@ class Log:
             return tuple(found)[::-1]
 
     def clear(self) -> None:
-        """Forgets the lines in memory; the files stay."""
+        """Deletes the lines in memory; the files stay."""
         with self._lock:
             self._entries.clear()
             self._newest = next(self._numbers)
 
     def add(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> LogEntry:
-        """Keeps a line, and drops the oldest one if there are too many."""
+        """Adds a line, and drops the oldest one if there are too many."""
         with self._lock:
             self._newest = number = next(self._numbers)
             entry = LogEntry(number, at, level, where, message, details, thread)
@@ -103,22 +78,22 @@ class Log:
         return entry
 
     def lose_files(self) -> None:
-        """Nothing is written any longer."""
+        """Notes that nothing is written any longer."""
         self.folder = None
 
     def flush(self, seconds: float = 1.0) -> bool:
-        """Waits until all that was logged before is kept and written; False when that takes longer. Blocks."""
+        """Blocks until all that was logged before is kept and written; returns False when that takes longer."""
         return self._flush(seconds)
 
     def close(self) -> None:
-        """Writes what waits, and puts logging back as it was; safe to call twice."""
+        """Writes what is queued, and restores logging; safe to call twice."""
         stop, self._stop = self._stop, lambda: None
         stop()
         self._flush = lambda seconds: True
 
 
 def log_folder() -> Path:
-    """Where this user's log files are."""
+    """The folder of this user's log files."""
     return platformdirs.user_log_path(APP_NAME, appauthor=False)
 
 
@@ -130,11 +105,10 @@ def start_logging(
     kept: int = KEPT,
     hide: Redactor | None = None,
 ) -> Log:
-    """Keeps what the program's loggers say from now on, in memory and, with `folder`, in files that only this user can
-    read. Warnings and worse also go to `stream`, which should be the terminal's, if there is one.
+    """Starts to keep the log, in memory and, with `folder`, in files that only this user can read.
 
-    Keys in the environment are known from the start; `app.diagnostics.redaction.redact` makes others known. Never raises for a folder
-    that can't be written: a line in the log says so.
+    Warnings and errors also go to `stream`, such as the terminal's. Keys in the environment are redacted, and those
+    that `app.diagnostics.redaction.redact` gets. A folder that can't be written is no error: a line says so.
     """
     log, hide = Log(kept), hide or redactor()
     hide.learn(os.environ)
@@ -154,22 +128,22 @@ def start_logging(
         except OSError as error:
             trouble = f"The log can't be written to {folder} ({error.strerror or error}); it is kept in memory alone."
     lines: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    door = Door(lines)
+    handler = RecordQueue(lines)
     writer = Writer(log.add, hide, file, stream, log.lose_files)
     listener = QueueListener(lines, writer)
     root = logging.getLogger()
     before = root.level
-    root.addHandler(door)
+    root.addHandler(handler)
     root.setLevel(min(level, before) if before else level)
     listener.start()
 
     def flush(seconds: float) -> bool:
         reached = threading.Event()
-        lines.put(Mark(reached))
+        lines.put(FlushMarker(reached))
         return reached.wait(seconds)
 
     def stop() -> None:
-        root.removeHandler(door)
+        root.removeHandler(handler)
         root.setLevel(before)
         listener.stop()
         if file is not None:
@@ -182,9 +156,9 @@ def start_logging(
 
 
 def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[], None]:
-    """Has errors that nobody catches logged: of any thread, of `loop`, and those that Python can't raise.
+    """Logs uncaught errors: of any thread, of `loop`, and those that Python can't raise.
 
-    Returns what undoes it. Hooks that somebody has set before are still called.
+    Returns a function that undoes it. Hooks that were set before are still called.
     """
     before = sys.excepthook, threading.excepthook, sys.unraisablehook
 
@@ -192,19 +166,19 @@ def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[
         if issubclass(kind, KeyboardInterrupt):
             before[0](kind, error, trace)
             return
-        _log.critical("an error that nobody caught", exc_info=(kind, error, trace))
+        _log.critical("uncaught error", exc_info=(kind, error, trace))
         if before[0] is not sys.__excepthook__:
             before[0](kind, error, trace)
 
     def uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_type is not SystemExit:
             name = args.thread.name if args.thread is not None else "?"
-            _log.critical("an error that nobody caught, in the thread “%s”", name, exc_info=_info(args))
+            _log.critical("uncaught error in the thread “%s”", name, exc_info=_info(args))
         if before[1] is not threading.__excepthook__:
             before[1](args)
 
     def unraisable(args: Any) -> None:
-        # The object itself may be half gone: its repr could fail, or show what it holds.
+        # The object may be half destroyed: its repr could fail, or show what it holds.
         what = getattr(args.object, "__qualname__", None) or type(args.object).__name__
         _log.error("%s %s", args.err_msg or "an error that could not be raised, in", what, exc_info=_info(args))
         if before[2] is not sys.__unraisablehook__:
@@ -214,7 +188,7 @@ def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[
         task = context.get("task") or context.get("future")
         name = task.get_name() if isinstance(task, asyncio.Task) else ""
         error = context.get("exception")
-        said = context.get("message") or "an error that nobody caught, in the event loop"
+        said = context.get("message") or "uncaught error in the event loop"
         info = (type(error), error, error.__traceback__) if isinstance(error, BaseException) else None
         _log.error("%s%s", said, f" (“{name}”)" if name else "", exc_info=info)
 

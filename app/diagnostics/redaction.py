@@ -1,7 +1,4 @@
-"""Takes keys, tokens and passwords out of text before anybody reads or keeps it, and what was said in a talk.
-
-A leaf of the standard library alone. Knows nothing of logs, settings or who asks.
-"""
+"""Removes keys, tokens and passwords from text before it is kept or shown, and the words of conversations."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ HIDDEN = "[hidden]"
 LEFT_OUT = "[words]"
 
 SHORTEST = 8
-"""A secret of fewer letters is no key, and its letters stand in too many other words."""
+"""A secret of fewer letters is no key, and would be found in too many other words."""
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)")
 """Names of variables that hold secrets, in capitals."""
 
-# What a secret may stand in: quoted as a whole, else up to the next blank or quote. What is hidden stays as it is.
+# A secret's extent: quoted as a whole, else up to the next blank or quote. What is hidden already is left alone.
 _VALUE = r"""(?!b?["']?\[hidden\])(?:b?(?P<q>["'])(?:(?!(?P=q)).)+(?:(?P=q)|$)|[^\s"'<>]+)"""
 _OPEN = r"""["']? \s*[:=,]\s* (?:b(?=["']))? ["']?"""
 _NAMES = r"""(?<![\w-]) [\w-]{0,60}? (?:
@@ -32,7 +29,7 @@ _NAMES = r"""(?<![\w-]) [\w-]{0,60}? (?:
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.VERBOSE | (re.IGNORECASE if loose else 0)), instead)
     for pattern, instead, loose in (
-        # A user and a password in an address, also where the password holds what it ought to have quoted.
+        # A user and a password in an address, also where the password holds characters that should be quoted.
         (r"(?P<kept>://) [^\s\"'<>/?\#]{1,400} @", rf"\g<kept>{HIDDEN}@", True),
         (
             r"(?P<kept>://) [^\s\"'<>/@:]{0,200} : (?!\d{1,5}(?:[/?\#\s]|$)) [^\s\"'<>]{0,400} @",
@@ -51,7 +48,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # A name that says what its value is.
         (rf"(?P<kept>{_NAMES} [\"']? \s*[:=]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
         (
-            r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})? [\"']? \s*=\s*)"
+            r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})?"
+            r"[\"']? \s*=\s*)"
             r"(?!\d{1,9}\b(?!-)) (?!\[hidden\]) (?:[\"'][^\s\"']+[\"']? | [^\s\"'<>&]{6,})",
             rf"\g<kept>{HIDDEN}",
             True,
@@ -62,7 +60,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             rf"\g<kept>{HIDDEN}",
             True,
         ),
-        # Keys that tell by how they begin.
+        # Keys with a known prefix.
         (r"(?<![A-Za-z0-9]) (?:sk|pk|rk)-[^\s\"'<>]{8,}", HIDDEN, False),
         (r"(?<![A-Za-z0-9]) (?:sk|rk|gsk|hf|ghp|gho|ghs|ghu|r8|whsec)_[A-Za-z0-9_\-]{8,}", HIDDEN, False),
         (
@@ -78,7 +76,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 class Redactor:
-    """Hides the secrets that it was told of, and whatever looks like one. Safe to call on any thread."""
+    """Hides known secrets, and all that looks like one. Safe to call on any thread."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._lock = threading.Lock()
@@ -91,11 +89,11 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms of secrets)"
 
     def add(self, secret: str) -> None:
-        """Hides this from now on, in clear and as URLs and JSON write it. Shorter ones than `SHORTEST` are left."""
+        """Hides this secret from now on, also as URLs and JSON write it, unless it is shorter than `SHORTEST`."""
         secret = secret.strip()
         if len(secret) < SHORTEST:
             return
-        # As an error shows it that quotes what was sent, too.
+        # Also as errors quote it that show what was sent.
         forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
         forms |= {secret.replace("/", "\\/"), repr(secret)[1:-1]}
         with self._lock:
@@ -111,7 +109,7 @@ class Redactor:
                 self.add(value)
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Returns the text without secrets."""
         known = self._known
         if known is not None:
             text = known.sub(HIDDEN, text)
@@ -122,17 +120,17 @@ class Redactor:
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _RUN = 3
-"""So many words of a talk in a row are recognised."""
+"""So many words of a conversation in a row are recognised."""
 
 
-class Silence:
-    """Takes runs of words that were said out of a text."""
+class WordRedactor:
+    """Hides runs of words that were said in a conversation."""
 
     def __init__(self, said: Iterable[str]) -> None:
         self._runs: set[tuple[str, ...]] = set()
         for text in said:
             words = tuple(word.lower() for word in _WORD.findall(text))
-            # A word or two alone stand in every other line of a log, unless they are a number or a long name.
+            # One or two words alone occur in many lines of a log, unless they hold a number.
             if len(words) < _RUN:
                 if any(len(word) >= 4 and any(letter.isdigit() for letter in word) for word in words) or len(words) > 1:
                     self._runs.add(words)
@@ -141,7 +139,7 @@ class Silence:
         self._lengths = sorted({len(run) for run in self._runs}, reverse=True)
 
     def __call__(self, text: str) -> str:
-        """The text with what was said left out."""
+        """Returns the text without what was said."""
         if not self._runs:
             return text
         found = list(_WORD.finditer(text))
@@ -170,10 +168,10 @@ _redactor = Redactor()
 
 
 def redactor() -> Redactor:
-    """The one of this process: what it is told of is hidden everywhere."""
+    """The redactor of this process."""
     return _redactor
 
 
 def redact(secret: str) -> None:
-    """Has this secret hidden wherever this process keeps or shows what was said of its doings."""
+    """Hides this secret wherever this process keeps or shows its log."""
     _redactor.add(secret)

@@ -1,22 +1,18 @@
-"""Writes down what somebody needs to help with a fault: the machine, the settings, the talk in numbers, the log.
+"""Writes the report for whoever helps with a fault: the machine, the settings, the talk in numbers, the log.
 
-Never a key, and what was said (by the user, by the assistant, or as the persona) only on request. Knows nothing of
-windows; asks nobody and opens no connection.
+It never holds a key, and what was said (by the user, by the assistant, or in the persona) only on request. No
+connection is opened for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import platform
 import re
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,81 +20,31 @@ from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.diagnostics.logs import LogEntry
-from app.diagnostics.redaction import LEFT_OUT, Redactor, Silence, redactor
-from app.platform.hardware import memory_bytes
-from app.platform.installation import installed
+from app.diagnostics.machine import CARD_SECONDS, Card, System, bounded, probe_card, probe_system
+from app.diagnostics.redaction import LEFT_OUT, Redactor, WordRedactor, redactor
+from app.platform import nvidia
 from app.settings.declarations import Settings, declarations
 
-PACKAGES = (
-    "PySide6-Essentials",
-    "qasync",
-    "numpy",
-    "pyqtgraph",
-    "sounddevice",
-    "soundfile",
-    "soxr",
-    "livekit",
-    "openai",
-    "ollama",
-    "httpx",
-    "faster-whisper",
-    "ctranslate2",
-    "onnxruntime",
-    "tokenizers",
-    "piper-tts",
-    "xllamacpp",
-    "keyring",
-    "mcp",
-    "torch",
-    "moshi",
-)
-"""What faults have come from."""
 LOG_LINES = 200
 MOST_FAILURES = 20
 Facts = Sequence[tuple[str, str]]
 """Names and values, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What the app runs on. `memory_bytes`: 0 where it can't be told; `packages`: those that are there."""
-
-    version: str
-    python: str
-    system: str
-    cores: int
-    memory_bytes: int
-    packages: tuple[tuple[str, str], ...]
-
-
-def look_at_machine() -> Machine:
-    """Reads from disk, for some 20 ms: not to be called on an event loop's thread."""
-    packages = []
-    for name in PACKAGES:
-        try:
-            packages.append((name, metadata.version(name)))
-        except metadata.PackageNotFoundError:
-            continue
-    own = installed()
-    version = f"{own.version or 'unknown'} ({own.kind}{', ' + own.commit[:12] if own.commit else ''})"
-    python = f"{platform.python_version()} ({platform.python_implementation()}, {platform.machine()})"
-    return Machine(version, python, _system(), os.cpu_count() or 0, memory_bytes(), tuple(packages))
-
-
 @dataclass(slots=True)
 class TalkNotes:
-    """What events tell about the talk that runs, or ran last; of failures and words those of all talks."""
+    """What events say about the talk that runs, or ran last; failures and words are kept of all talks."""
 
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, str] = field(default_factory=dict)
     failures: deque[tuple[float, str, str]] = field(default_factory=lambda: deque(maxlen=MOST_FAILURES))
     transcripts: list[Transcript] = field(default_factory=lambda: [Transcript()])
     personas: set[str] = field(default_factory=set)
-    asked: deque[str] = field(default_factory=lambda: deque(maxlen=500))
+    tool_arguments: deque[str] = field(default_factory=lambda: deque(maxlen=500))
     last_at: float = 0.0
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in; cheap enough for each of them."""
+        """Notes one event; cheap enough for each of them."""
         if isinstance(event, e.SessionStarted) and self.counts["SessionStarted"]:
             self.counts.clear()
             self.parts.clear()
@@ -110,20 +56,20 @@ class TalkNotes:
             case e.SessionStarted():
                 self.parts |= {
                     "Front-end": event.frontend,
-                    "Ears": event.stt,
-                    "Brain": _pair(event.backend, event.model),
-                    "Manner": event.answer_mode,
+                    "Speech recognition": event.stt,
+                    "Back-end": _pair(event.backend, event.model),
+                    "Answer mode": event.answer_mode,
                 }
             case e.BackendChanged():
-                self.parts["Brain"] = f"{_pair(event.backend, event.model)}, {event.reason}"
+                self.parts["Back-end"] = f"{_pair(event.backend, event.model)}, {event.reason}"
             case e.SecondaryChanged():
-                self.parts["Brain at the side"] = _pair(event.backend, event.model) or "none"
+                self.parts["Comparison"] = _pair(event.backend, event.model) or "none"
             case e.FrontEndChanged():
                 self.parts["Front-end"] = event.frontend
             case e.SpeechChanged():
-                self.parts |= {"Ears": event.stt, "Voice": event.voice or "the front-end's own"}
+                self.parts |= {"Speech recognition": event.stt, "Voice": event.voice or "the front-end's own"}
             case e.AnswerModeChanged():
-                self.parts["Manner"] = event.answer_mode
+                self.parts["Answer mode"] = event.answer_mode
             case e.DeviceChanged():
                 self.parts[event.kind.capitalize()] = f"{event.name or 'none'}, {event.change}"
             case e.ConversationConfigured():
@@ -132,10 +78,10 @@ class TalkNotes:
             case e.Failure():
                 self.failures.append((event.at, event.source, event.sentence))
             case e.ToolCalled():
-                self.asked.append(event.arguments)  # in words of the talk
+                self.tool_arguments.append(event.arguments)
 
     def snapshot(self) -> TalkNotes:
-        """A copy that stays as it is."""
+        """Returns a copy for another thread."""
         transcripts = [Transcript([replace(turn) for turn in one.turns]) for one in self.transcripts]
         return replace(
             self,
@@ -144,98 +90,95 @@ class TalkNotes:
             failures=deque(self.failures),
             transcripts=transcripts,
             personas=set(self.personas),
-            asked=deque(self.asked),
+            tool_arguments=deque(self.tool_arguments),
         )
 
     def words(self) -> Iterator[str]:
-        """All that was said, and whoever was said to speak."""
+        """Yields all that was said, and what may quote it."""
         yield from self.personas
-        yield from self.asked
+        yield from self.tool_arguments
         for transcript in self.transcripts:
             for turn in transcript.turns:
                 yield turn.text
 
 
 class Diagnostics:
-    """Keeps notes of a session's events, and writes them down with all else. `log` gives its lines, oldest first;
-    `card`, which may take seconds, what is known of a graphics card.
-    """
+    """Notes a session's events, and writes the report. `log` returns its lines, oldest first."""
 
-    def __init__(
-        self, settings: Settings, log: Callable[[], Iterable[LogEntry]], card: Callable[[], str] = lambda: ""
-    ) -> None:
-        self._card = card
-        self._card_words = ""
+    def __init__(self, settings: Settings, log: Callable[[], Iterable[LogEntry]]) -> None:
         self.notes = TalkNotes()
         self._settings = settings
         self._log = log
-        self._machine: Machine | None = None
+        self._machine: tuple[System, str] | None = None
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Notes one event."""
         self.notes.apply(event)
 
     async def text(self, with_words: bool, more: Sequence[tuple[str, Facts]] = ()) -> str:
-        """The diagnostics of now, with sections of the caller's own (titles and facts) in their midst."""
+        """Writes the report of now; `more`: sections of the caller's, by title."""
         if self._machine is None:
-            self._machine = await asyncio.to_thread(look_at_machine)
-            self._card_words = await asyncio.to_thread(self._card)
-        # Off the loop's thread: to look for what was said takes 50 ms in a talk of 2,000 turns.
-        return await asyncio.to_thread(
-            diagnostics,
-            self._machine,
-            replace(self._settings),
-            self.notes.snapshot(),
-            list(self._log()),
-            gpu=self._card_words,
-            more=more,
-            with_words=with_words,
-        )
+            card = await bounded(probe_card, Card(trouble=nvidia.NO_ANSWER), CARD_SECONDS + 1)
+            self._machine = await asyncio.to_thread(probe_system), _card_words(card)
+        system, card_words = self._machine
+        # On a thread: to look for what was said takes 50 ms in a talk of 2,000 turns.
+        report = Report(system, replace(self._settings), self.notes.snapshot(), list(self._log()), card_words, more)
+        return await asyncio.to_thread(report.text, with_words=with_words)
 
 
-def diagnostics(
-    machine: Machine,
-    settings: Settings,
-    notes: TalkNotes,
-    log: Sequence[LogEntry],
-    *,
-    gpu: str = "",
-    more: Sequence[tuple[str, Facts]] = (),
-    with_words: bool = False,
-    hide: Redactor | None = None,
-    home: Path | None = None,
-) -> str:
-    """All of it as Markdown, without keys, and without what was said unless it is asked for."""
-    hide = hide or redactor()
-    hide.learn(os.environ)
-    silent = (lambda text: text) if with_words else Silence([*notes.words(), settings.persona])
-    memory = f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else "not known"
-    blocks = [
-        _section(
-            "Machine",
-            [
-                ("KAME", machine.version),
-                ("Python", machine.python),
-                ("System", machine.system),
-                ("Processor cores", str(machine.cores)),
-                ("Memory", memory),
-                ("Graphics card", gpu or "not looked at"),
-            ],
-        ),
-        _section("Packages", machine.packages),
-        _section("Settings that were changed", list(_changed(settings, with_words, hide))),
-        _section("Talk", [*notes.parts.items(), ("Seconds", f"{notes.last_at:.0f}")] if notes.counts else []),
-        *(_section(title, facts) for title, facts in more),
-        _section("Events", [(name, f"{count:,}") for name, count in notes.counts.most_common()]),
-        _section("Failures", [(f"{at:.1f} s, {source}", silent(said)) for at, source, said in notes.failures]),
-    ]
-    if with_words:
-        blocks.append(_said(notes.transcripts))
-    lines = "\n".join(silent(entry.text()) for entry in log[-LOG_LINES:])
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", lines))])
-    blocks.append(f"## Log\n\n{fence}\n{lines or 'empty'}\n{fence}")
-    text = "# KAME diagnostics\n\n" + "\n\n".join(blocks) + "\n"
-    return _without_home(hide(text), home or Path.home())
+def _card_words(card: Card | None) -> str:
+    if card is None:
+        return "no NVIDIA card"
+    size = f"{card.name}, {card.total / 1e9:.1f} GB" if card.name else ""
+    return ". ".join(filter(None, (size, card.trouble)))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report's contents. `card`: the graphics card in words; `more`: sections of the caller's, by title."""
+
+    system: System
+    settings: Settings
+    notes: TalkNotes
+    log: Sequence[LogEntry]
+    card: str = ""
+    more: Sequence[tuple[str, Facts]] = ()
+
+    def text(self, *, with_words: bool = False, hide: Redactor | None = None, home: Path | None = None) -> str:
+        """Writes the report as Markdown, without keys, and without what was said unless `with_words`."""
+        hide = hide or redactor()
+        hide.learn(os.environ)
+        notes = self.notes
+        without_words = (lambda text: text) if with_words else WordRedactor([*notes.words(), self.settings.persona])
+        blocks = [
+            _section("Machine", self._machine()),
+            _section("Packages", self.system.packages),
+            _section("Settings that were changed", list(_changed(self.settings, with_words, hide))),
+            _section("Talk", [*notes.parts.items(), ("Seconds", f"{notes.last_at:.0f}")] if notes.counts else []),
+            *(_section(title, facts) for title, facts in self.more),
+            _section("Events", [(name, f"{count:,}") for name, count in notes.counts.most_common()]),
+            _section(
+                "Failures", [(f"{at:.1f} s, {source}", without_words(said)) for at, source, said in notes.failures]
+            ),
+        ]
+        if with_words:
+            blocks.append(_said(notes.transcripts))
+        lines = "\n".join(without_words(entry.text()) for entry in self.log[-LOG_LINES:])
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", lines))])
+        blocks.append(f"## Log\n\n{fence}\n{lines or 'empty'}\n{fence}")
+        text = "# KAME diagnostics\n\n" + "\n\n".join(blocks) + "\n"
+        return _without_home(hide(text), home or Path.home())
+
+    def _machine(self) -> Facts:
+        system = self.system
+        return [
+            ("KAME", system.version),
+            ("Python", system.python),
+            ("System", system.name),
+            ("Processor cores", str(system.cores)),
+            ("Memory", f"{system.memory / 2**30:.1f} GiB" if system.memory else "not known"),
+            ("Graphics card", self.card or "not probed"),
+        ]
 
 
 def _section(title: str, facts: Facts) -> str:
@@ -253,7 +196,7 @@ def _said(transcripts: Sequence[Transcript]) -> str:
 def _changed(settings: Settings, with_words: bool, hide: Redactor) -> Iterator[tuple[str, str]]:
     for declared in declarations():
         value = getattr(settings, declared.name)
-        if value == declared.default or declared.place == "app":  # the last: where panes stand, and the like
+        if value == declared.default or declared.place == "app":  # such as the places of panes
             continue
         if declared.name == "persona" and not with_words:
             yield declared.name, f"changed ({LEFT_OUT})"
@@ -269,12 +212,12 @@ def _shown(name: str, value: Any, hide: Redactor) -> str:
             return json.dumps(_plain(json.loads(value), hide), ensure_ascii=False)
         except ValueError:
             return "changed (not JSON)"
-    value = hide(value)  # before it is cut: a part of a secret is recognised by nobody
+    value = hide(value)  # before it is cut: a part of a secret is not recognised
     return without_secrets(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
 
 
 def _plain(value: Any, hide: Redactor) -> Any:
-    """JSON with its addresses plain."""
+    """Removes the secrets from JSON and from the addresses in it."""
     match value:
         case dict():
             return {key: _plain(item, hide) for key, item in value.items()}
@@ -287,7 +230,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
 
 
 def _without_home(text: str, home: Path) -> str:
-    """Paths below the user's folder begin with ~, however they are written."""
+    """Writes ~ for the user's folder, in whatever form it appears."""
     forms = {str(home), home.as_posix(), str(home).replace("\\", "\\\\")}
     if str(home) in ("/", "\\", ".") or len(str(home)) < 4:
         return text
@@ -297,13 +240,3 @@ def _without_home(text: str, home: Path) -> str:
 
 def _pair(backend: str, model: str) -> str:
     return " / ".join(filter(None, (backend, model)))
-
-
-def _system() -> str:
-    name = platform.platform()
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            name = f"{platform.freedesktop_os_release().get('PRETTY_NAME', '')} ({name})".lstrip()
-        desktop = " ".join(os.environ.get(key, "") for key in ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE")).strip()
-        return f"{name}, {desktop}" if desktop else name
-    return name

@@ -17,7 +17,7 @@ import platformdirs
 
 from app.history import schema
 from app.platform.atomic_files import delete_file, move_file
-from app.settings.declarations import APP_NAME
+from app.settings.paths import APP_NAME
 
 PATIENCE_SECONDS = 2.0
 """How long another process may lock the file."""

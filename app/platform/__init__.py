@@ -1,1 +1,12 @@
-"""Deals with the machine under the app: processes, files, paths, hardware, and the single running instance."""
+"""The machine under the app: processes, files, hardware, and the single running instance. Standard library only.
+
+- `atomic_files`, `file_names`: files that are written whole or not at all; names that Windows reserves
+- `resources`, `installation`: where the app's own files are; how this copy was installed
+- `children`: child processes of the app's own
+- `hardware`, `nvidia`: memory and processor; NVIDIA cards by their driver
+- `single_instance`: sends a command to the running app
+- `standard_streams`, `cpp_runtime`: makes missing streams and Microsoft's C++ runtime available
+- `local_time`: local dates for any moment
+
+These modules are leaves: they import nothing else of the app, and some run before anything is installed.
+"""

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all, and moves files that another process may be looking at."""
+"""Writes files atomically, and moves files that another process may have open."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 BUSY_SECONDS = 1.0
-"""How long to wait for a file that another process has open: virus scanners and search indexers look at a new file for
+"""How long to wait for a file that another process has open: virus scanners and search indexers read a new file for
 some milliseconds, and meanwhile Windows neither moves nor deletes it."""
 
 
 def move_file(source: Path | str, target: Path | str) -> None:
-    """Moves a file, in place of what may be at `target`; waits where somebody else has one of them open.
-
-    Raises OSError.
-    """
+    """Moves a file and replaces `target`; waits while another process has one of them open. Raises OSError."""
     _while_busy(lambda: os.replace(source, target))
 
 
 def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
-    """Deletes a file; waits where somebody else has it open. Raises OSError."""
+    """Deletes a file; waits while another process has it open. Raises OSError."""
     _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
 
 
 def put_folder(new: Path, place: Path) -> None:
-    """Moves the folder `new` to `place`, in place of the one there, which stays if that fails. Raises OSError."""
+    """Moves the folder `new` to `place`, and replaces the one there, which stays if that fails. Raises OSError."""
     old = place.with_name(f".{place.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     had = place.exists()
@@ -49,7 +46,7 @@ def put_folder(new: Path, place: Path) -> None:
 
 
 def _while_busy(act: Callable[[], None]) -> None:
-    """Does `act` again while Windows says that a file is in use. Elsewhere no file is."""
+    """Repeats `act` while Windows says that a file is in use. On other systems none is."""
     wait, give_up = 0.005, time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -63,10 +60,9 @@ def _while_busy(act: Callable[[], None]) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
-    """A file that becomes `path` when all has been written; `backup`: where the file of before goes.
+    """Opens a file that replaces `path` when the block ends; `backup`: where to move the old file.
 
-    A link stays one, and a file's mode is kept. Raises OSError, and what is raised meanwhile; then `path` is as it was
-    before.
+    A link stays a link, and the file's mode is kept. Raises OSError. When the block raises, `path` stays as it was.
     """
     path = Path(os.path.realpath(path))
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".draft")
@@ -87,7 +83,7 @@ def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
 
 
 def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
-    """Writes `value` to `path` as JSON, likewise; makes its folder if it is missing. Raises OSError."""
+    """Writes `value` to `path` as JSON, as `whole_file` does; makes a missing folder. Raises OSError."""
     try:
         text = json.dumps(value, indent=indent, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold and UTF-8 can't

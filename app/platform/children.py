@@ -1,4 +1,4 @@
-"""The one place that knows how this app starts a child process of its own on Linux and on Windows."""
+"""Starts and ends child processes of the app's own on Linux and Windows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 
 def python_module_command(module: str, *arguments: str) -> list[str]:
-    """The command that runs one of the app's own modules in a new interpreter like this one."""
-    # -P: a folder named like one of our modules, where the app happens to be started, is not taken for it.
+    """Returns the command that runs one of the app's modules in a new interpreter like this one."""
+    # -P: a folder in the working directory that is named like a module is not taken for it.
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def quiet_child() -> dict[str, Any]:
-    """Arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere."""
+    """Returns arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere."""
     environment = dict(os.environ)
     root = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
@@ -31,26 +31,26 @@ def quiet_child() -> dict[str, Any]:
             subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
         )
     else:
-        # The parent ends its children itself; a Ctrl-C on the terminal is the parent's to handle.
+        # The parent handles a Ctrl-C on the terminal, and ends its children itself.
         options["start_new_session"] = True
     return options
 
 
 def start_lasting(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Starts a child as `quiet_child` has it, but one that goes on when this process and its terminal have ended."""
+    """Starts a quiet child that goes on when this process and its terminal have ended."""
     how = {**quiet_child(), **options}
     if sys.platform == "win32":
-        # What it starts inherits its priority, and ends with the job of the terminal's command that it is part of.
+        # Its children inherit its priority, and end with the job that the terminal's command is part of.
         how["creationflags"] ^= subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.NORMAL_PRIORITY_CLASS
         leaving = how["creationflags"] | subprocess.CREATE_BREAKAWAY_FROM_JOB
-        with contextlib.suppress(PermissionError):  # a job of somebody else's that keeps its processes
+        with contextlib.suppress(PermissionError):  # the job does not let its processes leave
             return subprocess.Popen(command, **{**how, "creationflags": leaving})
     return subprocess.Popen(command, **how)
 
 
 @contextlib.contextmanager
 def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Iterator[None]:
-    """Kills `child` if the block takes longer: whoever reads from it then reads its end."""
+    """Kills `child` if the block takes longer, so that a reader in the block comes to the end of its output."""
     timer = threading.Timer(seconds, child.kill)
     timer.start()
     try:
@@ -60,7 +60,7 @@ def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Itera
 
 
 def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
-    """Closes the input of a child that has nothing to save, which ends it; kills it if that takes longer."""
+    """Ends a child that has nothing to save by closing its input; kills it if that takes longer."""
     if child.stdin is not None:
         with contextlib.suppress(OSError):
             child.stdin.close()
@@ -69,6 +69,6 @@ def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
-    # Not before the child is gone: whoever reads from it holds the pipe until then.
+    # Not before the child has ended: another thread may read from the pipe until then.
     if child.stdout is not None:
         child.stdout.close()

@@ -1,6 +1,6 @@
 """Makes Microsoft's C++ runtime loadable on a Windows that lacks it.
 
-The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't bring it; that of shiboken6, a
+The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't contain it; that of shiboken6, a
 part of PySide6, does.
 """
 
@@ -11,14 +11,16 @@ import sys
 
 
 def add_cpp_runtime() -> object | None:
-    """Has Windows look for libraries in shiboken6's folder, too, as PySide6 itself does in the window's process.
+    """Lets Windows search for libraries in shiboken6's folder, as PySide6 itself does in the window's process.
 
-    What is returned is to be kept for as long as libraries are loaded; None where there is nothing to do.
+    Keep the returned object for as long as libraries are loaded; None where there is nothing to do.
     """
     if sys.platform != "win32":
         return None
     for place in sys.path:
-        folder = os.path.join(os.path.abspath(place), "shiboken6")  # found by hand: every child waits for this
+        folder = os.path.join(
+            os.path.abspath(place), "shiboken6"
+        )  # not by importlib: every child process waits for this
         if os.path.isfile(os.path.join(folder, "msvcp140.dll")):
             return os.add_dll_directory(folder)
     return None

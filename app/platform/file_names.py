@@ -1,4 +1,4 @@
-"""Which names of files mean something else on Windows."""
+"""Knows the file names that Windows reserves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell how this copy of the app was installed, in which version, and which command completes it."""
+"""Tells how this copy of the app was installed, in which version, and which command completes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHECKOUT, WHEEL = "checkout", "wheel"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """`kind`: "checkout", "wheel", or what the installer wrote down ("deb", "run", ...). Empty strings: not known."""
+    """How the app was installed. `kind`: "checkout", "wheel", or the installer's ("deb", "run", ...)."""
 
     kind: str
     version: str
@@ -24,7 +24,7 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Read what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
+    """Reads what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
     root = Path(__file__).resolve().parents[2]
     try:
         written = json.loads((root / "installed.json").read_text("utf-8"))
@@ -43,27 +43,24 @@ def installed() -> Installed:
 
 
 def completing_command() -> str:
-    """Return the command that installs what is missing of the app's packages and models."""
-    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop models get default"}
-    return commands.get(installed().kind, "kame-desktop repair")
+    """Returns the command that installs the missing packages and models of the app."""
+    return _command("kame-desktop models get default", "kame-desktop repair")
 
 
 def packages_command() -> str:
-    """Return the command that installs the app's Python packages anew."""
-    commands = {
-        CHECKOUT: "python3 packaging/bootstrap.py setup",
-        WHEEL: 'uv tool install --force "kame-desktop[embedded] @ FILE.whl"',
-    }
-    return commands.get(installed().kind, "kame-desktop repair")
+    """Returns the command that installs the app's Python packages again."""
+    return _command('uv tool install --force "kame-desktop[embedded] @ FILE.whl"', "kame-desktop repair")
 
 
 def card_command() -> str:
-    """Return the command that installs what a graphics card needs."""
-    commands = {
-        CHECKOUT: "python3 packaging/bootstrap.py setup",
-        # The package registry's torch for Windows has no CUDA.
-        WHEEL: "uv tool install --force"
-        + (" --torch-backend auto" if sys.platform == "win32" else "")
-        + ' "kame-desktop[embedded,gpu] @ FILE.whl"',
-    }
-    return commands.get(installed().kind, "kame-desktop card install")
+    """Returns the command that installs what a graphics card needs."""
+    # The package registry's torch for Windows has no CUDA.
+    torch = " --torch-backend auto" if sys.platform == "win32" else ""
+    return _command(
+        f'uv tool install --force{torch} "kame-desktop[embedded,gpu] @ FILE.whl"', "kame-desktop card install"
+    )
+
+
+def _command(of_wheel: str, of_installer: str) -> str:
+    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: of_wheel}
+    return commands.get(installed().kind, of_installer)

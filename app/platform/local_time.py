@@ -1,4 +1,4 @@
-"""Converts seconds since 1970 to local dates for every moment, also where the system can't.
+"""Converts seconds since 1970 to local dates, for any number.
 
 Windows converts 1970 to 3000 only, and a database or an imported conversation may hold any number.
 """
@@ -14,8 +14,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def local_datetime(seconds: float, zone: tzinfo | None = None) -> datetime:
     """The date and time of day at `seconds` since 1970, in `zone` or else in this machine's zone.
 
-    Where the system has no rules for that year, the zone's standard offset counts; what lies outside the years 1 to
-    9999 becomes their first or last day.
+    For years that the system has no rules for, the zone's standard offset is used; a moment outside the years 1 to 9999
+    becomes their first or last day.
     """
     if zone is None:
         try:
@@ -34,5 +34,5 @@ def _from_utc(seconds: float, zone: tzinfo) -> datetime:
     try:
         return (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
     except (OverflowError, ValueError):
-        # A number that is none (NaN) is no time either: the first of all days.
+        # NaN becomes the first day, too.
         return (datetime.max if seconds > 0 else datetime.min).replace(microsecond=0, tzinfo=zone)

@@ -1,10 +1,10 @@
-"""Find NVIDIA graphics cards and ask their driver what they can do, without torch.
+"""Finds NVIDIA graphics cards and their abilities by their driver, without torch.
 
-The driver's own library (NVML) is asked in a child process, which this file is run as: a driver that has to wake its
-card takes seconds, and one that is stuck takes for ever. Where the library is missing, the tool nvidia-smi is asked.
+The driver's own library (NVML) is called in a child process, which runs this file: a driver that has to wake its card
+takes seconds, and one that is stuck never returns. Where the library is missing, the tool nvidia-smi is used.
 
-The app, its `doctor` and the set-up tell the same because they all use this module. The set-up runs before anything
-is installed and loads this file by its path: standard library only, Python 3.8, and no other module of the app.
+The set-up uses this module before anything is installed, and loads it by its path: standard library only, Python 3.8,
+and no other module of the app.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import NamedTuple
 OLDEST_CUDA = (12, 0)
 """Programs for any CUDA 12 run on drivers of the first CUDA 12 and later."""
 OLDEST_CAPABILITY = (7, 5)
-"""Turing: the packages' code for older cards ends there, and so does ours."""
+"""Turing: the packages contain no code for older cards."""
 LEAST_BYTES = 8 * 10**9
-"""What an 8 GB card has, a little of which the driver keeps."""
+"""An 8 GB card, of which the driver keeps a little."""
 SECONDS = 10.0
 
 NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
@@ -51,7 +51,7 @@ _TROUBLES = {9: NOT_LOADED, 18: HALF_UPDATED}
 class Card(NamedTuple):
     """One card: its memory in bytes, and its compute capability, which is empty where it isn't known.
 
-    `uuid` is the driver's name for it, by which CUDA can be told to use this one.
+    `uuid` is the driver's name for it, by which CUDA can select it.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Card(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """What a driver tells. `cuda`: the newest CUDA version that it runs, empty where it isn't known.
+    """A driver and its cards. `cuda`: the newest CUDA version that it runs, empty where it isn't known.
 
     `trouble` says why nothing is known; then the rest is empty.
     """
@@ -76,9 +76,9 @@ class Driver(NamedTuple):
 def look(
     seconds: float = SECONDS, libraries: Sequence[str] | None = None, devices: str = "/sys/bus/pci/devices"
 ) -> Driver | None:
-    """Ask the driver, for `seconds` at most; None where there is neither a driver nor a card without one.
+    """Queries the driver, for `seconds` at most; None where there is neither a driver nor a card without one.
 
-    `libraries` are the places where the driver's library may be, `devices` is where Linux lists the PCI devices.
+    `libraries`: where the driver's library may be; `devices`: where Linux lists the PCI devices.
     """
     found = _ask_child(library_places() if libraries is None else libraries, seconds)
     if found is None:
@@ -89,13 +89,13 @@ def look(
 
 
 def best_card(driver: Driver) -> Card | None:
-    """Return the card with the most memory of those that KAME can run on, or of all if there is none."""
+    """Returns the card with the most memory of those that KAME can run on, or of all if there is none."""
     fitting = [card for card in driver.cards if not _obstacle_of(card)]
     return max(fitting or driver.cards, key=lambda card: card.total, default=None)
 
 
 def obstacle(driver: Driver) -> str:
-    """Say why KAME can't run on the driver's best card; empty if it can."""
+    """Says why KAME can't run on the driver's best card; empty if it can."""
     card = best_card(driver)
     if driver.trouble or card is None:
         return driver.trouble or NO_ANSWER
@@ -113,18 +113,18 @@ def _obstacle_of(card: Card) -> str:
 
 
 def gigabytes(size: int) -> float:
-    """Return a card's memory as its maker writes it, of which the driver keeps a part."""
+    """Returns a card's memory as its maker writes it, of which the driver keeps a part."""
     return round(size / 2**30)
 
 
 def has_driver() -> bool:
-    """Tell whether a driver is installed, without asking it."""
+    """Whether a driver is installed, without using it."""
     known = ("/proc/driver/nvidia/version", *(place for place in library_places() if os.path.isabs(place)))
     return any(map(os.path.exists, known)) or shutil.which("nvidia-smi") is not None
 
 
 def library_places() -> list[str]:
-    """Name the files that may be the driver's library."""
+    """Lists the files that may be the driver's library."""
     if os.name != "nt":
         return ["libnvidia-ml.so.1"]
     system = os.environ.get("SYSTEMROOT", "C:\\Windows")
@@ -135,7 +135,7 @@ def library_places() -> list[str]:
     ]
 
 
-# -- asking the library, in a child
+# -- the library, in a child
 
 
 def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
@@ -156,7 +156,7 @@ def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
 
 
 def _output_of(command: Sequence[str], seconds: float) -> str:
-    """Return what a program prints. Raise OSError if it fails or takes too long."""
+    """Returns what a program prints. Raises OSError if it fails or takes too long."""
     child = subprocess.Popen(
         list(command),
         stdin=subprocess.DEVNULL,
@@ -171,7 +171,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
         try:
             child.communicate(timeout=1.0)
         except subprocess.TimeoutExpired:
-            # Stuck in its driver: nobody can wait for it, nor on Windows close the output that a thread still reads.
+            # Stuck in its driver: it can't be waited for, nor on Windows its output be closed while a thread reads it.
             child.returncode = -9
         raise OSError(f"{command[0]} does not answer") from None
     if child.returncode:
@@ -180,7 +180,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
 
 
 class _Refused(Exception):
-    """The library has answered with an error code."""
+    """The library has returned an error code."""
 
 
 class _Memory(ctypes.Structure):
@@ -188,7 +188,7 @@ class _Memory(ctypes.Structure):
 
 
 def _ask_library(libraries: Sequence[str]) -> dict | None:
-    """Ask the first of these libraries that loads; None if none does."""
+    """Queries the first of these libraries that loads; None if none does."""
     for place in libraries:
         try:
             library = ctypes.CDLL(place)
@@ -225,12 +225,12 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
             cards.append([name, memory.total, memory.free, [major.value, minor.value], uuid])
     except _Refused as refusal:
         return {"code": refusal.args[0]}
-    except AttributeError:  # a driver of before CUDA 10 lacks some functions
+    except AttributeError:  # a driver older than CUDA 10 lacks some functions
         return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, [], ""]]}
     return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
 
 
-# -- asking the tool
+# -- the tool
 
 
 def _ask_tool(seconds: float) -> Driver | None:
@@ -248,7 +248,7 @@ def _ask_tool(seconds: float) -> Driver | None:
         if not cards:
             return None
         cuda = re.search(r"CUDA Version:\s*([\d.]+)", _output_of([tool], seconds))
-    except (OSError, ValueError):  # also for a card that does not tell its memory
+    except (OSError, ValueError):  # also for a card whose memory is unknown
         return Driver(trouble=NO_ANSWER)
     return Driver(lines[0][0].strip(), _version(cuda.group(1)) if cuda else (), cards)
 
@@ -258,7 +258,7 @@ def _version(text: str) -> tuple:
 
 
 def _has_device(devices: str) -> bool:
-    """Tell whether Linux has an NVIDIA display device, with or without a driver."""
+    """Whether Linux has an NVIDIA display device, with or without a driver."""
     for folder in glob.glob(os.path.join(devices, "*")):
         try:
             with open(os.path.join(folder, "vendor"), encoding="ascii") as vendor:

@@ -1,4 +1,4 @@
-"""Find the files of the folder `resources`: beside `app` in a checkout or an installation, inside it in a wheel."""
+"""Locates the files of the folder `resources`: beside `app` in a checkout or installation, inside it in a wheel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def resource(*parts: str) -> Path:
-    """Return the path of a resource, which may not exist."""
+    """Returns the path of a resource, which may not exist."""
     app = Path(__file__).resolve().parent.parent
     inside = app / "_resources"
     return (inside if inside.is_dir() else app.parent / "resources").joinpath(*parts)

@@ -1,7 +1,6 @@
-"""Speaks to the app that runs already: a word to its local socket, an answer back.
+"""Sends a command to the running app through its local socket or pipe, and reads the answer.
 
-The address is told here for both sides. The standard library only, and little of it: a key that is pressed waits for
-these imports. Knows nothing of Qt, nor of what the words do.
+Both sides take the address from here. Only little of the standard library is imported: a key press waits for it.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ NAME = "kame-desktop"
 WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "raise")
 TIMEOUT_SECONDS = 2.0
 LONGEST_LINE = 4096
-"""Bytes that an answer may have."""
+"""The most bytes of an answer."""
 
 _WINDOWS = sys.platform == "win32"
 _LONGEST_PATH = 100
-"""A Unix socket's path may have 107 bytes, macOS's 103."""
+"""A Unix socket's path may have 107 bytes, on macOS 103."""
 
 _ANONYMOUS = 0x00100000
-"""Windows' SECURITY_SQOS_PRESENT with SECURITY_ANONYMOUS: a pipe's server learns nothing of who calls."""
+"""Windows' SECURITY_SQOS_PRESENT with SECURITY_ANONYMOUS: a pipe's server learns nothing of the caller."""
 
 
 class Answer:
-    """What the app said: whether it is `ok`, and if not why, in a `sentence`."""
+    """The app's answer: whether the command is `ok`, and if not why, in a `sentence`."""
 
     __slots__ = ("ok", "sentence")
 
@@ -38,25 +37,25 @@ class Answer:
 
 
 class NotRunning(Exception):
-    """Nobody listens; `str(error)` is a sentence."""
+    """No app listens; `str(error)` is a sentence."""
 
     def __init__(self) -> None:
-        super().__init__(f"KAME is not running, so there is nothing to tell. Start it first: “{command()}”.")
+        super().__init__(f"KAME is not running. Start it first: “{command()}”.")
 
 
 class NoAnswer(Exception):
-    """Somebody listens and did not answer, or not in time; `str(error)` is a sentence."""
+    """The app did not answer, or not in time; `str(error)` is a sentence."""
 
     def __init__(self) -> None:
         super().__init__("KAME is running but did not answer. Try again; if that does not help, end it and start it.")
 
 
 def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None) -> Answer:
-    """Says one of `WORDS` to the app and gives its answer.
+    """Sends one of `WORDS` to the app and returns its answer, within `timeout` seconds.
 
-    Waits for `timeout` seconds at most. `at`: when the user gave the word, by `time.monotonic()`, which all processes
-    share; now, if it is left out. Raises NotRunning, NoAnswer; PermissionError when the socket is another user's (on
-    Windows only where its owner keeps others out).
+    `at`: when the user gave the command, by `time.monotonic()`, which all processes share; by default now. Raises
+    NotRunning, NoAnswer, or PermissionError when the socket is another user's (on Windows only where its owner keeps
+    others out).
     """
     import time
 
@@ -72,7 +71,7 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None
 
 
 def command() -> str:
-    """What runs this app's commands here, as one types it: words may follow."""
+    """Returns how to type this app's command on this machine; arguments may follow."""
     import shutil
 
     here = os.path.dirname(sys.executable)
@@ -80,7 +79,7 @@ def command() -> str:
     if found := shutil.which(NAME):
         if os.path.realpath(os.path.dirname(found)) != os.path.realpath(here):
             return NAME
-        # Beside this Python it is found for as long as its environment is active: elsewhere only by its whole path.
+        # It is on the PATH only while this Python's environment is active: elsewhere it needs its whole path.
         launcher = os.path.abspath(found)
     if os.path.isfile(launcher):
         return f'"{launcher}"' if " " in launcher else launcher
@@ -88,7 +87,7 @@ def command() -> str:
 
 
 def address() -> str:
-    """Where the app listens: a socket's path, or on Windows the name of a pipe."""
+    """Returns where the app listens: a socket's path, or on Windows the name of a pipe."""
     if _WINDOWS:
         user = "-".join(filter(None, (os.environ.get("USERDOMAIN"), os.environ.get("USERNAME"))))
         return rf"\\.\pipe\{NAME}-" + "".join(c if c.isalnum() or c in "-_." else "_" for c in user)
@@ -96,12 +95,12 @@ def address() -> str:
 
 
 def folder() -> str:
-    """The folder of what belongs to the running app alone; see `make_folder`. It need not be there."""
+    """Returns the folder of the running app's own files, which need not exist."""
     if _WINDOWS:
         import tempfile
 
         return os.path.join(tempfile.gettempdir(), NAME)  # each user has a temporary folder of their own
-    own = f"/run/user/{os.getuid()}"  # what XDG_RUNTIME_DIR says in a session, for who is outside of it
+    own = f"/run/user/{os.getuid()}"  # the value of XDG_RUNTIME_DIR in a session
     for place in (os.environ.get("XDG_RUNTIME_DIR", ""), own):
         path = os.path.join(place, NAME)
         if os.path.isabs(place) and os.path.isdir(place) and len(os.fsencode(path)) < _LONGEST_PATH - 12:
@@ -110,7 +109,7 @@ def folder() -> str:
 
 
 def make_folder() -> str:
-    """The folder, made for this user alone. Raises OSError; PermissionError where another user has made it."""
+    """Makes that folder for this user alone. Raises OSError; PermissionError where another user has made it."""
     path = folder()
     try:
         os.mkdir(path, 0o700)
@@ -122,7 +121,7 @@ def make_folder() -> str:
 
 
 def _check_owner(path: str) -> None:
-    """Raises PermissionError when somebody else made this folder, who would hear what is said there."""
+    """Raises PermissionError when another user has made this folder, who could read what is sent there."""
     import stat
 
     found = os.lstat(path)
@@ -136,47 +135,47 @@ def _through_socket(line: bytes, timeout: float) -> bytes:
 
     until = time.monotonic() + timeout
     path = address()
-    heard = b""
+    received = b""
     try:
         _check_owner(os.path.dirname(path))
         with socket.socket(socket.AF_UNIX) as one:
             one.settimeout(timeout)
             one.connect(path)
             one.sendall(line)
-            while b"\n" not in heard and len(heard) < LONGEST_LINE:
+            while b"\n" not in received and len(received) < LONGEST_LINE:
                 one.settimeout(max(0.001, until - time.monotonic()))
                 more = one.recv(LONGEST_LINE)
                 if not more:
                     break
-                heard += more
+                received += more
     except (FileNotFoundError, ConnectionRefusedError):
         raise NotRunning from None
     except PermissionError:
         raise
     except OSError:  # also TimeoutError
         raise NoAnswer from None
-    return heard
+    return received
 
 
 def _through_pipe(line: bytes, timeout: float) -> bytes:
-    """A pipe that is opened as a file knows no timeout: a thread of its own is left behind when it takes too long."""
+    """Sends through a pipe on a thread, which is left behind after the timeout: pipes opened as files have none."""
     import threading
     import time
 
-    heard: list[bytes | OSError] = []
+    results: list[bytes | OSError] = []
 
-    def talk() -> None:
+    def send() -> None:
         until = time.monotonic() + timeout
         while True:
             try:
                 with _open_pipe(address()) as pipe:
                     pipe.write(line)
-                    heard.append(pipe.read(LONGEST_LINE))  # an answer is written in one piece
+                    results.append(pipe.read(LONGEST_LINE))  # an answer is written in one piece
                 return
             except OSError as error:
-                # All of the pipe's ends may be taken for a moment, by others who speak: Windows' error 231.
+                # Windows' error 231: all instances of the pipe are in use by other callers for a moment.
                 if getattr(error, "winerror", 0) != 231 or time.monotonic() > until:
-                    heard.append(error)
+                    results.append(error)
                     return
                 time.sleep(0.01)
 
@@ -184,25 +183,26 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
         import ctypes
 
         ctypes.windll.user32.AllowSetForegroundWindow(-1)  # type: ignore[attr-defined]  # or it would only blink
-    speaker = threading.Thread(target=talk, daemon=True)
-    speaker.start()
-    speaker.join(timeout)
-    if not heard:
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    sender.join(timeout)
+    if not results:
         raise NoAnswer
-    if isinstance(heard[0], FileNotFoundError):
+    if isinstance(results[0], FileNotFoundError):
         raise NotRunning
-    if isinstance(heard[0], PermissionError):
-        raise heard[0]
-    if isinstance(heard[0], OSError):
+    if isinstance(results[0], PermissionError):
+        raise results[0]
+    if isinstance(results[0], OSError):
         raise NoAnswer
-    return heard[0]
+    return results[0]
 
 
 def _open_pipe(path: str) -> io.FileIO:
-    """Opens a pipe of Windows' without saying who calls: should another serve it, they can't act as this user."""
-    import _winapi
-    import msvcrt
+    """Opens a pipe of Windows anonymously: if another user serves it, they can't act as this user."""
+    import importlib
 
+    # By name, since type checkers know them on Windows alone.
+    _winapi, msvcrt = importlib.import_module("_winapi"), importlib.import_module("msvcrt")
     handle = _winapi.CreateFile(
         path,
         _winapi.GENERIC_READ | _winapi.GENERIC_WRITE,
@@ -212,4 +212,4 @@ def _open_pipe(path: str) -> io.FileIO:
         _ANONYMOUS,
         _winapi.NULL,
     )
-    return open(msvcrt.open_osfhandle(handle, os.O_RDWR), "r+b", buffering=0)
+    return io.FileIO(msvcrt.open_osfhandle(handle, os.O_RDWR), "r+")

@@ -1,7 +1,7 @@
-"""Makes the standard streams usable wherever the app is started: from a terminal, a pipe, or a shortcut without either.
+"""Makes the standard streams usable wherever the app starts: from a terminal, a pipe, or a shortcut without either.
 
 Under `pythonw.exe`, and where the streams were closed, Python sets `sys.stdout`, `sys.stderr` and `sys.stdin` to None,
-and every `print`, `argparse`, progress bar or warning would fail. Imports little: a pressed key waits for it.
+and every `print`, `argparse`, progress bar or warning would fail. It imports little: a key press waits for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Discarded(io.TextIOWrapper):
 
 
 def ready_streams() -> None:
-    """Replaces missing standard streams by the null device and has the others write UTF-8. For the program's start."""
+    """Replaces missing standard streams by the null device, and makes the others write UTF-8."""
     global _unseen
     _unseen = sys.stderr is None
     if sys.stdin is None:
@@ -38,7 +38,7 @@ def ready_streams() -> None:
 
 
 def show_unseen(sentence: str) -> None:
-    """Shows the sentence with which the program ends in a box, on Windows where there is no error output to read."""
+    """Shows an error in a message box on Windows where there is no error output to read."""
     if _unseen and sys.platform == "win32":
         import ctypes
 
@@ -47,5 +47,5 @@ def show_unseen(sentence: str) -> None:
 
 
 def _null(mode: str) -> io.TextIOWrapper:
-    raw = open(os.devnull, mode, buffering=0)  # noqa: SIM115  # for the life of the process
+    raw = io.FileIO(os.devnull, mode)
     return _Discarded(io.BufferedReader(raw) if mode == "rb" else raw, encoding="utf-8", write_through=True)

@@ -1,1 +1,17 @@
-"""Does what the window and the command line share: back-ends and keys, prices, tool servers, models, sound tests, the machine check."""
+"""What the window and the command line share that is neither a session nor an adapter.
+
+- `api_keys`, `system_keyring`, `provider_keys`: API keys; the keyring; the keys by provider, in sentences
+- `backends`, `routes`: back-ends, tools and prices from what the user chose; the router's table
+- `backend_service`: providers, their models, tests of a back-end
+- `price_service`, `tool_server_service`: the user's prices and MCP servers
+- `model_service`: the models of the catalogue
+- `sound_service`, `microphone_check`: tests of microphones and loudspeakers; how a microphone is judged
+- `machine_service`, `machine_findings`: what fits this machine, for the first run
+- `graphics_service`: installs what a graphics card needs
+- `doctor`, `doctor_measurements`: the same machine for the command `doctor`
+- `bill_of_materials`: the parts of this build, with their licences
+
+The composition root `app.main` makes the services; the window calls their coroutines, or their blocking methods on a
+thread, and shows the records that they return. What a user can fix is raised as UserError with a sentence. Adapters
+and heavy packages are imported only when they are used.
+"""

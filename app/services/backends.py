@@ -1,42 +1,39 @@
-"""The composition root's half for brains: makes them, their tools and their prices from what the user chose."""
+"""Makes back-ends, their tools and their prices from what the user chose."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError, Usage
-from app.backend.prices import (
-    Prices,
-    load_prices,
-)
+from app.backend.prices import Prices, load_prices
 from app.conversation.backend_speed import Pace
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
 from app.platform.resources import resource
 from app.services.api_keys import api_key
+from app.services.routes import parse_routes
 from app.session.control import ROUTER, BackendChoice, ToolChoice
-from app.settings.declarations import Settings, prices_path, servers_path
-from app.tools import (
-    Toolbox,
-    load_servers,
-    make_toolbox,
-)
+from app.settings.declarations import Settings
+from app.settings.paths import prices_path, servers_path
+from app.tools import Toolbox, load_servers, make_toolbox
 
 PACES: dict[tuple[str, str], Pace] = {}
-"""What is known of the brains' speed, for all talks of this run."""
+"""What is known of the speed of back-ends, by provider and model, for all talks of this run."""
 
 
 def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
-    """The brain of a choice, not open yet. May block for the keyring. Raises BackendError."""
+    """The back-end of a choice, not open yet. May block for the keyring. Raises BackendError."""
     if choice.provider == ROUTER:
-        return router(read_routes(Settings.load().routes), language)
+        routes, problems = parse_routes(Settings.load().routes)
+        if problems:
+            raise BackendError(problems[0], "setup")
+        return router(routes, language)
     model = choice.model
     if choice.provider == "embedded" and not model:
         model = _embedded_model(language)
@@ -51,42 +48,19 @@ def _embedded_model(language: str) -> str:
         names = ", ".join(model.key for model in models_of("llm") if model.speaks(spoken))
         raise BackendError(
             f"No language model for the talk's language ({spoken}) is on this machine. Get one on the page “Models” or "
-            f"with “models get NAME” ({names}), or choose another brain or English.",
+            f"with “models get NAME” ({names}), or choose another model or English.",
             "setup",
         )
     return key
 
 
 async def backend_off_loop(choice: BackendChoice, language: str = ENGLISH) -> Backend:
-    """`backend` on a thread of its own, since the keyring and the imports take their time."""
+    """Calls `backend` on a thread, since the keyring and the imports take their time."""
     return await asyncio.to_thread(backend, choice, language)
 
 
-def read_routes(text: str) -> dict[str, BackendChoice]:
-    """The user's table from kinds of questions to brains, as the settings keep it. Raises BackendError."""
-    from app.routing.classifier import KINDS
-
-    try:
-        table = json.loads(text) if text.strip() else {}
-        routes = {
-            kind: BackendChoice(str(row["provider"]), str(row.get("model", "")), str(row.get("base_url", "")))
-            for kind, row in table.items()
-            if kind in KINDS and row.get("provider")
-        }
-    except (ValueError, AttributeError, KeyError, TypeError):
-        raise BackendError("The router's table can't be read. Fill it in anew, or choose a brain.", "setup") from None
-    if any(choice.provider == ROUTER for choice in routes.values()):
-        raise BackendError("The router's table names the router itself. Choose a brain for each kind.", "setup")
-    if not routes:
-        raise BackendError(
-            "The router's table is empty. Choose a brain for at least one kind of question, or choose a brain for all.",
-            "setup",
-        )
-    return routes
-
-
 def router(routes: Mapping[str, BackendChoice], language: str = ENGLISH) -> Backend:
-    """A brain that chooses among those of `routes` in a talk of that language. Raises BackendError."""
+    """A back-end that chooses among those of `routes`, by the kind of question. Raises BackendError."""
     from app.backend.router import RouterBackend
     from app.routing.policy import RoutePolicy
 
@@ -112,7 +86,7 @@ def tools(choice: ToolChoice) -> Toolbox:
 
 
 def tool_servers() -> tuple[list[str], str]:
-    """The names of the MCP servers that the user has listed, and a sentence when the list can't be read."""
+    """The names of the MCP servers in the user's list, and a sentence when the list can't be read."""
     servers, problem = load_servers(servers_path())
     return [server.name for server in servers], problem
 

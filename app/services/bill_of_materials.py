@@ -1,4 +1,4 @@
-"""Read the bill of materials that a build puts beside the app: its parts with versions and licences."""
+"""Reads the bill of materials that a build puts beside the app: its parts with versions and licences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Part:
 
 
 def read_bill(path: Path | None = None) -> list[Part]:
-    """Return all parts by name; none where there is no bill, as in a checkout. Raise ValueError for a broken one."""
+    """Returns all parts by name; none where there is no bill, as in a checkout. Raises ValueError for a broken one."""
     try:
         text = (path or resource("bom.json")).read_text("utf-8")
     except OSError:

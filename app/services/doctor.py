@@ -1,36 +1,35 @@
-"""`doctor`: what this machine has, and whether it will do, with which settings.
+"""Tells what this machine has, whether the app runs on it and with which settings, for the command `doctor`.
 
-Asks the machine and measures a little; changes nothing, contacts nobody but a local Ollama.
+Changes nothing, and contacts nothing but the user's Ollama.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import shutil
-import time
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from app.audio.devices.listing import list_devices
-from app.audio.io.errors import AudioError
+from app.backend import PROVIDERS
+from app.diagnostics.machine import Card, Machine, probe_machine
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
-from app.models.catalogue import models_of
+from app.models.catalogue import DEFAULTS, find_model, models_of
 from app.models.errors import ModelError
-from app.models.fit import judge, shape_of
+from app.models.fit import judge
 from app.models.layout import read_layout
-from app.models.locations import default_model, folder_of, weights_folder
-from app.platform import nvidia, single_instance
-from app.platform.hardware import memory_bytes
-from app.services.graphics_setup import GraphicsSetup
+from app.models.locations import folder_of, is_here
+from app.platform import single_instance
+from app.platform.installation import completing_command
+from app.services.api_keys import key_store
+from app.services.doctor_measurements import embedded_speed, predicted_frame
+from app.services.graphics_service import GraphicsService
+from app.services.machine_findings import gigabytes
+from app.settings.declarations import Settings
 
 Verdict = Literal["good", "note", "bad"]
-QUESTION_SECONDS = 4.0
-MIMI_MS = 6.0
-"""What the codec adds to a frame on a card that holds the model. An estimate until it has been measured."""
+Add = Callable[[str, Verdict, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """All lines; `advice` is the last word."""
+    """All lines of the report, and the advice at its end."""
 
     findings: list[Finding] = field(default_factory=list)
     advice: str = ""
@@ -54,214 +53,135 @@ class Diagnosis:
         """Whether a talk is possible at all."""
         return not any(finding.verdict == "bad" for finding in self.findings)
 
+    def add(self, about: str, verdict: Verdict, words: str) -> None:
+        """Adds a line."""
+        self.findings.append(Finding(about, verdict, words))
+
     def table(self) -> str:
-        """For people."""
+        """The report for people."""
         marks = {"good": "ok", "note": "–", "bad": "no"}
         width = max(len(f.about) for f in self.findings)
         lines = [f"{marks[f.verdict]:>2}  {f.about:<{width}}  {f.words}" for f in self.findings]
         return "\n".join([*lines, "", self.advice])
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "findings": [{"about": f.about, "verdict": f.verdict, "words": f.words} for f in self.findings],
-            "advice": self.advice,
-        }
+        """The report for programs."""
+        return {"findings": [asdict(finding) for finding in self.findings], "advice": self.advice}
 
 
 def examine(
-    *,
-    backends: dict[str, Callable[[], str]],
-    weights_folder: str = "",
-    progress: Callable[[str], None] = lambda _: None,
-    measure: bool = True,
+    settings: Settings, weights_folder: str = "", progress: Callable[[str], None] = lambda words: None
 ) -> Diagnosis:
-    """Looks at everything. `backends`: for each back-end, what tells its state in words (or raises)."""
+    """Probes and measures everything. `weights_folder`: where KAME's weights are, if not at their usual place."""
+    machine = asyncio.run(probe_machine(settings.ollama_url, key_store().find, lambda words, share: progress(words)))
     report = Diagnosis()
-    add = report.findings.append
-    add(Finding("system", "good", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"))
-    add(
-        Finding(
-            "processor", "good" if (os.cpu_count() or 1) > 1 else "note", f"{os.cpu_count()} cores; {_memory_words()}"
-        )
-    )
-    free, card = _card(add)
-    _disk(add)
-    _sound(add)
-    for name, look in backends.items():
-        progress(f"Asking for the brain {name} …")
-        try:
-            add(Finding(f"brain {name}", "good", look()))
-        except Exception as error:
-            add(Finding(f"brain {name}", "bad" if name == "embedded" else "note", str(error)))
-    embedded_keeps_up = _embedded(add, progress) if measure else None
-    report.advice = _advise(add, free, card, embedded_keeps_up, weights_folder, progress if measure else None)
+    _tell_machine(machine, report.add)
+    _tell_card(machine.card, report.add)
+    free = _tell_cuda(machine.card, report.add)
+    _tell_backends(machine, report.add)
+    progress("Trying the embedded speech recognition and voice …")
+    keeps_up = _tell_embedded(report.add)
+    weights_here = _tell_weights(weights_folder, report.add)
+    report.advice = _advice_without_card(keeps_up) if free is None else _advice_with_card(free, weights_here, progress)
     return report
 
 
-def _memory_words() -> str:
-    size = memory_bytes()
-    return f"{size / 2**30:.0f} GB of memory" if size else "memory unknown"
-
-
-def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
-    """The graphics card, by its driver and by torch; returns what torch finds free, and the card's name."""
-    name = ""
-    driver = nvidia.look(20.0)
-    card = nvidia.best_card(driver) if driver is not None else None
-    if driver is None:
-        add(Finding("graphics card", "note", "No NVIDIA card with a driver: KAME and Moshi need one."))
-    elif card is None:
-        add(Finding("graphics card", "note", driver.trouble))
+def _tell_machine(machine: Machine, add: Add) -> None:
+    system, sound = machine.system, machine.sound
+    add("system", "good", f"{system.name}, Python {system.python}")
+    memory = f"{gigabytes(system.memory)} of memory" if system.memory else "memory unknown"
+    add("processor", "good" if system.cores > 1 else "note", f"{system.cores} cores; {memory}")
+    if machine.disk_free is None:
+        add("disk", "note", "The free space could not be determined.")
     else:
-        name = f"{card.name}, {card.total >> 20} MiB, driver {driver.version}"
-        if driver.cuda:
-            name += f" for CUDA {'.'.join(map(str, driver.cuda))}"
-        trouble = nvidia.obstacle(driver)
-        add(Finding("graphics card", "note" if trouble else "good", f"{name}. {trouble}" if trouble else name))
+        largest = max(model.bytes for model in models_of("frontend"))
+        enough = machine.disk_free > largest
+        needed = "" if enough else f" (a model takes {largest / 1e9:.0f})"
+        add("disk", "good" if enough else "note", f"{machine.disk_free / 1e9:.0f} GB free for weights{needed}")
+    if sound.trouble:
+        add("sound", "bad", sound.trouble)
+    elif sound.microphones and sound.loudspeakers:
+        add("sound", "good", f"microphone {sound.microphones[0]}, loudspeaker {sound.loudspeakers[0]}")
+    else:
+        named = (("microphone", sound.microphones), ("loudspeaker", sound.loudspeakers))
+        missing = " and ".join(kind for kind, devices in named if not devices)
+        add("sound", "note", f"No {missing}: talks from files work, talks in the window don't. Plug one in.")
+
+
+def _tell_card(card: Card | None, add: Add) -> None:
+    if card is None:
+        add("graphics card", "note", "No NVIDIA card with a driver: KAME and Moshi need one.")
+    elif not card.name:
+        add("graphics card", "note", card.trouble)
+    else:
+        cuda = f" for CUDA {'.'.join(map(str, card.cuda))}" if card.cuda else ""
+        words = f"{card.name}, {card.total >> 20} MiB, driver {card.driver}{cuda}"
+        trouble = "" if card.lacks_packages else card.trouble  # told as "CUDA"
+        add("graphics card", "note" if trouble else "good", f"{words}. {trouble}" if trouble else words)
+
+
+def _tell_cuda(card: Card | None, add: Add) -> int | None:
+    """Returns the free memory of the card by torch; None when torch can't use it."""
     free = free_card_bytes()
-    if name and free is None:
+    if free is not None:
+        add("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free")
+    elif card is not None and card.name:
         try:
             require_torch()
-            blind = "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."
-            add(Finding("CUDA", "note", _missing_packages() or blind))
+            trouble = "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."
         except FrontEndError as error:
-            add(Finding("CUDA", "note", _missing_packages() or str(error)))
-    elif free is not None:
-        add(Finding("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free"))
-    return free, name
+            trouble = str(error)
+        add("CUDA", "note", _missing_packages() or trouble)
+    return free
 
 
 def _missing_packages() -> str:
-    """What the card still needs, and the command that installs it, in a sentence; empty if it can't be used at all."""
-    offer = GraphicsSetup().offer()
+    """What the card still needs, and the command that installs it, in a sentence; empty if nothing can be installed."""
+    offer = GraphicsService().offer()
     if offer is None or not offer.command:
         return offer.sentence if offer is not None else ""
     return f"{offer.sentence} “{offer.command}” installs it."
 
 
-def _disk(add: Callable[[Finding], None]) -> None:
-    place = weights_folder()
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
-    enough = free > max(model.bytes for model in models_of("frontend"))
-    add(
-        Finding(
-            "disk",
-            "good" if enough else "note",
-            f"{free / 1e9:.0f} GB free for weights{'' if enough else ' (a model takes 16)'}",
-        )
-    )
+def _tell_backends(machine: Machine, add: Add) -> None:
+    here = [model.label for model in models_of("llm") if is_here(model.key)]
+    for name, spec in PROVIDERS.items():
+        about = f"back-end {name}"
+        if name == "embedded" and not is_here(DEFAULTS["llm"]):
+            label = find_model(DEFAULTS["llm"]).label
+            add(about, "bad", f"Its model {label} is missing. Run {completing_command()}.")
+        elif name == "embedded":
+            add(about, "good", f"{spec.label}: {', '.join(here)}")
+        elif name == "ollama" and machine.ollama is None:
+            add(about, "note", "Ollama doesn't run here. Start it to use its models.")
+        elif name == "ollama":
+            count = len(machine.ollama or ())
+            add(about, "good", f"Ollama with {count} models" if count else "Ollama, without a model; pull one")
+        elif not spec.wants_key:
+            add(about, "good", f"{spec.label}: any that speaks OpenAI's protocol, by its address")
+        elif machine.keys is None:
+            add(about, "note", f"{spec.label}: the system's keyring does not answer. It may be locked.")
+        elif name in machine.keys:
+            add(about, "good", f"{spec.label}: a key is there")
+        else:
+            add(about, "note", f"{spec.label}: no key. Give the app one to use it: keys set {name}.")
 
 
-def _sound(add: Callable[[Finding], None]) -> None:
-    try:
-        devices = list_devices()
-    except AudioError as error:
-        add(Finding("sound", "bad", str(error)))
-        return
-    microphone = next((d.name for d in devices if d.is_default_input), "")
-    loudspeaker = next((d.name for d in devices if d.is_default_output), "")
-    if microphone and loudspeaker:
-        add(Finding("sound", "good", f"microphone {microphone}, loudspeaker {loudspeaker}"))
-    else:
-        missing = " and ".join(n for n, d in (("microphone", microphone), ("loudspeaker", loudspeaker)) if not d)
-        add(Finding("sound", "note", f"No {missing}: talks from files work, talks in the window don't. Plug one in."))
-
-
-def _embedded(add: Callable[[Finding], None], progress: Callable[[str], None]) -> bool | None:
-    """How fast the ears and the voice of the embedded default are here; None when they can't be tried."""
+def _tell_embedded(add: Add) -> bool | None:
+    """Returns whether the embedded recogniser and voice keep up; None when they can't be tried."""
     from app.tts.base import VoiceError
-    from app.tts.voices import make_voice
 
-    progress("Trying the embedded ears and voice …")
     try:
-        heard = _time_ears()
-        with make_voice() as voice:
-            voice.synthesize("One moment.").result(60)
-            begun = time.perf_counter()
-            clip = voice.synthesize("The capital of France is Paris.").result(60)
-            spoken = time.perf_counter() - begun
+        keeps_up, words = embedded_speed()
     except (VoiceError, OSError, RuntimeError, ImportError, ValueError) as error:
-        add(Finding("embedded voice", "bad", f"It can't be tried here ({error}). Set the app up again."))
+        add("embedded voice", "bad", f"It can't be tried here ({error}). Set the app up again.")
         return None
-    seconds = len(clip.samples) / 24_000
-    keeps_up = heard < 1.0 and spoken < 0.6 * seconds
-    add(
-        Finding(
-            "embedded voice",
-            "good" if keeps_up else "note",
-            f"hears {QUESTION_SECONDS:.0f} s of speech in {heard:.2f} s, says {seconds:.1f} s in {spoken:.2f} s",
-        )
-    )
+    add("embedded voice", "good" if keeps_up else "note", words)
     return keeps_up
 
 
-def _time_ears() -> float:
-    import soundfile
-    import soxr
-
-    from app.platform.resources import resource
-    from app.stt.whisper_decoder import WhisperDecoder
-
-    file = sorted(Path(resource("bench", "questions")).glob("*.flac"))[0]
-    samples, rate = soundfile.read(file, dtype="float32")
-    samples = soxr.resample(samples, rate, 16_000)[: int(16_000 * QUESTION_SECONDS)]
-    decoder = WhisperDecoder(default_model("stt"))
-    decoder.decode(samples)
-    begun = time.perf_counter()
-    decoder.decode(samples)
-    return time.perf_counter() - begun
-
-
-def _advise(
-    add: Callable[[Finding], None],
-    free: int | None,
-    card: str,
-    embedded: bool | None,
-    weights_folder: str,
-    progress: Callable[[str], None] | None,
-) -> str:
-    here = _weights_here(add, weights_folder)
-    if free is None:
-        words = "This machine talks with the embedded voice (cascade)"
-        if embedded is False:
-            words += ", though it is slow: choose the manner “after”, and a brain on another machine"
-        elif embedded is None:
-            words += ", as far as can be told without trying it"
-        return f"{words}. For KAME it would take an NVIDIA card with 8 GB or more."
-    fit = judge(free, "bf16", name="KAME")
-    plan = fit.plan or (fit.offers[0] if fit.offers else None)
-    if plan is None:
-        return fit.sentence
-    words = f"KAME fits this card in {plan.words}. Set Precision to “{plan.precision}” or leave it at “auto”."
-    if progress is not None:
-        progress("Measuring the card's memory …")
-        words += _predict(plan.precision, plan.context)
-    return words if here else f"{words} Its weights are not here yet: “{single_instance.command()} models get kame”."
-
-
-def _predict(precision: str, context: int) -> str:
-    import importlib
-
-    measure = importlib.import_module("app.frontend.kame.measure")
-    torch_device = importlib.import_module("torch").device("cuda")
-    try:
-        bandwidth = measure.copy_bandwidth(torch_device)
-    except RuntimeError as error:
-        return f" Its memory could not be measured ({str(error).splitlines()[0]})."
-    floor = shape_of(None, context).frame_bytes(precision) / bandwidth * 1000  # type: ignore[arg-type]
-    likely = 1.5 * floor + MIMI_MS
-    fine = likely <= 60
-    return (
-        f" Its memory moves {bandwidth / 1e9:.0f} GB/s: a frame of 80 ms should take about {likely:.0f} ms, so it "
-        + ("will keep up" if fine else "may not keep up; choose a smaller precision")
-        + f". “{single_instance.command()} bench frame --random-weights” measures it."
-    )
-
-
-def _weights_here(add: Callable[[Finding], None], folder: str) -> bool:
+def _tell_weights(folder: str, add: Add) -> bool:
+    """Returns whether KAME's weights are here."""
     found = False
     for model in models_of("frontend"):
         place = Path(folder) if folder and model.key == "kame" else folder_of(model)
@@ -269,10 +189,34 @@ def _weights_here(add: Callable[[Finding], None], folder: str) -> bool:
             continue
         try:
             read_layout(place)
-            add(Finding(f"weights {model.key}", "good", str(place)))
+            add(f"weights {model.key}", "good", str(place))
             found = found or model.key == "kame"
         except ModelError as error:
-            add(Finding(f"weights {model.key}", "note", str(error)))
+            add(f"weights {model.key}", "note", str(error))
     if not found:
-        add(Finding("weights", "note", "KAME's are not on this machine."))
+        add("weights", "note", "KAME's are not on this machine.")
     return found
+
+
+def _advice_without_card(keeps_up: bool | None) -> str:
+    words = "This machine talks with the embedded voice (cascade)"
+    if keeps_up is False:
+        words += ", though it is slow: let answers start after your turn, and choose a model on another machine"
+    elif keeps_up is None:
+        words += ", as far as can be told without trying it"
+    return f"{words}. For KAME it would take an NVIDIA card with 8 GB or more."
+
+
+def _advice_with_card(free: int, weights_here: bool, progress: Callable[[str], None]) -> str:
+    fit = judge(free, "bf16", name="KAME")
+    plan = fit.plan or (fit.offers[0] if fit.offers else None)
+    if plan is None:
+        return fit.sentence
+    words = f"KAME fits this card in {plan.words}. Set Precision to “{plan.precision}” or leave it at “auto”."
+    progress("Measuring the card's memory …")
+    words += predicted_frame(plan.precision, plan.context)
+    return (
+        words
+        if weights_here
+        else f"{words} Its weights are not here yet: “{single_instance.command()} models get kame”."
+    )

@@ -1,34 +1,78 @@
-"""Serve the page of models: list, fetch, measure, check and remove what the catalogue has."""
+"""Lists, downloads, measures, checks and removes the models of the catalogue, for the window."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.backend.base import BackendError
 from app.models.catalogue import DEFAULTS, catalogue, find_model
+from app.models.entry import Kind as ModelKind
 from app.models.entry import Model
 from app.models.errors import ModelError
+from app.models.locations import State as ModelState
 from app.models.locations import is_here, remove_model, state_of
 from app.models.selection import SHARE_OF_MEMORY, best_language_model, in_time, language_model_here
 from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
 from app.models.store import check_model, get_model
 from app.platform.hardware import memory_bytes
-from app.services.model_views import ModelView, VoiceView
 from app.session.errors import UserError
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 
 MEASURED = ("llm", "stt", "tts")
-_TROUBLE = (BackendError, ModelError, TranscriberError, VoiceError, OSError, RuntimeError)
+_MEASURE_ERRORS = (BackendError, ModelError, TranscriberError, VoiceError, OSError, RuntimeError)
 _log = logging.getLogger(__name__)
 
 
-class ModelLibrary:
-    """See `app.services.model_views.ModelLibrary`. `mirror`: of the hub, by the settings; `token`: the user's for the hub."""
+@dataclass(frozen=True, slots=True)
+class VoiceView:
+    """One voice of a model that has several. `key`: its name in the settings; `language`: its two letters."""
+
+    key: str
+    label: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    """A model as a list shows it.
+
+    `languages`: their two letters, or "*" for many. `state`: "installed" came with the app and stays. `speed`: as
+    measured on this machine, in words; empty: not yet. `right`: of 120 questions of `bench facts`; 0: not measured.
+    `fits`: why it should not be used here, in a sentence; empty when nothing speaks against it. `default`: it is used
+    where the user has chosen none. `voices`: of a model that has several.
+    """
+
+    key: str
+    kind: ModelKind
+    label: str
+    languages: tuple[str, ...]
+    bytes: int
+    licence: str
+    state: ModelState
+    speed: str = ""
+    right: int = 0
+    note: str = ""
+    fits: str = ""
+    default: bool = False
+    voices: tuple[VoiceView, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether all of it is on this machine."""
+        return self.state in ("here", "installed")
+
+
+class ModelService:
+    """Serves the page of models. All methods block, may be called on any thread, and raise UserError.
+
+    `mirror` returns the address of a mirror of the hub, `token` the user's access token for the hub; may be empty.
+    """
 
     def __init__(self, mirror: Callable[[], str], token: Callable[[], str]) -> None:
         self._mirror = mirror
@@ -36,12 +80,15 @@ class ModelLibrary:
         self._measuring = threading.Lock()
 
     def models(self) -> tuple[ModelView, ...]:
-        """See `ModelLibrary.models`."""
+        """Lists all models of the catalogue, with their states."""
         speeds, memory = load_speeds(), memory_bytes()
         return tuple(_view(model, speeds, memory) for model in catalogue().values())
 
     def best(self, language: str) -> ModelView | None:
-        """See `ModelLibrary.best`."""
+        """Returns the best language model that this machine runs in time; measures its speed first if it is unknown.
+
+        None when it runs no better one than the smallest, or nothing could be measured.
+        """
         smallest = find_model(DEFAULTS["llm"])
         with self._measuring:
             if smallest.key not in load_speeds() and is_here(smallest.key):
@@ -51,7 +98,7 @@ class ModelLibrary:
         return None if found is None or found.key == smallest.key else _view(found, speeds, memory)
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """See `ModelLibrary.get`."""
+        """Downloads a model and measures how fast it runs here; `report` gets words and the share done."""
         try:
             get_model(key, report, cancelled, mirror=self._mirror(), token=self._token)
             model = find_model(key)
@@ -63,16 +110,16 @@ class ModelLibrary:
                 self._measure(model)
 
     def check(self, key: str) -> str:
-        """See `ModelLibrary.check`."""
+        """Compares all files of a model with what was downloaded; returns a sentence."""
         try:
             _, compared = check_model(key)
         except ModelError as error:
             raise UserError(str(error)) from error
         label = find_model(key).label
-        return f"{label} is whole: all its files are what was fetched." if compared else f"{label} is here."
+        return f"{label} is complete: all its files are as they were downloaded." if compared else f"{label} is here."
 
     def remove(self, key: str) -> str:
-        """See `ModelLibrary.remove`."""
+        """Deletes a model; returns a sentence."""
         try:
             freed = remove_model(key)
         except ModelError as error:
@@ -80,7 +127,7 @@ class ModelLibrary:
         return f"{find_model(key).label} is removed; {freed / 1e9:.1f} GB are free again."
 
     def sample(self, voice: str) -> np.ndarray:
-        """See `ModelLibrary.sample`."""
+        """Synthesises a short text with a voice, by its key or its model's: float32 mono 24 kHz."""
         from app.tts.voices import make_sample
 
         try:
@@ -89,12 +136,12 @@ class ModelLibrary:
             raise UserError(str(error)) from error
 
     def _measure(self, model: Model) -> None:
-        """Keep a model's speed. What fails at it fails in a talk, too, and is told there."""
+        """Measures and saves a model's speed. A failure is only logged: a talk would fail in the same way."""
         from app.evaluation.model_speed import measure_speed
 
         try:
             keep_speed(model.key, measure_speed(model))
-        except _TROUBLE:
+        except _MEASURE_ERRORS:
             _log.exception("the speed of %s could not be measured or kept", model.key)
 
 
@@ -118,7 +165,7 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int) -> ModelView:
 
 
 def _fits(model: Model, speeds: dict[str, Speed], memory: int) -> str:
-    """Why a language model should not be used here; empty when nothing is known against it."""
+    """Says why a language model should not be used here; empty when nothing is known against it."""
     if model.kind != "llm":
         return ""
     if memory and model.memory > memory * SHARE_OF_MEMORY:

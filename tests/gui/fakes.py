@@ -11,15 +11,11 @@ import numpy as np
 
 from app.backend.address import without_secrets
 from app.conversation.events import BackendChanged, ChangeRefused, Event, SecondaryChanged
-from app.services.protocols import (
-    KeyPlace,
-    MicrophoneTest,
-    PriceRow,
-    ProviderView,
-    ToolServerList,
-    ToolServerService,
-    ToolServerView,
-)
+from app.services.api_keys import KeyPlace
+from app.services.backend_service import ProviderView
+from app.services.microphone_check import MicrophoneTest
+from app.services.price_service import Price, PriceRow
+from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 from app.session.control import ROUTER, BackendChoice, Reopened, SessionChoice
 
 PROVIDERS = (
@@ -173,10 +169,10 @@ class FakePrices:
     """A table of prices; `kept` notes what it was given to keep, unless it raises `refusal`."""
 
     rows: tuple[PriceRow, ...] = (
-        PriceRow("gpt-4.1", 2.0, 0.5, 8.0, (2.0, 0.5, 8.0)),
-        PriceRow("gpt-4.1-mini", 0.4, 0.1, 1.6, (0.4, 0.1, 1.6)),
-        PriceRow("claude-opus-4-1", 12.0, 1.5, 75.0, (15.0, 1.5, 75.0)),
-        PriceRow("qwen/qwen3-30b", 0.1, 0.1, 0.3),
+        PriceRow("gpt-4.1", Price(2.0, 0.5, 8.0), Price(2.0, 0.5, 8.0)),
+        PriceRow("gpt-4.1-mini", Price(0.4, 0.1, 1.6), Price(0.4, 0.1, 1.6)),
+        PriceRow("claude-opus-4-1", Price(12.0, 1.5, 75.0), Price(15.0, 1.5, 75.0)),
+        PriceRow("qwen/qwen3-30b", Price(0.1, 0.1, 0.3)),
     )
     problem: str = ""
     refusal: Exception | None = None
@@ -197,15 +193,15 @@ class FakePrices:
 
 
 SERVERS = (
-    ToolServerView(
+    ServerEntry(
         "files",
         command="npx",
         args=("-y", "@modelcontextprotocol/server-filesystem", "/home/ann/Recipes"),
         kept="files",
         variables=("LOG_LEVEL",),
     ),
-    ToolServerView("weather", "address", url="https://weather.example.org/mcp", kept="weather"),
-    ToolServerView("old", "address", url="https://example.org/sse", kept="old", off=True),
+    ServerEntry("weather", "address", url="https://weather.example.org/mcp", kept="weather"),
+    ServerEntry("old", "address", url="https://example.org/sse", kept="old", off=True),
 )
 """What a list of servers of tools holds."""
 
@@ -214,20 +210,20 @@ SERVERS = (
 class FakeServers:
     """A list of servers of tools that finds nothing wrong; a test of one waits for `gate`."""
 
-    listed: tuple[ToolServerView, ...] = SERVERS
+    listed: tuple[ServerEntry, ...] = SERVERS
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
 
-    async def servers(self) -> ToolServerList:
-        return ToolServerList(self.listed, tuple(server.name for server in self.listed if not server.off))
+    async def servers(self) -> ServerList:
+        return ServerList(self.listed)
 
-    def wrong(self, changed: Sequence[ToolServerView], others: Sequence[str] = ()) -> tuple[int, str] | None:
+    def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
         return None
 
-    async def keep(self, changed: Sequence[ToolServerView], removed: Sequence[str]) -> ToolServerList:
+    async def keep(self, changed: Sequence[ServerEntry], removed: Sequence[str]) -> ServerList:
         return await self.servers()
 
-    async def test(self, server: ToolServerView) -> str:
+    async def test(self, server: ServerEntry) -> str:
         try:
             await self.gate.wait()
         except asyncio.CancelledError:

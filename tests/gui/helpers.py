@@ -15,17 +15,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
-from app.demo.base import DemoService
+from app.demo.service import DemoService
 from app.gui.logs.table_model import LogSource
 from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
 from app.history.base import HistoryService
-from app.services.graphics_views import GraphicsService
-from app.services.machine_views import MachineService
-from app.services.model_views import ModelLibrary
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.graphics_service import GraphicsService
+from app.services.machine_service import MachineService
+from app.services.model_service import ModelService
+from app.services.sound_service import SoundTestService
 from app.session.control import WeightsStore
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, no_devices
@@ -74,13 +75,13 @@ async def shown(
     choices: WindowChoices | None = None,
     weights: Callable[[Settings], WeightsStore] | None = None,
     service: BackendService | None = None,
-    sound_service: SoundService | None = None,
+    sound_service: SoundTestService | None = None,
     history: HistoryService | None = None,
     machine: MachineService | None = None,
     graphics: GraphicsService | None = None,
     log: LogSource | None = None,
     demo: DemoService | None = None,
-    models: ModelLibrary | None = None,
+    models: ModelService | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""

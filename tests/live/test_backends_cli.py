@@ -24,6 +24,7 @@ from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
 from app.services.api_keys import KeyStore
+from app.services.system_keyring import KeyringError
 from tests.support.keyring import Service, available, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer
@@ -33,7 +34,7 @@ VARIABLES = [name for spec in PROVIDERS.values() for name in spec.key_variables]
 
 
 def no_keyring() -> Any:
-    raise api_keys._NoKeyring("This machine has no keyring that is running.")
+    raise KeyringError("This machine has no keyring that is running.")
 
 
 @pytest.fixture(autouse=True)
@@ -313,7 +314,7 @@ def test_a_key_that_would_be_gone_at_once_is_not_kept(
         (SECRET, ["set", "embedded"], "takes no key"),
         (SECRET, ["set", "compatible"], "server's address"),
         ("", ["test", "openai"], "no API key"),
-        ("", ["forget", "hal9000"], "called “hal9000”"),
+        ("", ["forget", "hal9000"], "no provider called"),
         ("", ["list", "ollama"], "takes no key"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The swap demo from start to chart, for real: spoken questions in real time, two embedded models, nobody there."""
+"""Tests the swap demo from start to chart: spoken questions in real time, and two embedded models."""
 
 from __future__ import annotations
 

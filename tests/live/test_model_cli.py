@@ -51,8 +51,16 @@ def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture
     code, document = run(capsys, "doctor")
     about = {finding["about"]: finding for finding in document["findings"]}
     assert code == (0 if document["ok"] else 2)
-    assert {"system", "processor", "graphics card", "disk", "sound", "brain embedded", "embedded voice"} <= about.keys()
-    assert about["brain embedded"]["verdict"] == "good"
+    assert {
+        "system",
+        "processor",
+        "graphics card",
+        "disk",
+        "sound",
+        "back-end embedded",
+        "embedded voice",
+    } <= about.keys()
+    assert about["back-end embedded"]["verdict"] == "good"
     assert "hears 4 s of speech in" in about["embedded voice"]["words"]
     assert "card" in document["advice"] and document["advice"].endswith(".")
 
@@ -63,7 +71,7 @@ def test_doctor_names_commands_as_they_work_here(
     """On a machine with a card and without the weights; the app's command is not on the PATH."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(single_instance, "command", lambda: "/opt/kame/bin/kame-desktop")
-    monkeypatch.setattr(doctor, "_card", lambda add: (30 * 2**30, "A card"))
+    monkeypatch.setattr(doctor, "free_card_bytes", lambda: 30 * 2**30)
     monkeypatch.setattr(measure, "copy_bandwidth", lambda device: 1e12)
     _, document = run(capsys, "doctor")
     assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]

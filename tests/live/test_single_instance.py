@@ -32,6 +32,7 @@ NOBODY = 65534
 WINDOW = """
 import os, signal, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
+from app.platform import single_instance
 from app.gui.shell import instance
 from app.platform import single_instance
 

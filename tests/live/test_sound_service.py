@@ -1,4 +1,4 @@
-"""The desk for sound on a real sound server: what is said comes back as words and as sound, and it has a voice."""
+"""Sound tests on a real sound server: speech comes back as words and as sound, and the voice is understood."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TRY = (
     SAY
     + """
 import asyncio, threading
-from app.audio import native
+from app.audio.io import portaudio_library
 from app.session.errors import UserError
-from app.services.sound_service import SoundBooth
+from app.services.sound_service import SoundTestService
 
-booth = SoundBooth()
+service = SoundTestService()
 
 async def hear():
     told = []
@@ -36,7 +36,7 @@ async def hear():
     def report(level, clipped):
         told.append(level)
         opened.set()
-    test = asyncio.create_task(booth.test_microphone("kame_mic", 8.0, report))
+    test = asyncio.create_task(service.test_microphone("kame_mic", 8.0, report))
     await opened.wait()
     return test, told
 
@@ -44,20 +44,20 @@ async def main():
     dropped, _ = await hear()
     dropped.cancel()
     await asyncio.wait([dropped])
-    say(cancelled=dropped.cancelled(), streams=native._open_streams)
+    say(cancelled=dropped.cancelled(), streams=portaudio_library.open_streams())
     test, told = await hear()
     say(open=True)
     found = await test
     say(name=found.name, verdict=found.verdict, words=found.words, peak=found.peak_dbfs, noise=found.noise_dbfs,
         highest=max(told))
     await asyncio.to_thread(sys.stdin.readline)
-    await booth.play_back("kame_speaker")
-    say(streams=native._open_streams)
+    await service.play_back("kame_speaker")
+    say(streams=portaudio_library.open_streams())
     await asyncio.to_thread(sys.stdin.readline)
-    await booth.test_loudspeaker("")
-    say(streams=native._open_streams)
+    await service.test_loudspeaker("")
+    say(streams=portaudio_library.open_streams())
     try:
-        await booth.test_loudspeaker("no such loudspeaker")
+        await service.test_loudspeaker("no such loudspeaker")
     except UserError as error:
         say(refused=str(error))
 

@@ -22,7 +22,7 @@ PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.
 
 
 async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(user_pauses, "pace_file", lambda: tmp_path / "data" / "pauses.json")
+    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
     threads: list[threading.Thread] = []
 
     def keep(pauses: PauseLengths) -> None:
@@ -45,5 +45,5 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
     known = user_pauses.load_pace()
     assert known.count == 1 and known.slower > 0.0
     assert len(threads) == 1 and threads[0] is not threading.main_thread()
-    user_pauses.pace_file().write_text('{"mean_log": "NaN", "count": 3}')
+    user_pauses.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
     assert user_pauses.load_pace() == PauseLengths()

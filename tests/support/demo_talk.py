@@ -1,4 +1,4 @@
-"""A desk for the swap demo whose talks are scripted: they run by their own clock, as fast as the loop goes."""
+"""A demo service whose talks are scripted: they run by their own clock, as fast as the loop goes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUICK_ANSWER_MODE = DemoFrontEnd("cascade", "Cascade", ("thinking",))
 
 @dataclass
 class Voice:
-    """How a brain answers: so many seconds behind the question, in these words. `quiet`: never."""
+    """How a back-end answers: so many seconds after the question, in these words. `quiet`: never."""
 
     response: float = 0.24
     words: str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -40,7 +40,7 @@ class Voice:
 
 @dataclass
 class ScriptedDemoService:
-    """See `DemoService`. `voices` by model; `refused` by model: why a session, or a swap, can't be had."""
+    """A scripted `DemoService`. `voices` by model; `refused` by model: why a session, or a swap, fails."""
 
     found: tuple[DemoBackend, ...] = (FIRST, SECOND)
     ways: tuple[DemoFrontEnd, ...] = (BOTH_MANNERS,)
@@ -101,7 +101,9 @@ class ScriptedTalk:
         first = not self._listeners
         self._listeners.append(listener)
         if first:
-            self._say(e.SessionStarted(0.0, "cascade", "ears", "backends", self.backend.model, self.choice.answer_mode))
+            self._say(
+                e.SessionStarted(0.0, "cascade", "recogniser", "backends", self.backend.model, self.choice.answer_mode)
+            )
 
     def ask(self, question: DemoQuestion) -> float:
         self.asked.append(question)

@@ -19,16 +19,14 @@ from qasync import QEventLoop
 from app import main as compose
 from app.audio.devices import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
-from app.demo.service import LocalDemoService
 from app.gui.demo.controller import DemoController
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
-from app.services.api_keys import key_store
-from app.services.backend_service import ProviderDirectory
+from app.services.backend_service import BackendService
 
 
-class OneAnswerMode(LocalDemoService):
+class OneAnswerMode(DemoService):
     """Offers the quicker answer mode alone, to keep the test short."""
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
@@ -48,7 +46,7 @@ async def run(folder: Path) -> int:
 
     manager = SessionManager(compose.device_session, on_event, window)
     background = BackgroundTasks(window)
-    service = OneAnswerMode(compose.session, ProviderDirectory(key_store()), compose.USER_ERRORS)
+    service = OneAnswerMode(compose.session, BackendService(), compose.USER_ERRORS)
     demo = DemoController(service, manager, background, window)
     finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     demo.failed.connect(lambda sentence: print(sentence, file=sys.stderr))

@@ -43,7 +43,7 @@ def tool() -> ModuleType:
 
 def calls() -> Iterator[tuple[str, str, ast.Call]]:
     """All calls in the window's modules and in the settings: where, of what, the call."""
-    for path in (*sorted((ROOT / "app" / "gui").rglob("*.py")), ROOT / "app" / "settings" / "declarations.py"):
+    for path in sorted(path for part in ("gui", "settings") for path in (ROOT / "app" / part).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -21,7 +21,7 @@ def test_doctor_finds_all_parts_of_the_embedded_default(windows: Installation) -
     done = windows.app("doctor", "--json")
     found = {finding["about"]: finding for finding in done.document["findings"]}
     assert done.code == 0, done.printed
-    for about in ("processor", "disk", "sound", "brain embedded", "embedded voice"):
+    for about in ("processor", "disk", "sound", "back-end embedded", "embedded voice"):
         assert found[about]["verdict"] == "good", found[about]
 
 

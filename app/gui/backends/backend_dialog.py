@@ -13,7 +13,7 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
 from app.gui.widgets.form import StatusLine, row
 from app.gui.widgets.panel import Panel
-from app.services.protocols import BackendService, ProviderView
+from app.services.backend_service import BackendService, ProviderView
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 

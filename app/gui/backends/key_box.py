@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QWidget
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import key_field, push_button
 from app.gui.widgets.panel import Quiet
-from app.services.protocols import BackendService, KeyPlace, ProviderView
+from app.services.api_keys import KeyPlace
+from app.services.backend_service import BackendService, ProviderView
 from app.session.control import BackendChoice
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.gui.shell.translation import said
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED
-from app.services.protocols import BackendService, ProviderView
+from app.services.backend_service import BackendService, ProviderView
 from app.session.control import BackendChoice
 
 _Place = tuple[str, str]

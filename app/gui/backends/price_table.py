@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.widgets.palette import Look
-from app.services.protocols import PriceRow
+from app.services.price_service import Price, PriceRow
 
 MODEL, READ, CACHED, WRITTEN = range(4)
 
@@ -76,9 +76,9 @@ class PriceTable(QAbstractTableModel):
         self.beginResetModel()
         self.lines = []
         for row in rows:
-            cached = "" if row.tokens_cached == row.tokens_in else price_text(row.tokens_cached)
-            texts = [row.model, price_text(row.tokens_in), cached, price_text(row.tokens_out)]
-            self.lines.append(Line(texts, row.shipped))
+            cached = "" if row.price.tokens_cached == row.price.tokens_in else price_text(row.price.tokens_cached)
+            texts = [row.model, price_text(row.price.tokens_in), cached, price_text(row.price.tokens_out)]
+            self.lines.append(Line(texts, astuple(row.shipped) if row.shipped is not None else None))
         self.endResetModel()
 
     def rows(self) -> list[PriceRow]:
@@ -87,7 +87,8 @@ class PriceTable(QAbstractTableModel):
         for line in self.lines:
             read, cached, written = line.numbers
             if read is not None and cached is not None and written is not None:
-                kept.append(PriceRow(line.texts[MODEL], read, cached, written, line.shipped))
+                shipped = Price(*line.shipped) if line.shipped is not None else None
+                kept.append(PriceRow(line.texts[MODEL], Price(read, cached, written), shipped))
         return kept
 
     def place(self, model: str) -> int:

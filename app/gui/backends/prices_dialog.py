@@ -12,7 +12,7 @@ from app.gui.backends.price_table import MODEL, READ, PriceTable
 from app.gui.backends.price_view import PriceView
 from app.gui.widgets.form import StatusLine, row
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import PriceRow, PriceService
+from app.services.price_service import PriceRow, PriceService
 from app.session.errors import UserError
 
 

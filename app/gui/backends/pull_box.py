@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import StatusLine, bold, progress_bar, push_button, row, set_share
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
 from app.session.control import BackendChoice
 
 FETCH = "fetch a model"

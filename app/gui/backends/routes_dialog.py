@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
-from app.gui.state.choice import KINDS, backend_choice
+from app.gui.state.choice import backend_choice
 from app.gui.widgets.form import StatusLine, grid, label_of
 from app.gui.widgets.panel import Panel, Quiet
+from app.services.routes import KINDS
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QLineEdit, QPla
 
 from app.gui.widgets.form import label_of, row
 from app.gui.widgets.panel import Quiet
-from app.services.protocols import ToolServerView
+from app.services.tool_server_service import ServerEntry
 
 ARGUMENTS_SEEN = 4
 
@@ -51,7 +51,7 @@ class ServerForm(QWidget):
         self.arguments.textChanged.connect(self._emit_edited)
         self._kinds.buttonToggled.connect(self._emit_edited)
 
-    def show_server(self, server: ToolServerView) -> None:
+    def show_server(self, server: ServerEntry) -> None:
         """Fills the fields, without emitting `edited`."""
         self._showing = True
         self.name.setText(server.name)
@@ -72,7 +72,7 @@ class ServerForm(QWidget):
         self._url_label.setVisible(not program)
         self.url.setVisible(not program)
 
-    def read(self, server: ToolServerView) -> ToolServerView:
+    def read(self, server: ServerEntry) -> ServerEntry:
         """`server` with what the fields say."""
         fixed = self.arguments.isReadOnly()
         return replace(

@@ -12,7 +12,7 @@ from app.gui.backends.server_form import ServerForm, split_arguments
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import StatusLine, row
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import ToolServerList, ToolServerService, ToolServerView
+from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 
 WIDTH_PX = 560
 SERVERS_SEEN = 5
@@ -35,8 +35,8 @@ class ServersDialog(Panel):
         self.setMinimumWidth(WIDTH_PX)
         self._service = service
         self._background = background
-        self._saved: dict[str, ToolServerView] = {}
-        self._drafts: list[ToolServerView] = []
+        self._saved: dict[str, ServerEntry] = {}
+        self._drafts: list[ServerEntry] = []
         self._filling = False
         self._whole = False  # the list could be read
         self.servers = QListWidget(self)
@@ -62,24 +62,24 @@ class ServersDialog(Panel):
     def open_afresh(self) -> None:
         """Opens with the present list, unless it is open already."""
         if not self.isVisible():
-            self._show_list(ToolServerList(), whole=False)
+            self._show_list(ServerList(), whole=False)
             self._background.run(READ, self._service.servers, self._on_read, self._on_unread)
         self.appear()
         self.servers.setFocus()
 
     # -- the list
 
-    def _on_read(self, found: ToolServerList) -> None:
+    def _on_read(self, found: ServerList) -> None:
         self._show_list(found, whole=not found.trouble)
         if self._whole:
             self.listed.emit(found.usable, {})
 
     def _on_unread(self, sentence: str) -> None:
-        self._on_read(ToolServerList(trouble=sentence))
+        self._on_read(ServerList(trouble=sentence))
 
-    def _show_list(self, found: ToolServerList, *, whole: bool) -> None:
-        self._saved = {server.kept: server for server in found.servers}
-        self._drafts = list(found.servers)
+    def _show_list(self, found: ServerList, *, whole: bool) -> None:
+        self._saved = {server.kept: server for server in found.entries}
+        self._drafts = list(found.entries)
         self._whole = whole
         again = self.tr("Then open this dialog again.")
         self.trouble.say(f"{found.trouble} {again}" if found.trouble else "")
@@ -91,7 +91,7 @@ class ServersDialog(Panel):
         self._turn_to()
 
     def _add(self) -> None:
-        self._drafts.append(ToolServerView(""))
+        self._drafts.append(ServerEntry(""))
         self.servers.addItem(self._title(self._drafts[-1]))
         self.servers.setCurrentRow(len(self._drafts) - 1)
         self.form.name.setFocus()
@@ -106,7 +106,7 @@ class ServersDialog(Panel):
             self._turn_to()
             self.servers.setFocus()
 
-    def _title(self, draft: ToolServerView) -> str:
+    def _title(self, draft: ServerEntry) -> str:
         name = draft.name or self.tr("(no name yet)")
         if draft.off:
             return self.tr("{0} · switched off").format(name)
@@ -115,7 +115,7 @@ class ServersDialog(Panel):
     # -- the form
 
     @property
-    def _draft(self) -> ToolServerView | None:
+    def _draft(self) -> ServerEntry | None:
         place = self.servers.currentRow()
         return self._drafts[place] if 0 <= place < len(self._drafts) else None
 
@@ -143,12 +143,12 @@ class ServersDialog(Panel):
         self.stop_button.setVisible(draft is not None and testing)
         self.fit()
 
-    def _fixed(self, draft: ToolServerView) -> bool:
+    def _fixed(self, draft: ServerEntry) -> bool:
         """Whether its arguments can't be written one a line, so that they are only shown."""
         saved = self._saved.get(draft.kept)
         return saved is not None and draft.args == saved.args and split_arguments("\n".join(saved.args)) != saved.args
 
-    def _note(self, draft: ToolServerView) -> str:
+    def _note(self, draft: ServerEntry) -> str:
         notes = [draft.trouble] if draft.trouble else []
         if draft.off:
             notes.append(self.tr("It is switched off in the list's file (“disabled”), and stays so."))
@@ -221,7 +221,7 @@ class ServersDialog(Panel):
         )
         self._show_form()
 
-    def _on_saved(self, found: ToolServerList, moved: dict[str, str]) -> None:
+    def _on_saved(self, found: ServerList, moved: dict[str, str]) -> None:
         self.listed.emit(found.usable, moved)
         self.close()
 

@@ -20,7 +20,7 @@ from app.gui.backends.tools_box import ToolsBox
 from app.gui.widgets.form import grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.widgets.pick_list import PickList
-from app.services.model_views import VoiceView
+from app.services.model_service import VoiceView
 from app.session.control import Length, Style, ToolChoice
 
 MOST_DOLLARS = 1000.0

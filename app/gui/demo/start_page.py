@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from app.demo.base import DemoBackend, DemoFrontEnd, DemoPlan, DemoQuestion
-from app.demo.run import duration, stations
+from app.demo.plan import duration, stations
 from app.gui.demo.descriptions import DemoWords
 from app.gui.demo.result_page import bold_label
 from app.gui.widgets.panel import Quiet

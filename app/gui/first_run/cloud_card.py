@@ -12,7 +12,7 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice
 from app.gui.widgets.form import grid, row
 from app.gui.widgets.pick_list import PickList
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.first_run.fetch_strip import FetchStrip
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.widgets.form import push_button
-from app.services.graphics_views import GraphicsOffer
+from app.services.graphics_service import GraphicsOffer
 
 
 class GraphicsStrip(FetchStrip):

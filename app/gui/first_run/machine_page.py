@@ -13,7 +13,7 @@ from app.gui.models.graphics_controller import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import bold, grid, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Quiet
-from app.services.machine_views import MachineService, MachineView
+from app.services.machine_service import MachineService, MachineView
 
 CHECK = "check the machine"
 

@@ -10,7 +10,7 @@ from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import progress_bar, push_button, row, set_share
 from app.gui.widgets.panel import Quiet
-from app.services.model_views import ModelView
+from app.services.model_service import ModelView
 from app.settings.declarations import Settings
 
 BEST = "first run: the best model"

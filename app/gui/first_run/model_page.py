@@ -16,8 +16,8 @@ from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import Quiet
-from app.services.machine_views import MachineView
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
+from app.services.machine_service import MachineView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 

@@ -10,7 +10,7 @@ from app.gui.first_run.cards import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import row
 from app.gui.widgets.pick_list import PickList
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 

@@ -8,8 +8,9 @@ from app.gui.models.graphics_controller import GraphicsController
 from app.gui.models.models_controller import ModelsController
 from app.gui.models.weights_controller import WeightsController
 from app.gui.sound.controller import DeviceLister
-from app.services.machine_views import MachineService
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.machine_service import MachineService
+from app.services.sound_service import SoundTestService
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class FirstRunServices:
     machine: MachineService
     list_devices: DeviceLister
     backend: BackendService | None = None
-    sound: SoundService | None = None
+    sound: SoundTestService | None = None
     weights: WeightsController | None = None
     graphics: GraphicsController | None = None
     models: ModelsController | None = None

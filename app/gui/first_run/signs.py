@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.widgets.palette import Look, blend
-from app.services.machine_views import State
+from app.services.machine_findings import State
 
 
 class Steps(QWidget):

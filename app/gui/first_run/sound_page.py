@@ -14,7 +14,7 @@ from app.gui.sound.device_picker import DevicePicker
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import grid, label_of, wrapped
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 
 LIST = "first run: list the devices"
 
@@ -26,7 +26,7 @@ class SoundPage(Page):
     testing = Signal(bool)
 
     def __init__(
-        self, service: SoundService | None, list_devices: DeviceLister, background: BackgroundTasks, parent: QWidget
+        self, service: SoundTestService | None, list_devices: DeviceLister, background: BackgroundTasks, parent: QWidget
     ) -> None:
         super().__init__(self.tr("Sound"), self.tr("Say something, and see whether you are understood."), parent)
         self._list_devices = list_devices

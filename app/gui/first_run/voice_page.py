@@ -12,7 +12,7 @@ from app.gui.first_run.cards import ChoiceCard
 from app.gui.first_run.page import ChoicePage
 from app.gui.widgets.form import label_of, row
 from app.gui.widgets.pick_list import PickList
-from app.services.machine_views import FrontEndFit, MachineView
+from app.services.machine_service import FrontEndFit, MachineView
 
 ALWAYS = "cascade"
 """The front-end that runs on any machine, and has nothing to download."""

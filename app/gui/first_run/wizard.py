@@ -27,7 +27,7 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.widgets.form import row
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.machine_views import MachineView
+from app.services.machine_service import MachineView
 from app.settings.declarations import Settings
 
 WIDTH_PX, HEIGHT_PX = 660, 560

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from app.gui.hotkeys.dbus import REPLY_SECONDS, BusConnection, BusSignal, CallFailed
-from app.settings.declarations import APP_ID
+from app.settings.paths import APP_ID
 
 if sys.platform.startswith("linux"):  # elsewhere the library is not installed
     from jeepney.io.threading import ReceiveStopped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.gui.models.fetch_controller import FetchController
-from app.services.graphics_views import GraphicsService
+from app.services.graphics_service import GraphicsService
 from app.session.errors import UserError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from app.services.model_views import ModelKind, ModelView, VoiceView
+from app.services.model_service import ModelKind, ModelView, VoiceView
 
 KEY = Qt.ItemDataRole.UserRole
 VOICE = Qt.ItemDataRole.UserRole + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.gui.models.fetch_controller import FetchController
-from app.services.model_views import ModelLibrary, VoiceView
+from app.services.model_service import ModelService, VoiceView
 
 
 class ModelsController(FetchController):
@@ -14,7 +14,7 @@ class ModelsController(FetchController):
     arrived = Signal(str)
     started = Signal(str)
 
-    def __init__(self, service: ModelLibrary, parent: QObject | None = None) -> None:
+    def __init__(self, service: ModelService, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.service = service
         self._key = ""

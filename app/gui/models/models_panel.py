@@ -14,7 +14,7 @@ from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import StatusLine, progress_bar, row, set_share
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.model_views import ModelKind, ModelView
+from app.services.model_service import ModelKind, ModelView
 
 LIST, WORK, PLAY = "models: list", "models: check or remove", "models: play a sample"
 

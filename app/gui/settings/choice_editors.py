@@ -14,7 +14,7 @@ from app.gui.settings.editor import Editor
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
 from app.gui.shell.translation import said
 from app.gui.widgets.pick_list import PickList
-from app.settings.declarations import Setting
+from app.settings.setting import Setting
 
 
 class Switch(Editor):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.gui.shell.translation import said
-from app.settings.declarations import Setting
+from app.settings.setting import Setting
 
 
 class Editor(QWidget):

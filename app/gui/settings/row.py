@@ -14,7 +14,8 @@ from app.gui.shell.translation import said
 from app.gui.widgets.form import label_of, wrapped
 from app.gui.widgets.palette import Look
 from app.gui.widgets.panel import Quiet
-from app.settings.declarations import Setting, Settings
+from app.settings.declarations import Settings
+from app.settings.setting import Setting
 
 
 class SettingRow(QWidget):

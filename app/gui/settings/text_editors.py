@@ -22,7 +22,7 @@ from app.gui.settings.editor import Editor
 from app.gui.shell.translation import said
 from app.gui.widgets.form import push_button
 from app.gui.widgets.key_field import KeyField
-from app.settings.declarations import Setting
+from app.settings.setting import Setting
 
 
 class Line(Editor):

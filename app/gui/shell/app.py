@@ -31,7 +31,8 @@ from app.platform import single_instance
 from app.platform.resources import resource
 from app.session.control import SessionFactory
 from app.session.errors import UserError
-from app.settings.declarations import APP_ID, APP_NAME, Settings
+from app.settings.declarations import Settings
+from app.settings.paths import APP_ID, APP_NAME
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
 """Inside its `with` the given function is called, on any thread, when devices have come or gone."""

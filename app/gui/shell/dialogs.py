@@ -18,8 +18,8 @@ from app.gui.backends.style_dialog import StyleDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, is_router, routes_of
 from app.gui.widgets.panel import Panel
-from app.services.model_views import VoiceView
-from app.services.protocols import BackendService
+from app.services.backend_service import BackendService
+from app.services.model_service import VoiceView
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.conversation.events import Event
-from app.demo.base import DemoService
+from app.demo.service import DemoService
 from app.gui.logs.table_model import LogSource
 from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
 from app.history.base import HistoryService
-from app.services.graphics_views import GraphicsService
-from app.services.machine_views import MachineService
-from app.services.model_views import ModelLibrary
-from app.services.protocols import BackendService, SoundService
+from app.services.backend_service import BackendService
+from app.services.graphics_service import GraphicsService
+from app.services.machine_service import MachineService
+from app.services.model_service import ModelService
+from app.services.sound_service import SoundTestService
 from app.session.control import WeightsStore
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
@@ -30,12 +31,12 @@ class WindowServices:
     choices: WindowChoices
     weights: WeightsStore | None = None
     service: BackendService | None = None
-    sound_service: SoundService | None = None
+    sound_service: SoundTestService | None = None
     history: HistoryService | None = None
     machine: MachineService | None = None
     graphics: GraphicsService | None = None
     log: LogSource | None = None
     diagnose: DiagnoseAll | None = None
     demo: DemoService | None = None
-    models: ModelLibrary | None = None
+    models: ModelService | None = None
     watch: Callable[[Event], None] = lambda event: None

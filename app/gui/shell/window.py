@@ -48,7 +48,8 @@ from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.session.control import ROUTER, SessionFactory
-from app.settings.declarations import Settings, default_path
+from app.settings.declarations import Settings
+from app.settings.paths import default_path
 
 LEAST_PX = 860, 480
 

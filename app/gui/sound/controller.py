@@ -24,7 +24,7 @@ from app.gui.sound.talk_bar import TalkBar
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import keep_processing
 from app.gui.state.session_manager import SessionManager
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
 
 GOOD_NEWS_MS = 8_000
@@ -64,7 +64,7 @@ class SoundController(QObject):
         messages: MessageBar,
         list_devices: DeviceLister,
         background: BackgroundTasks,
-        service: SoundService | None,
+        service: SoundTestService | None,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)

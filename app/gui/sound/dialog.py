@@ -12,7 +12,7 @@ from app.gui.sound.talk_button_box import TalkButtonBox
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Panel
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
 
 WIDTH_PX = 600
@@ -33,7 +33,9 @@ class SoundDialog(Panel):
     keys_typed = Signal(bool)
     """Whether keys are typed into a field now: meanwhile the hotkeys should be off."""
 
-    def __init__(self, settings: Settings, service: SoundService, background: BackgroundTasks, parent: QWidget) -> None:
+    def __init__(
+        self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.entitle(self.tr("Sound"))
         self.setMinimumWidth(WIDTH_PX)

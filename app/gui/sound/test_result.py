@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.gui.widgets.panel import Quiet
-from app.services.protocols import MicrophoneTest
+from app.services.microphone_check import MicrophoneTest
 
 
 class SoundTestResult(QWidget):

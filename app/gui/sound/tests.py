@@ -17,7 +17,8 @@ from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.elided import Elided
 from app.gui.widgets.level_meter import LevelMeter
-from app.services.protocols import MicrophoneTest, SoundService
+from app.services.microphone_check import MicrophoneTest
+from app.services.sound_service import SoundTestService
 
 TASK = "test a sound device"
 
@@ -35,7 +36,7 @@ class SoundTests(QWidget):
     ended = Signal()
     reshaped = Signal()
 
-    def __init__(self, service: SoundService, background: BackgroundTasks, parent: QWidget) -> None:
+    def __init__(self, service: SoundTestService, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
         self._service = service
         self._background = background

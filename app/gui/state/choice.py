@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import urllib.parse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from typing import Any, get_args
 
 from app.conversation.frame import as_frames
 from app.conversation.sound_processing import Processing
-from app.services.protocols import ProviderView
+from app.services.backend_service import ProviderView
+from app.services.routes import parse_routes, write_routes
 from app.session.control import (
     ROUTER,
     BackendChoice,
@@ -22,10 +22,8 @@ from app.session.control import (
     Style,
     ToolChoice,
 )
-from app.settings.declarations import Settings, patience_of, recordings_folder
-
-KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router tells apart."""
+from app.settings.declarations import Settings, patience_of
+from app.settings.paths import recordings_folder
 
 MODELLED = ("ollama", "openai", "anthropic", "google", "compatible")
 """The brains that are asked for by a model's name."""
@@ -115,25 +113,13 @@ def keep_answer_mode_of_talk(settings: Settings, style: Style, tools: ToolChoice
 
 
 def routes_of(settings: Settings) -> dict[str, BackendChoice]:
-    """The table from kinds of questions to brains; what can't be understood is left out."""
-    try:
-        rows = json.loads(settings.routes or "{}")
-    except ValueError:
-        return {}
-    table = {}
-    for kind, row in rows.items() if isinstance(rows, dict) else ():
-        if kind in KINDS and isinstance(row, dict) and row.get("provider"):
-            table[kind] = BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
-    return table
+    """The router's table; what can't be understood is left out."""
+    return parse_routes(settings.routes)[0]
 
 
 def keep_routes(settings: Settings, table: Mapping[str, BackendChoice]) -> None:
-    """Writes the table into the settings."""
-    rows = {
-        kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
-        for kind, choice in table.items()
-    }
-    settings.routes = json.dumps(rows, ensure_ascii=False)
+    """Writes the router's table into the settings."""
+    settings.routes = write_routes(table)
 
 
 def model_choice(settings: Settings) -> ModelChoice:

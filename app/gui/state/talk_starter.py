@@ -18,7 +18,8 @@ from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.header import TranscriptHeader
 from app.history.base import Setup
 from app.session.control import BackendChoice
-from app.settings.declarations import Settings, recordings_folder
+from app.settings.declarations import Settings
+from app.settings.paths import recordings_folder
 
 
 class TalkStarter(QObject):

@@ -11,7 +11,7 @@ from app.conversation.transcript import Turn
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.pane import TranscriptPane
-from app.services.protocols import Clip, SoundService
+from app.services.sound_service import Clip, SoundTestService
 from app.settings.declarations import Settings
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
@@ -29,7 +29,7 @@ class ReplayController(QObject):
 
     def __init__(
         self,
-        service: SoundService | None,
+        service: SoundTestService | None,
         settings: Settings,
         manager: SessionManager,
         transcript: TranscriptPane,

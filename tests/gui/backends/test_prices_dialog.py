@@ -14,7 +14,7 @@ from app.conversation import events as e
 from app.gui.backends.price_table import CACHED, MODEL, READ, WRITTEN, as_price, price_text
 from app.gui.backends.prices_dialog import PricesDialog
 from app.gui.widgets.palette import Look
-from app.services.protocols import PriceRow
+from app.services.price_service import Price, PriceRow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -99,8 +99,8 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
         press(dialog, "Save")
     assert not dialog.isVisible()
     (rows,) = service.kept
-    assert rows[GPT] == PriceRow("gpt-4.1", 1.5, 1.5, 8.0, (2.0, 0.5, 8.0))
-    assert rows[QWEN] == PriceRow("qwen/qwen3-30b", 0.1, 0.05, 0.3)
+    assert rows[GPT] == PriceRow("gpt-4.1", Price(1.5, 1.5, 8.0), Price(2.0, 0.5, 8.0))
+    assert rows[QWEN] == PriceRow("qwen/qwen3-30b", Price(0.1, 0.05, 0.3))
     assert rows[OPUS] == service.rows[OPUS] and len(rows) == 4
 
 
@@ -133,7 +133,7 @@ def test_what_is_no_price_is_refused_and_nothing_is_lost(
     enter(dialog, QWEN, column, "3" if column != MODEL else "qwen/qwen3-30b")
     assert not dialog.answer.isVisible()
     press(dialog, "Save")
-    assert service.kept[0][OPUS].tokens_in == 11.0
+    assert service.kept[0][OPUS].price.tokens_in == 11.0
 
 
 def test_what_is_being_typed_is_saved_too(dialog: PricesDialog, service: FakePrices, qtbot) -> None:
@@ -143,7 +143,7 @@ def test_what_is_being_typed_is_saved_too(dialog: PricesDialog, service: FakePri
     assert editor(dialog).accessibleName() == "gpt-4.1-mini: Written"
     QTest.keyClick(dialog, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(lambda: bool(service.kept))
-    assert service.kept[0][MINI].tokens_out == 7.25
+    assert service.kept[0][MINI].price.tokens_out == 7.25
 
 
 def test_the_apps_own_names_stay_and_escape_leaves_a_cell_as_it_was(dialog: PricesDialog) -> None:
@@ -170,7 +170,7 @@ def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -
     press(dialog, "Add a model")  # and nothing is entered
     press(dialog, "Save")
     assert [row.model for row in service.kept[0]] == ["gpt-4.1", "gpt-4.1-mini", "claude-opus-4-1", "mine/xl"]
-    assert service.kept[0][3] == PriceRow("mine/xl", 1.0, 1.0, 2.0)
+    assert service.kept[0][3] == PriceRow("mine/xl", Price(1.0, 1.0, 2.0))
 
 
 def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: FakePrices) -> None:
@@ -183,7 +183,7 @@ def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: Fake
     assert texts(dialog, OPUS) == ["claude-opus-4-1", "15.00", "1.50", "75.00"]
     assert not dialog.back_button.isEnabled() and not dialog.answer.isVisible()
     press(dialog, "Save")
-    assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", 15.0, 1.5, 75.0, (15.0, 1.5, 75.0))
+    assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", Price(15.0, 1.5, 75.0), Price(15.0, 1.5, 75.0))
 
 
 def test_cancel_keeps_nothing_and_the_next_time_it_is_read_again(dialog: PricesDialog, service: FakePrices) -> None:
@@ -191,7 +191,7 @@ def test_cancel_keeps_nothing_and_the_next_time_it_is_read_again(dialog: PricesD
     dialog.open_with("other")  # it stands there already: what is typed stays
     assert texts(dialog, GPT)[READ] == "5.00" and texts(dialog, 4)[MODEL] == "other"
     press(dialog, "Cancel")
-    service.rows = (replace(service.rows[GPT], tokens_out=1.0),)
+    service.rows = (replace(service.rows[GPT], price=Price(2.0, 0.5, 1.0)),)
     dialog.open_with()
     assert service.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
 
@@ -211,7 +211,7 @@ def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog)
 
 def test_the_row_that_is_wrong_stays_in_full_view(dialog: PricesDialog, service: FakePrices, qtbot) -> None:
     dialog.close()
-    service.rows = tuple(PriceRow(f"model-{number:02}", 1.0, 1.0, 2.0) for number in range(40))
+    service.rows = tuple(PriceRow(f"model-{number:02}", Price(1.0, 1.0, 2.0)) for number in range(40))
     dialog.open_with()
     qtbot.waitUntil(dialog.isActiveWindow)
     view = dialog.view
@@ -269,7 +269,7 @@ def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
     assert dialog.isVisible() and dialog.answer.text() == str(service.refusal) and texts(dialog, GPT)[READ] == "3.00"
     service.refusal = None
     press(dialog, "Save")
-    assert not dialog.isVisible() and service.kept[0][GPT].tokens_in == 3.0
+    assert not dialog.isVisible() and service.kept[0][GPT].price.tokens_in == 3.0
 
 
 @pytest.mark.parametrize("long", [False, True])
@@ -277,7 +277,7 @@ def test_every_control_is_named_whole_and_reached_by_tab(dialog: PricesDialog, s
     if long:
         dialog.close()
         service.problem = "A sentence that is long enough to need two lines. " * 3
-        service.rows = (PriceRow(LONG.lower(), 123456.125, 0.0000001, 75.0),) * 30
+        service.rows = (PriceRow(LONG.lower(), Price(123456.125, 0.0000001, 75.0)),) * 30
         dialog.open_with(LONG)
         dialog.resize(dialog.minimumSize())
     QApplication.processEvents()
@@ -356,7 +356,7 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         for column, price in ((READ, "1"), (WRITTEN, "2")):
             enter(dialog, 4, column, price)
         press(dialog, "Save")
-        assert prices.kept[0][4] == PriceRow("theirs-7b", 1.0, 1.0, 2.0)
+        assert prices.kept[0][4] == PriceRow("theirs-7b", Price(1.0, 1.0, 2.0))
         assert not conversation.cost_words.isVisible()
         conversation.prices_button.click()
         window.close()

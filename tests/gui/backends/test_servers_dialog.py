@@ -20,8 +20,7 @@ from app.gui.backends.style_dialog import StyleDialog
 from app.gui.backends.tools_box import with_servers_moved
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.services.protocols import ToolServerService
-from app.services.user_lists import ToolServers
+from app.services.tool_server_service import ToolServerService
 from app.session.control import ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakeServers
@@ -77,7 +76,7 @@ def fill(dialog: ServersDialog, name: str, command: str, *arguments: str) -> Non
 
 async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path: Path) -> None:
     given(path, files=FILES, web=WEB, gone={"command": "x"}, odd=3)
-    async with opened(ToolServers(path)) as (_, _, dialog):
+    async with opened(ToolServerService(path)) as (_, _, dialog):
         assert rows(dialog) == ["files", "web · switched off", "gone", "odd · not used"]
         assert (dialog.form.name.text(), dialog.form.command.text()) == ("files", "npx")
         assert dialog.form.arguments.toPlainText() == "-y\nserver" and not dialog.form.url.isVisible()
@@ -105,7 +104,7 @@ async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path
 
 async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(path: Path) -> None:
     given(path, files=FILES, odd=3)
-    async with opened(ToolServers(path)) as (_, _, dialog):
+    async with opened(ToolServerService(path)) as (_, _, dialog):
         fill(dialog, "", "x")
         dialog.servers.setCurrentRow(0)
         press(dialog, "Save")
@@ -136,7 +135,7 @@ async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(p
 
 async def test_a_broken_list_is_told_and_cannot_be_saved_over(path: Path) -> None:
     path.write_text('{"mcpServers": {')
-    async with opened(ToolServers(path), "weather") as (_, conversation, dialog):
+    async with opened(ToolServerService(path), "weather") as (_, conversation, dialog):
         assert "no valid JSON" in dialog.trouble.text() and str(path) in dialog.trouble.text()
         assert dialog.trouble.isVisible() and not dialog.form.isVisible()
         assert not dialog.add_button.isEnabled() and not dialog.save_button.isEnabled()
@@ -158,7 +157,7 @@ async def test_a_broken_list_is_told_and_cannot_be_saved_over(path: Path) -> Non
 async def test_a_new_server_can_be_chosen_at_once_with_all_else_as_it_was(path: Path) -> None:
     factory = FakeFactory()
     given(path, files=FILES, weather={"command": "x"})
-    async with opened(ToolServers(path), "weather", factory=factory) as (_, conversation, dialog):
+    async with opened(ToolServerService(path), "weather", factory=factory) as (_, conversation, dialog):
         conversation.persona.setPlainText("A cook.")
         tools = conversation.tools
         tools.switches["clock"].click()
@@ -178,7 +177,7 @@ async def test_a_new_server_can_be_chosen_at_once_with_all_else_as_it_was(path: 
 async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Path) -> None:
     factory, settings = FakeFactory(), Settings(tools="clock mcp:a mcp:b", path=path.with_name("settings.json"))
     given(path, a=FILES, b={"command": "x"})
-    async with opened(ToolServers(path), "a", "b", factory=factory, settings=settings) as (
+    async with opened(ToolServerService(path), "a", "b", factory=factory, settings=settings) as (
         window,
         conversation,
         dialog,
@@ -199,7 +198,7 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
 async def test_a_server_that_is_changed_in_use_is_chosen_again(path: Path) -> None:
     factory = FakeFactory()
     given(path, a=FILES, b={"command": "x"})
-    async with opened(ToolServers(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
+    async with opened(ToolServerService(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
         QTest.keyClicks(dialog.form.command, "2")
         press(dialog, "Save")
         await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
@@ -216,7 +215,7 @@ async def test_a_server_that_is_changed_in_use_is_chosen_again(path: Path) -> No
 
 
 async def test_a_server_that_is_not_listed_any_more_can_be_switched_off(path: Path) -> None:
-    async with opened(ToolServers(path), settings=Settings(tools="mcp:gone")) as (_, conversation, _):
+    async with opened(ToolServerService(path), settings=Settings(tools="mcp:gone")) as (_, conversation, _):
         switch = conversation.tools.switches["mcp:gone"]
         assert switch.isChecked() and "not listed" in switch.text()
         switch.click()
@@ -232,7 +231,7 @@ def test_names_move_all_at_once() -> None:
 async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) -> None:
     code = {"command": "python", "args": ["-c", "a = 1\nprint(a)", ""]}
     given(path, code=code)
-    async with opened(ToolServers(path)) as (_, _, dialog):
+    async with opened(ToolServerService(path)) as (_, _, dialog):
         assert dialog.form.arguments.isReadOnly() and "line breaks" in dialog.form.note.text()
         QTest.keyClicks(dialog.form.command, "3")
         press(dialog, "Save")
@@ -242,7 +241,7 @@ async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) 
 
 async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
     given(path, peer={"command": "nothing-of-the-kind", "env": {"PEER_SECRET": "hush"}})
-    async with opened(ToolServers(path)) as (_, _, dialog):
+    async with opened(ToolServerService(path)) as (_, _, dialog):
         press(dialog, "Test the server")
         assert "Testing “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
         await until(lambda: "there is no program “nothing-of-the-kind”" in dialog.answer.text(), 20)
@@ -263,7 +262,7 @@ async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_i
     started = tmp_path / "started"
     code = f"import pathlib, sys; pathlib.Path({str(started)!r}).touch(); sys.stdin.buffer.read()"
     given(path, mute={"command": sys.executable, "args": ["-c", code]})
-    async with opened(ToolServers(path)) as (_, _, dialog):
+    async with opened(ToolServerService(path)) as (_, _, dialog):
         press(dialog, "Test the server")
         await until(started.exists, 20)
         press(dialog, "Cancel")
@@ -277,7 +276,7 @@ async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_p
         f"pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep(300)"
     )
     given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # heeds neither silence nor a polite end
-    async with opened(ToolServers(path)) as (window, _, dialog):
+    async with opened(ToolServerService(path)) as (window, _, dialog):
         press(dialog, "Test the server")
         await until(lambda: started.exists() and started.read_text(), 20)
         window.close()

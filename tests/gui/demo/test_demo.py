@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.conversation import events as e
 from app.demo.base import DemoAnswer, DemoOrder, DemoPlan, DemoProgress, DemoResult, DemoSwap
-from app.demo.run import stations
+from app.demo.plan import stations
 from app.gui.demo.chart import DemoChart, backend_colour
 from app.gui.demo.controller import DemoController
 from app.gui.demo.descriptions import DemoWords

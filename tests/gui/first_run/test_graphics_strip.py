@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from app.gui.first_run.graphics_strip import GraphicsStrip
 from app.gui.first_run.wizard import FirstRun
 from app.gui.shell.window import MainWindow
-from app.services.graphics_views import GraphicsOffer
-from app.services.machine_views import MachineView
+from app.services.graphics_service import GraphicsOffer
+from app.services.machine_service import MachineView
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory

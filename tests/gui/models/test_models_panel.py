@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from app.gui.models.models_panel import ModelsPanel
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import backend_choice
-from app.services.model_views import ModelView, VoiceView
+from app.services.model_service import ModelView, VoiceView
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings

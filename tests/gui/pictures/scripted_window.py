@@ -24,7 +24,8 @@ from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.session_time import ManualClock
 from app.history.base import ConversationView, Setup
-from app.services.machine_views import FrontEndFit, MachineFinding, MachineView
+from app.services.machine_findings import MachineFinding
+from app.services.machine_service import FrontEndFit, MachineView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog

@@ -26,7 +26,8 @@ from pytestqt.qtbot import QtBot
 from app.gui.settings.choice_editors import EDITORS
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
-from app.settings.declarations import Setting, Settings, declaration, declarations
+from app.settings.declarations import Settings, declaration, declarations
+from app.settings.setting import Setting
 from tests.gui.shell.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]

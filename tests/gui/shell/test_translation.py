@@ -75,7 +75,8 @@ from app.gui.shell.translation import install_translations, use_language
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.platform.resources import resource
-from app.services.machine_views import FrontEndFit, MachineFinding, MachineView, Topic
+from app.services.machine_findings import MachineFinding, Topic
+from app.services.machine_service import FrontEndFit, MachineView
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, some

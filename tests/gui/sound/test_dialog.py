@@ -20,7 +20,7 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.level_meter import LOWEST_DB
 from app.platform import single_instance
-from app.services.protocols import SoundService
+from app.services.sound_service import SoundTestService
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import GOOD, FakeSoundService
@@ -40,7 +40,7 @@ def settings() -> Settings:
 class Place:
     """The dialog with a fake service; `emitted` collects its signals, in order."""
 
-    def __init__(self, settings: Settings, service: SoundService | None) -> None:
+    def __init__(self, settings: Settings, service: SoundTestService | None) -> None:
         self.service = FakeSoundService()
         self.parent = QWidget()
         self.background = BackgroundTasks(self.parent)
@@ -69,7 +69,7 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, service: SoundService | None = None) -> AsyncIterator[Place]:
+async def opened(settings: Settings, service: SoundTestService | None = None) -> AsyncIterator[Place]:
     """The dialog on screen. Checks that no task is left behind."""
     before = asyncio.all_tasks()
     place = Place(settings, service)

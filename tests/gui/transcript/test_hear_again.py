@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.shell.window import MainWindow
 from app.history.base import ConversationView, KeptTalk
-from app.services.protocols import Clip
+from app.services.sound_service import Clip
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog

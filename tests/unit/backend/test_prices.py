@@ -15,9 +15,8 @@ from app.backend.base import Usage
 from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.platform.resources import resource
-from app.services import backends, user_lists
-from app.services.protocols import PriceRow, PriceService
-from app.services.user_lists import PriceList
+from app.services import backends, price_service
+from app.services.price_service import PriceRow, PriceService
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -29,11 +28,11 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def price_list(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceService]:
-    for module in (user_lists, backends):
+def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceService]:
+    for module in (price_service, backends):
         monkeypatch.setattr(module, "prices_path", lambda: path)
     backends.price_table.cache_clear()
-    yield PriceList()
+    yield PriceService()
     backends.price_table.cache_clear()
 
 
@@ -117,29 +116,33 @@ def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest
     assert list(models(path)) == ["x"] and os.listdir(path.parent) == ["prices.json"]
 
 
-def test_the_apps_rows_and_the_users_are_told_apart(price_list: PriceService, path: Path) -> None:
+def test_the_apps_rows_and_the_users_are_told_apart(book: PriceService, path: Path) -> None:
     own = read_prices(resource("prices.json"))
     write_prices(path, {"gpt-4.1": Price(9, 9, 9), "mine": Price(1, 0, 2)})
-    rows, problem = price_list.prices()
+    rows, problem = book.prices()
     by_name = {row.model: row for row in rows}
     assert problem == "" and list(by_name) == [*own, "mine"]
-    assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", 9, 9, 9, (2, 0.5, 8))
-    assert by_name["mine"] == PriceRow("mine", 1, 0, 2)
-    assert by_name["gpt-5"].shipped == (1.25, 0.125, 10)
-    price_list.keep_prices(rows, rows)
+    assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", Price(9, 9, 9), Price(2, 0.5, 8))
+    assert by_name["mine"] == PriceRow("mine", Price(1, 0, 2))
+    assert by_name["gpt-5"].shipped == Price(1.25, 0.125, 10)
+    book.keep_prices(rows, rows)
     assert list(models(path)) == ["gpt-4.1", "mine"]
 
 
 def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now(
-    price_list: PriceService, path: Path
+    book: PriceService, path: Path
 ) -> None:
     path.parent.mkdir()
     rows = {"a": {"in": 1, "out": 1, "note": "hers"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
     path.write_text(json.dumps({"models": rows}))
-    shown, _ = price_list.prices()
+    shown, _ = book.prices()
     path.write_text(json.dumps({"models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}}))
-    kept = [replace(row, tokens_out=9) if row.model == "a" else row for row in shown if row.model != "c"]
-    price_list.keep_prices(kept, shown)
+    kept = [
+        replace(row, price=replace(row.price, tokens_out=9)) if row.model == "a" else row
+        for row in shown
+        if row.model != "c"
+    ]
+    book.keep_prices(kept, shown)
     assert models(path) == {
         "a": {"in": 1, "out": 9, "note": "hers"},
         "b": {"in": 22, "out": 22},
@@ -165,38 +168,38 @@ def test_a_mark_of_the_byte_order_is_no_fault(path: Path) -> None:
     assert read_users(path) == ({"x": Price(4, 4, 5)}, "")
 
 
-def test_a_saved_table_counts_at_once(price_list: PriceService) -> None:
+def test_a_saved_table_counts_at_once(book: PriceService) -> None:
     backend = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
     usage, choice = Usage(1_000_000, 0, 0), BackendChoice("compatible", "mine-2026-01-01")
-    assert backends.cost(backend, usage) is None and price_list.unpriced(choice) == "mine-2026-01-01"
-    price_list.keep_prices([*price_list.prices()[0], PriceRow("mine", 4, 4, 4)], price_list.prices()[0])
-    assert backends.cost(backend, usage) == 4 and price_list.unpriced(choice) is None
-    price_list.keep_prices([row for row in price_list.prices()[0] if row.model != "mine"], price_list.prices()[0])
+    assert backends.cost(backend, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
+    book.keep_prices([*book.prices()[0], PriceRow("mine", Price(4, 4, 4))], book.prices()[0])
+    assert backends.cost(backend, usage) == 4 and book.unpriced(choice) is None
+    book.keep_prices([row for row in book.prices()[0] if row.model != "mine"], book.prices()[0])
     assert backends.cost(backend, usage) is None
 
 
-def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(price_list: PriceService, path: Path) -> None:
+def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceService, path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved") as told:
-        price_list.keep_prices([PriceRow("mine", 4, 4, 4)], ())
+        book.keep_prices([PriceRow("mine", Price(4, 4, 4))], ())
     assert str(path.parent) in str(told.value) and str(told.value).endswith("save again.")
-    assert "mine" not in [row.model for row in price_list.prices()[0]]
+    assert "mine" not in [row.model for row in book.prices()[0]]
 
 
-def test_whose_cost_nobody_knows(price_list: PriceService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_cost_nobody_knows(book: PriceService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
-        assert price_list.unpriced(BackendChoice(*known)) is None, known
-    assert price_list.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
-    assert price_list.unpriced(BackendChoice("compatible", "", "https://models.example/v1")) == ""
+        assert book.unpriced(BackendChoice(*known)) is None, known
+    assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
+    assert book.unpriced(BackendChoice("compatible", "", "https://models.example/v1")) == ""
     for here in ("http://127.0.0.1:1/v1", "http://localhost/v1", "http://192.168.1.7:8080/v1"):
-        assert price_list.unpriced(BackendChoice("compatible", "qwen", here)) is None, "one's own server costs nothing"
+        assert book.unpriced(BackendChoice("compatible", "qwen", here)) is None, "one's own server costs nothing"
     routes = {"everyday": {"provider": "ollama"}, "stem": {"provider": "openai", "model": "gpt-99"}}
     settings = Settings(routes=json.dumps(routes))
     monkeypatch.setattr(Settings, "load", classmethod(lambda cls: settings))
-    assert price_list.unpriced(BackendChoice(ROUTER)) == "gpt-99"
+    assert book.unpriced(BackendChoice(ROUTER)) == "gpt-99"
     for table in ('{"everyday": {"provider": "embedded"}}', "not JSON", ""):
         settings.routes = table
-        assert price_list.unpriced(BackendChoice(ROUTER)) is None
+        assert book.unpriced(BackendChoice(ROUTER)) is None
 
 
 @pytest.mark.parametrize(

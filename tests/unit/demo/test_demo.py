@@ -1,6 +1,4 @@
-"""The swap demo without a window: its way, its times, what it does when something fails or somebody stops it; its desk;
-and the second embedded brain's weights.
-"""
+"""Tests the swap demo without a window: its plan, times, failures, cancelling, and service."""
 
 from __future__ import annotations
 
@@ -13,14 +11,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.cli import demo_command
-from app.cli.output import Terminal
+from app import main as compose
+from app.cli.parser import main
 from app.demo import run
 from app.demo.base import DemoOrder, DemoPlan, DemoProgress, DemoResult, chosen_backends
+from app.demo.plan import duration, stations
 from app.demo.report import document, lines
-from app.demo.run import DemoRunner, duration, stations
+from app.demo.run import DemoRunner
 from app.demo.service import QUESTIONS as ASKED
-from app.demo.service import LocalDemoService
+from app.demo.service import DemoService
 from app.demo.stage import HeadlessStage
 from app.services.backend_service import Offer
 from app.session.errors import UserError
@@ -162,11 +161,11 @@ async def test_a_talk_that_breaks_off_is_noted_and_the_next_one_begins() -> None
 
 async def test_an_answer_that_is_over_too_soon_is_not_changed() -> None:
     result = await tour(ScriptedDemoService(voices={"": Voice(words="no idea")}), QUICK)
-    assert "over before the brain could be changed" in result.swaps[0].trouble
+    assert "over before the model could be changed" in result.swaps[0].trouble
 
 
 async def test_a_session_that_falls_silent_does_not_hold_the_tour_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "DEAF_SECONDS", 0.05)
+    monkeypatch.setattr(run, "EVENTS_WITHIN_SECONDS", 0.05)
     service = ScriptedDemoService()
     stage = HeadlessStage(service)
 
@@ -223,31 +222,26 @@ def test_a_backend_that_costs_money_takes_part_only_by_name() -> None:
         chosen_backends(backends, ("third",))
 
 
-def test_the_command_runs_without_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true")
-    demo_command.add_commands(parser.add_subparsers(dest="command"), common)
-    report = tmp_path / "demo.json"
-    args = parser.parse_args(["demo", "--headless", "--quick", "--report", str(report), "--silent"])
+def test_the_command_runs_without_a_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     aloud: list[bool] = []
-    service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
     windows: list[DemoOrder] = []
-    code = demo_command.run(args, Terminal(False), lambda loud: aloud.append(loud) or service, lambda order: 7)
-    assert code == 0 and aloud == [False]
+    service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
+    monkeypatch.setattr(compose, "make_demo_service", lambda loud: aloud.append(loud) or service)
+    monkeypatch.setattr(compose, "open_window", lambda order: windows.append(order) or 7)
+    report = tmp_path / "demo.json"
+    assert main(["demo", "--headless", "--quick", "--report", str(report), "--silent"]) == 0 and aloud == [False]
     assert json.loads(report.read_text("utf-8"))["ok"] and "changed in mid-answer" in capsys.readouterr().out
-    args = parser.parse_args(["demo", "--picture", "x.png", "--brains", "first, second"])
-    assert demo_command.run(args, Terminal(False), lambda loud: service, lambda order: windows.append(order) or 7) == 7
+    assert main(["demo", "--picture", "x.png", "--backends", "first, second"]) == 7
     assert windows == [DemoOrder(("first", "second"), False, "x.png", "")]
 
 
-# -- the desk
+# -- the service
 
 
 class Keys:
-    """A desk with a key for OpenAI and an Ollama with three models."""
+    """A back-end service with a key for OpenAI and an Ollama with three models."""
 
     def __init__(self, offer: Offer | UserError) -> None:
         self._offer = offer
@@ -265,25 +259,25 @@ class Keys:
 async def test_the_service_finds_backends_and_marks_those_that_cost_money(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.demo.service.is_here", lambda key: key in ("smollm2-135m", "qwen2.5-coder-0.5b"))
     models = Offer(("gemma3:4b", "nomic-embed-text", "qwen3:4b", "llama3.2", "big:cloud"), True)
-    booth = LocalDemoService(None, Keys(models), ())  # type: ignore[arg-type]
-    found = await booth.backends()
+    service = DemoService(None, Keys(models), ())  # type: ignore[arg-type]
+    found = await service.backends()
     here = [backend.label for backend in found if not backend.costs]
     assert here == ["SmolLM2 135M", "Qwen 2.5 Coder 0.5B", "Ollama: gemma3:4b", "Ollama: qwen3:4b"]
     assert [backend.choice.provider for backend in found if backend.costs] == ["openai"]
-    booth = LocalDemoService(None, Keys(UserError("It doesn't run.")), ())  # type: ignore[arg-type]
-    assert [backend.label for backend in await booth.backends() if not backend.costs] == [
+    service = DemoService(None, Keys(UserError("It doesn't run.")), ())  # type: ignore[arg-type]
+    assert [backend.label for backend in await service.backends() if not backend.costs] == [
         "SmolLM2 135M",
         "Qwen 2.5 Coder 0.5B",
     ]
 
 
 async def test_without_weights_the_front_end_is_the_one_that_always_runs() -> None:
-    [frontend] = await LocalDemoService(None, Keys(Offer((), False)), ()).frontends()  # type: ignore[arg-type]
+    [frontend] = await DemoService(None, Keys(Offer((), False)), ()).frontends()  # type: ignore[arg-type]
     assert frontend.key == "cascade" and set(frontend.manners) == {"after", "thinking"}
 
 
 def test_the_questions_are_real_ones() -> None:
-    questions = LocalDemoService(None, Keys(Offer((), False)), ()).questions  # type: ignore[arg-type]
+    questions = DemoService(None, Keys(Offer((), False)), ()).questions  # type: ignore[arg-type]
     assert [q.name for q in questions] == list(ASKED)
     for question in questions:
         assert question.samples.dtype == np.float32 and len(question.samples) / 24_000 >= question.seconds > 2

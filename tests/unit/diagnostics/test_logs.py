@@ -1,4 +1,4 @@
-"""The log: bounded, for every thread, without keys, private on disk; and errors that nobody catches are in it."""
+"""Tests the log: its limits, threads, redaction, files, and uncaught errors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from keyring.errors import NoKeyringError
 
 from app.diagnostics import log_writer, logs, redaction
 from app.diagnostics.logs import Log, start_logging, watch_exceptions
-from app.diagnostics.redaction import HIDDEN, Redactor, Silence
+from app.diagnostics.redaction import HIDDEN, Redactor, WordRedactor
 from app.services.api_keys import KeyStore
 from tests.support.leaks import SECRET, places_with
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
-"""Looks like no key of any provider: only who has been told of it can hide it."""
+"""Has no known form of a key: only a redactor that knows it can hide it."""
 
 log = logging.getLogger("app.somewhere")
 
@@ -39,7 +39,7 @@ def hide() -> Redactor:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Without the tests' own handlers, which raise for a wrong line and keep what it holds."""
+    """Removes pytest's handlers, which raise for a wrong line and keep what it holds."""
     root = logging.getLogger()
     others = [handler for handler in root.handlers if type(handler).__module__ == "_pytest.logging"]
     for handler in others:
@@ -58,7 +58,7 @@ def kept(hide: Redactor) -> Iterator[Log]:
 
 
 class _Calls:
-    """A redactor that does something else."""
+    """A redactor that calls a function of the test."""
 
     def __init__(self, does: Callable[[str], str]) -> None:
         self.does = does
@@ -204,7 +204,7 @@ def test_keys_in_the_environment_and_those_told_of_are_hidden(monkeypatch: pytes
 
 def test_no_text_takes_long_to_look_through(hide: Redactor) -> None:
     hide.add(CANARY)
-    """Where time grew with the square of the length, or worse, this would not end today."""
+    """With quadratic time or worse this would take hours."""
     for part in ("a-", "x_", "://", "http://a:", "key=", "api_key_", 'password="', "eyJ", "sk-", "bearer ", "token: 1"):
         hide(part * (300_000 // len(part)))
 
@@ -362,9 +362,9 @@ async def test_errors_that_nobody_catches_are_logged(kept: Log, monkeypatch: pyt
     assert kept.flush(5)
     found = {entry.message: entry for entry in kept.entries()}
     assert len(found) == 5 and not places_with(SECRET, texts=[entry.text() for entry in found.values()])
-    main = found["an error that nobody caught"]
+    main = found["uncaught error"]
     assert main.level == logging.CRITICAL and "ValueError: in the main thread" in main.details
-    assert "in another one" in found["an error that nobody caught, in the thread “worker”"].details
+    assert "in another one" in found["uncaught error in the thread “worker”"].details
     (ended,) = (entry for message, entry in found.items() if "__del__" in message)
     assert "ValueError: at its end" in ended.details
     assert "told of a task (“the sleeper”)" in found
@@ -431,15 +431,15 @@ def test_it_works_without_a_terminal(monkeypatch: pytest.MonkeyPatch, hide: Reda
 
 
 def test_what_was_said_is_taken_out_of_other_words() -> None:
-    silent = Silence(["My PIN is 4711, and I live in Berlin.", "Yes.", "code 9034A", ""])
+    silent = WordRedactor(["My PIN is 4711, and I live in Berlin.", "Yes.", "code 9034A", ""])
     assert silent("failed at “my pin is 4711, and I live”; yes") == "failed at “[words]”; yes"
     assert silent("the pin is not told") == "the pin is not told"
     assert silent("asked for CODE 9034a twice") == "asked for [words] twice"
-    assert Silence([])("as it is") == "as it is"
+    assert WordRedactor([])("as it is") == "as it is"
 
 
 def test_a_key_that_the_store_has_found_or_kept_is_in_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it looks like: nothing about this one says that it is a key."""
+    """This one has no known form of a key."""
     given, message = "correct-horse-battery-staple", "it answered %s"
 
     def none() -> None:

@@ -1,4 +1,4 @@
-"""Diagnostics hold what helps, no key from wherever it may come, and what was said only on request."""
+"""Tests the diagnostics report: its contents, no key from anywhere, and what was said only on request."""
 
 from __future__ import annotations
 
@@ -8,31 +8,36 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.backend.address import without_secrets
 from app.conversation import events as e
+from app.diagnostics import report
 from app.diagnostics.logs import LogEntry, start_logging
+from app.diagnostics.machine import Card, System, probe_system
 from app.diagnostics.redaction import HIDDEN, Redactor
 from app.diagnostics.report import (
     LEFT_OUT,
     LOG_LINES,
     Diagnostics,
-    Machine,
+    Report,
     TalkNotes,
-    diagnostics,
-    look_at_machine,
 )
 from app.settings.declarations import Settings
 from tests.support.leaks import SECRET, places_with
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
-"""Looks like no key of any provider."""
+"""Has no known form of a key."""
 
-MACHINE = Machine("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
+MACHINE = System("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
 SAID = "What is the highest mountain in Europe, and how high is it?"
 ANSWER = "Mount Elbrus is the highest one, at five thousand metres."
+
+
+def diagnostics(*arguments: Any, card: str = "", more: Any = (), **options: Any) -> str:
+    return Report(*arguments, card, more).text(**options)
 
 
 def talk() -> TalkNotes:
@@ -67,7 +72,7 @@ def test_it_tells_of_the_machine_the_settings_the_talk_and_the_log() -> None:
     settings = Settings(provider="ollama", cap_dollars=2.5, microphone="Desk microphone", duplex=True)
     log = [entry(f"line {number}", number=number) for number in range(1, 301)]
     more = [("Latency", [("Response, median", "0.81 s"), ("Response, p95", "1.90 s")])]
-    text = diagnostics(MACHINE, settings, talk(), log, gpu="RTX 4090, 24 GB", more=more, hide=Redactor())
+    text = diagnostics(MACHINE, settings, talk(), log, card="RTX 4090, 24 GB", more=more, hide=Redactor())
     assert section(text, "Machine") == [
         "- KAME: 0.1.0",
         "- Python: 3.13.1",
@@ -79,7 +84,11 @@ def test_it_tells_of_the_machine_the_settings_the_talk_and_the_log() -> None:
     assert section(text, "Packages") == ["- numpy: 2.2.6", "- qasync: 0.28.0"]
     changed = {"- provider: ollama", "- cap_dollars: 2.5", "- microphone: Desk microphone", "- duplex: True"}
     assert set(section(text, "Settings that were changed")) == changed
-    assert section(text, "Talk")[:3] == ["- Front-end: cascade", "- Ears: whisper", "- Brain: OpenAI / gpt, fallback"]
+    assert section(text, "Talk")[:3] == [
+        "- Front-end: cascade",
+        "- Speech recognition: whisper",
+        "- Back-end: OpenAI / gpt, fallback",
+    ]
     assert section(text, "Latency") == ["- Response, median: 0.81 s", "- Response, p95: 1.90 s"]
     assert "- TranscriptFinal: 1" in section(text, "Events") and "- SessionStarted: 1" in section(text, "Events")
     assert section(text, "Failures") == [f"- 8.0 s, backend: Ollama did not answer “{LEFT_OUT}?” in time. Start it."]
@@ -93,7 +102,7 @@ def test_before_any_talk_it_says_that_there_is_nothing() -> None:
     for title in ("Settings that were changed", "Talk", "Events", "Failures"):
         assert section(text, title) == ["none"]
     assert section(text, "Log") == ["```", "empty", "```"]
-    assert "not looked at" in text
+    assert "not probed" in text
 
 
 def test_what_was_said_is_there_only_on_request() -> None:
@@ -153,7 +162,7 @@ def test_no_key_gets_into_it_from_anywhere(monkeypatch: pytest.MonkeyPatch, secr
             settings,
             notes,
             kept.entries(),
-            gpu=secret,
+            card=secret,
             more=[(secret, [(secret, secret)])],
             hide=hide,
             with_words=with_words,
@@ -213,10 +222,10 @@ def test_the_newest_talk_is_told_and_the_failures_of_all() -> None:
     text = diagnostics(MACHINE, Settings(), notes, [], hide=Redactor())
     assert section(text, "Talk") == [
         "- Front-end: cascade",
-        "- Ears: whisper",
-        "- Brain: OpenAI / gpt",
-        "- Manner: thinking",
-        "- Brain at the side: Ollama / gemma",
+        "- Speech recognition: whisper",
+        "- Back-end: OpenAI / gpt",
+        "- Answer mode: thinking",
+        "- Comparison: Ollama / gemma",
         "- Seconds: 2",
     ]
     assert len(section(text, "Failures")) == 1 and "- TranscriptFinal: 1" not in text
@@ -224,7 +233,8 @@ def test_the_newest_talk_is_told_and_the_failures_of_all() -> None:
 
 async def test_it_looks_at_this_machine_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
-    made = Diagnostics(settings, lambda: [entry("noted")], card=lambda: "a card")
+    monkeypatch.setattr(report, "probe_card", lambda: Card("A card", 24 * 10**9))
+    made = Diagnostics(settings, lambda: [entry("noted")])
     made.apply(e.SessionStarted(0.0, "cascade", "whisper", "Ollama", "gemma3:4b", "thinking"))
     ticks = 0
 
@@ -238,9 +248,9 @@ async def test_it_looks_at_this_machine_off_the_loop(monkeypatch: pytest.MonkeyP
     text = await made.text(False, [("Window", [("Scale", "1.5")])])
     ticking.cancel()
     assert ticks > 1
-    assert section(text, "Window") == ["- Scale: 1.5"] and "noted" in text and "a card" in text
-    machine = look_at_machine()
-    assert dict(machine.packages)["PySide6-Essentials"] and machine.cores >= 1 and machine.memory_bytes > 2**28
+    assert section(text, "Window") == ["- Scale: 1.5"] and "noted" in text and "A card, 24.0 GB" in text
+    machine = probe_system()
+    assert dict(machine.packages)["PySide6-Essentials"] and machine.cores >= 1 and machine.memory > 2**28
     assert f"- Python: {machine.python}" in text
     kept = made.notes.snapshot()
     made.apply(e.TranscriptFinal(1, 1, "later", 1))

@@ -1,4 +1,4 @@
-"""No library that the app loads reports its use: nothing is noted down for it, and no server is asked for."""
+"""Tests that no library that the app loads reports its use to a server or a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print("loaded", flush=True)
 sys.stdin.read()
 voice.__exit__(None, None, None)
 """
-"""The ears and the voice, in processes of their own that end with their standard input."""
+"""Speech recognition and voice, in processes of their own that end with their standard input."""
 
 WITHOUT = """
 import sys
@@ -38,14 +38,14 @@ import onnxruntime
 print("loaded", flush=True)
 sys.stdin.read()
 """
-"""The library alone, as it is when nobody has told it to be silent."""
+"""The library alone, with its reports on."""
 
 REPORTED_AFTER_SECONDS = 12.0
-"""It asks for its server 9 s after it was imported."""
+"""It contacts its server 9 s after its import."""
 
 
 class Proxy:
-    """Stands in for the way out of this machine, on loopback, and keeps what it is asked for."""
+    """A proxy on loopback that notes what is requested through it."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
@@ -76,7 +76,7 @@ def proxy() -> Iterator[Proxy]:
 
 
 def _environment(home: Path, proxy: Proxy) -> Mapping[str, str]:
-    """This process's environment with an empty home, and with all that leaves the machine going to `proxy`."""
+    """This process's environment with an empty home and with `proxy` for all connections."""
     # On a machine that says that it is for continuous integration the library is silent by itself.
     silencing = ("ORT_", "HF_HUB_", "DO_NOT_TRACK", "XDG_", "NO_PROXY", "no_proxy", "CI")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(silencing)}
@@ -85,7 +85,7 @@ def _environment(home: Path, proxy: Proxy) -> Mapping[str, str]:
 
 
 def _run(script: str, home: Path, proxy: Proxy, seconds: float) -> bool:
-    """Whether a process that runs `script` asks for a server within `seconds` after it has loaded all."""
+    """Whether a process that runs `script` contacts a server within `seconds` after loading."""
     child = subprocess.Popen(
         [sys.executable, "-c", script],
         cwd=ROOT,

@@ -14,7 +14,7 @@ from app.history import schema
 from app.history.base import Setup
 from app.history.database import history_path, open_database
 from app.history.store import HistoryStore
-from app.settings.declarations import APP_NAME
+from app.settings.paths import APP_NAME
 from tests.support.history import talk
 
 SAID = e.TranscriptFinal(0.2, 1, "The quick brown fox.", 0.2)

@@ -141,7 +141,7 @@ def test_the_manual_page_names_every_command_of_the_app(built):
 
 
 def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
-    from app.settings.declarations import APP_ID
+    from app.settings.paths import APP_ID
 
     data = deb_members(built[0][".deb"])["data.tar.xz"]
     entry = data.extractfile(f"./usr/share/applications/{APP_ID}.desktop").read().decode()

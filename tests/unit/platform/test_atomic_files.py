@@ -1,4 +1,4 @@
-"""JSON files are whole, whatever happens while they are written."""
+"""Tests that JSON files are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_failure_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 class Busy:
-    """A file that somebody else has open for the first `times` that it is to be moved or deleted."""
+    """Makes moving and deleting fail for the first `times`, as if another process had the file open."""
 
     def __init__(self, times: int) -> None:
         self.times = times

@@ -1,4 +1,4 @@
-"""Windows finds the C++ runtime that PySide6 brings."""
+"""Tests that Windows finds the C++ runtime in PySide6."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that Windows takes for devices are known, and no conversation is offered for export under one."""
+"""Tests which file names Windows takes for devices."""
 
 from __future__ import annotations
 

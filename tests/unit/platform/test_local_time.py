@@ -1,4 +1,4 @@
-"""Moments become dates, also those that a system's own conversion refuses."""
+"""Tests the conversion of moments to dates, also of those that the system's own conversion refuses."""
 
 from __future__ import annotations
 

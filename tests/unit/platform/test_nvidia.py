@@ -1,4 +1,4 @@
-"""What is found out about NVIDIA cards, from a library and a tool that stand in for the driver's."""
+"""Tests what is found about NVIDIA cards, with stand-ins for the driver's library and tool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which nothing of NVIDIA's is found by itself."""
+    """Hides the machine's own NVIDIA driver and cards."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""The app starts without a console, a terminal or any standard stream, as a shortcut on Windows starts it."""
+"""Tests that the app starts without any standard stream, as from a shortcut on Windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def _without_streams(*arguments: str) -> int:
-    """The exit code of this Python with `arguments`, run without standard streams."""
+    """Runs this Python without standard streams; returns the exit code."""
     if sys.platform == "win32":
         command = [str(Path(sys.executable).with_name("pythonw.exe")), *arguments]
         none = subprocess.STARTUPINFO(dwFlags=subprocess.STARTF_USESTDHANDLES)

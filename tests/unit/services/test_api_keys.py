@@ -1,4 +1,4 @@
-"""Where keys are looked for and kept, and what becomes of them when the keyring is locked, slow, unsafe or none."""
+"""Tests where keys are found and kept, also when the keyring is locked, slow, unsafe or missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.leaks import SECRET, all_logs, places_with, texts_of
 
 
 class Ring:
-    """A keyring in a dictionary; `error` is what every call of it raises."""
+    """A keyring in a dictionary; every call raises `error`, if it is set."""
 
     def __init__(self, **held: str) -> None:
         self.held = dict(held)
@@ -211,7 +211,7 @@ def test_what_can_be_no_key_is_refused_without_quoting_it(pasted: str, words: st
 
 
 def test_a_variable_or_a_keyring_entry_that_can_be_no_key_is_told_of_and_not_used() -> None:
-    """It would end up in an HTTP header, and in the text of the error about that."""
+    """Such a key would end up in an HTTP header, and in the text of the error about that."""
     keys = store(Ring(A="kéy", B="good"), {"B": f"{SECRET}\x01{SECRET}"})
     assert keys.find(["A"]) == ("", "none") and "keyring holds can't be a key" in keys.trouble
     assert keys.find(["B"]) == ("good", "keyring")
@@ -251,7 +251,7 @@ def _ring_class(module: str, name: str, priority: float) -> type:
 
 @pytest.fixture
 def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has `keyring` choose what it is called with."""
+    """Sets the keyring that `keyring` chooses."""
 
     def choose(ring: Any) -> None:
         monkeypatch.setattr(keyring.core, "_keyring_backend", ring)

@@ -1,4 +1,4 @@
-"""The desk for brains against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
+"""Tests the back-end service against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import app.backend.attempts
 import app.services.backend_service
 from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
+from app.services import backends
 from app.services.api_keys import KeyStore
-from app.services.backend_service import KEPT_SECONDS, ProviderDirectory
-from app.services.protocols import BackendService
+from app.services.backend_service import KEPT_SECONDS, BackendService
+from app.services.provider_keys import required_names
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
@@ -43,14 +44,13 @@ class Ring:
 
 
 class Place:
-    """A desk, with all that it stands on in reach."""
+    """A service, with its keys, environment and clock."""
 
     def __init__(self, ring: Any = None, **environment: str) -> None:
         self.environment = environment
         self.now = 0.0
         self.keys = KeyStore(environment=self.environment, open_keyring=(lambda: ring) if ring else no_keyring)
-        self.service = ProviderDirectory(self.keys, clock=lambda: self.now)
-        self.checked: BackendService = self.service
+        self.service = BackendService(self.keys, clock=lambda: self.now)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has a provider's own server be at another URL."""
+    """Moves a provider's own server to another URL."""
 
     def move(provider: str, url: str) -> None:
         monkeypatch.setitem(PROVIDERS, provider, dataclasses.replace(PROVIDERS[provider], default_url=f"{url}/v1"))
@@ -72,16 +72,15 @@ def compatible(url: str, model: str = "") -> BackendChoice:
     return BackendChoice("compatible", model, f"{url}/v1")
 
 
-def test_every_provider_is_on_view_and_the_router_where_there_is_one() -> None:
+def test_every_provider_is_on_view_and_the_router() -> None:
     views = {view.key: view for view in Place().service.providers}
-    assert list(views) == list(PROVIDERS)
+    assert list(views) == [*PROVIDERS, ROUTER]
     assert views["openai"].wants_key and views["openai"].key_name == "OPENAI_API_KEY" and views["openai"].suggestions
     assert views["embedded"].url is None and views["compatible"].url == "" and views["ollama"].can_pull
-    router = ProviderDirectory(KeyStore(environment={}), router=lambda: None).providers[-1]
-    assert (router.key, router.label, router.url) == (ROUTER, "Router: by kind of question", None)
+    assert (views[ROUTER].label, views[ROUTER].url) == ("Router: by kind of question", None)
 
 
-async def test_a_list_is_kept_for_ten_minutes_and_asked_anew_when_told_to() -> None:
+async def test_a_list_is_kept_for_ten_minutes_and_asked_again_when_told_to() -> None:
     place, script = Place(), Script()
     script.models = ["one", "two"]
     with peer(script) as url:
@@ -95,7 +94,7 @@ async def test_a_list_is_kept_for_ten_minutes_and_asked_anew_when_told_to() -> N
         assert await place.service.models(compatible(url)) == ("three", "four")[1:]
         # A key may open other models: they are another list.
         script.models = ["five"]
-        place.environment[place.service.names_for_key(compatible(url))[0]] = "key"
+        place.environment[required_names(compatible(url))[0]] = "key"
         assert await place.service.models(compatible(url)) == ("five",)
     with pytest.raises(UserError, match="Start it"):
         await place.service.models(compatible(url), fresh=True)
@@ -131,7 +130,7 @@ async def test_what_has_no_list_has_none() -> None:
     place = Place()
     assert await place.service.models(BackendChoice("embedded")) == ()
     assert await place.service.models(BackendChoice(ROUTER)) == ()
-    with pytest.raises(UserError, match="no provider called"):
+    with pytest.raises(UserError, match="called “hal9000”"):
         await place.service.models(BackendChoice("hal9000"))
 
 
@@ -160,7 +159,7 @@ async def test_what_is_wrong_with_a_backend_is_a_sentence_with_nothing_behind_it
 
 
 class Fake:
-    """A brain that does what it is told, and knows whether it was closed."""
+    """A back-end that does as the test says, and counts how often it was closed."""
 
     name, model, traits = "Fake", "fake-1", Traits()
 
@@ -231,12 +230,9 @@ async def test_a_test_ends_in_time_and_always_closes(fake: Fake, monkeypatch: py
     assert fake.closed == 5
 
 
-async def test_the_router_is_tested_like_any_other(fake: Fake) -> None:
-    assert "fake-1 at Fake answers" in await ProviderDirectory(Place().keys, router=lambda: fake).test(
-        BackendChoice(ROUTER)
-    )
-    with pytest.raises(UserError, match="no router"):
-        await Place().service.test(BackendChoice(ROUTER))
+async def test_the_router_is_tested_like_any_other(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "backend", lambda choice: fake)
+    assert "fake-1 at Fake answers" in await Place().service.test(BackendChoice(ROUTER))
 
 
 async def test_a_model_is_fetched_and_cancelling_stops_it(fake: Fake) -> None:
@@ -304,8 +300,8 @@ async def test_a_key_for_what_takes_none_and_one_that_is_none_are_sentences() ->
         (BackendChoice("embedded"), "takes no key"),
         (BackendChoice("ollama", "", "http://h:1"), "takes no key"),
         (BackendChoice("compatible"), "server's address"),
-        (BackendChoice("hal9000"), "no brain called"),
-        (BackendChoice(ROUTER), "no brain called"),
+        (BackendChoice("hal9000"), "no provider called"),
+        (BackendChoice(ROUTER), "no provider called"),
     ):
         assert await service.key_place(choice) == "none"
         with pytest.raises(UserError, match=words):

@@ -1,4 +1,4 @@
-"""The bill of materials as the app reads it, and what it says of an installation."""
+"""Tests how the app reads the bill of materials, and which commands it names for an installation."""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
-"""Test what the doctor says of a graphics card."""
+"""Tests what the doctor says about a graphics card."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.platform import nvidia
+from app.diagnostics.machine import Card
 from app.services import doctor
-from app.services.graphics_setup import GraphicsSetup
-from app.services.graphics_views import GraphicsOffer
+from app.services.graphics_service import GraphicsOffer, GraphicsService
 
 
 @pytest.mark.parametrize(
@@ -23,11 +22,9 @@ from app.services.graphics_views import GraphicsOffer
 def test_a_card_that_torch_does_not_see_gets_advice_that_helps(
     offer: GraphicsOffer | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card = nvidia.Card("NVIDIA L4", 22 << 30, 21 << 30)
-    monkeypatch.setattr(nvidia, "look", lambda seconds: nvidia.Driver("580", (13, 0), (card,)))
     monkeypatch.setattr(doctor, "free_card_bytes", lambda: None)
     monkeypatch.setattr(doctor, "require_torch", lambda: None)
-    monkeypatch.setattr(GraphicsSetup, "offer", lambda self: offer)
-    found: list[doctor.Finding] = []
-    assert doctor._card(found.append)[0] is None
-    assert [finding.words for finding in found if finding.about == "CUDA"] == [words]
+    monkeypatch.setattr(GraphicsService, "offer", lambda self: offer)
+    report = doctor.Diagnosis()
+    assert doctor._tell_cuda(Card("NVIDIA L4", 22 << 30, 21 << 30), report.add) is None
+    assert [finding.words for finding in report.findings if finding.about == "CUDA"] == [words]

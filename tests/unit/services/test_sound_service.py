@@ -1,4 +1,4 @@
-"""The desk for sound over stand-in devices with the real ears: speech loud, quiet, cut off, in noise, and none."""
+"""Tests the sound service on stand-in devices with the real recogniser: loud, quiet, clipped and noisy speech."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from app.audio.io.errors import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold, same_words
 from app.models.locations import default_model
-from app.services.protocols import Clip, SoundService
-from app.services.sound_service import SENTENCE, SoundTester, chime
+from app.services.sound_service import SENTENCE, Clip, SoundTestService, chime
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError
@@ -70,7 +69,7 @@ class Source:
 
 
 class Sink:
-    """A loudspeaker that has played what it is given when it is next looked at, or, `stuck`, never has."""
+    """A loudspeaker that plays all at once or, `stuck`, nothing at all."""
 
     keeps_time = False
 
@@ -104,12 +103,12 @@ class Sink:
 
 
 @cache
-def ears() -> WhisperDecoder:
+def recogniser() -> WhisperDecoder:
     return WhisperDecoder(default_model("stt"))
 
 
-class Booth:
-    """A booth on stand-ins; `levels` is what was reported."""
+class Place:
+    """A service with stand-ins for devices; `levels` is what was reported."""
 
     def __init__(self, sound: np.ndarray | None = None, **changed: Any) -> None:
         self.source = Source(room(1.0) if sound is None else sound)
@@ -117,22 +116,22 @@ class Booth:
         self.voice = ScriptedVoice()
         self.levels: list[tuple[float, bool]] = []
         self.asked: list[str | None] = []
-        made: dict[str, Any] = {"ears": ears, "voice": lambda: self.voice} | changed
-        self.booth: SoundService = SoundTester(
+        made: dict[str, Any] = {"recogniser": recogniser, "voice": lambda: self.voice} | changed
+        self.service: SoundTestService = SoundTestService(
             microphone=lambda name: self.asked.append(name) or self.source,  # type: ignore[func-returns-value]
             loudspeaker=lambda name: self.asked.append(name) or self.sink,  # type: ignore[func-returns-value]
             **made,
         )
 
     async def test(self, seconds: float = 8.0) -> Any:
-        return await self.booth.test_microphone("", seconds, self.report)
+        return await self.service.test_microphone("", seconds, self.report)
 
     def report(self, level: float, clipped: bool) -> None:
         self.levels.append((level, clipped))
 
 
 def spoken(gain_db: float = 0.0, *, noise_dbfs: float = -68.0) -> np.ndarray:
-    """Somebody asks in a room, a second after the start, with a pause behind it; as 16 bits give it."""
+    """A question in a room after one second, with a pause behind it, quantised to 16 bits."""
     said = np.concatenate([np.zeros(SAMPLE_RATE), question(), np.zeros(2 * SAMPLE_RATE)])
     sound = said * 10 ** (gain_db / 20) + room(said.size / SAMPLE_RATE, dbfs=noise_dbfs)
     return (np.rint(np.clip(sound, -1.0, 1.0) * 32_767) / 32_767).astype(np.float32)
@@ -146,7 +145,7 @@ async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
 
 
 async def test_a_question_is_understood_measured_and_ends_the_test_itself() -> None:
-    place = Booth(spoken())
+    place = Place(spoken())
     found = await place.test()
     assert same_words(found.words, WORDS)
     assert (found.name, found.verdict, found.clipped) == ("Desk microphone", "good", False)
@@ -177,7 +176,7 @@ async def test_a_question_is_understood_measured_and_ends_the_test_itself() -> N
     ids="quiet,very-quiet,too-loud,in-noise,zeros,constant,muted,empty-room,loud-noise".split(","),
 )
 async def test_what_is_wrong_is_told(sound: np.ndarray, verdict: str, understood: bool) -> None:
-    found = await Booth(sound).test(4.0 if not understood else 8.0)
+    found = await Place(sound).test(4.0 if not understood else 8.0)
     assert found.verdict == verdict
     assert found.clipped == (verdict == "clipped")
     # In noise a recogniser's arithmetic, which differs between processors, may cost two words of eleven.
@@ -187,40 +186,40 @@ async def test_what_is_wrong_is_told(sound: np.ndarray, verdict: str, understood
 
 
 async def test_too_loud_is_told_while_it_is() -> None:
-    place = Booth(spoken(14))
+    place = Place(spoken(14))
     await place.test()
     clipped = [clipped for _, clipped in place.levels]
     assert 5 < sum(clipped) < len(clipped) and not any(clipped[:10])
 
 
 async def test_who_talks_on_is_heard_for_no_longer_than_the_time_given() -> None:
-    place = Booth(np.tile(question()[: 3 * SAMPLE_RATE], 4))
+    place = Place(np.tile(question()[: 3 * SAMPLE_RATE], 4))
     found = await place.test(2.0)
     assert place.source.read == 25
     assert found.words.lower().startswith("what assumptions have you")
 
 
 async def test_a_pause_before_the_first_word_ends_nothing() -> None:
-    place = Booth(np.concatenate([room(2.0), spoken()]))
+    place = Place(np.concatenate([room(2.0), spoken()]))
     assert same_words((await place.test(9.0)).words, WORDS)
 
 
 async def test_what_was_heard_is_played_back_as_it_was() -> None:
     sound = spoken()
-    place = Booth(sound)
+    place = Place(sound)
     with pytest.raises(UserError, match="Nothing has been recorded yet"):
-        await place.booth.play_back("Headphones")
+        await place.service.play_back("Headphones")
     await place.test()
-    await place.booth.play_back("Headphones")
+    await place.service.play_back("Headphones")
     assert place.asked == [None, "Headphones"] and place.sink.open == 0
     (played,) = place.sink.given
     assert np.array_equal(played, sound[: place.source.read * FRAME_SAMPLES])
 
 
 async def test_the_loudspeaker_sounds_and_speaks_with_a_voice_that_is_loaded_once() -> None:
-    place = Booth()
-    await place.booth.test_loudspeaker("")
-    await place.booth.test_loudspeaker("")
+    place = Place()
+    await place.service.test_loudspeaker("")
+    await place.service.test_loudspeaker("")
     assert place.voice.spoken == [SENTENCE]
     tones, sentence, *again = place.sink.given
     assert np.array_equal(tones, chime())
@@ -241,7 +240,7 @@ def test_the_chime_is_two_soft_tones_a_fourth_apart() -> None:
 
 
 async def test_the_loop_goes_on_while_the_microphone_waits() -> None:
-    place = Booth(spoken())
+    place = Place(spoken())
     place.source.go.clear()
     test = asyncio.create_task(place.test())
     await until(lambda: place.source.dropped)
@@ -251,41 +250,41 @@ async def test_the_loop_goes_on_while_the_microphone_waits() -> None:
 
 
 async def test_stopping_ends_the_hearing_and_what_came_is_judged() -> None:
-    place = Booth(spoken())
-    place.booth.stop()  # nothing is under way
+    place = Place(spoken())
+    place.service.stop()  # nothing is under way
 
     def report(level: float, clipped: bool) -> None:
         place.report(level, clipped)
         if len(place.levels) == 30:
             place.source.go.clear()
 
-    test = asyncio.create_task(place.booth.test_microphone("", 60.0, report))
+    test = asyncio.create_task(place.service.test_microphone("", 60.0, report))
     await until(lambda: len(place.levels) >= 30)
-    place.booth.stop()
+    place.service.stop()
     found = await test
     assert found.verdict == "good" and "assumptions" in found.words
     assert place.source.open == 0
 
 
 async def test_stopped_at_once_it_blames_no_device() -> None:
-    place = Booth(np.zeros(SAMPLE_RATE, np.float32))
+    place = Place(np.zeros(SAMPLE_RATE, np.float32))
     place.source.go.clear()
     test = asyncio.create_task(place.test())
     await until(lambda: place.source.dropped)
-    place.booth.stop()
+    place.service.stop()
     with pytest.raises(UserError, match="stopped before anything was heard"):
         await test
     assert place.source.open == 0
 
 
 async def test_one_that_still_waits_for_its_turn_can_be_stopped() -> None:
-    place = Booth(spoken())
+    place = Place(spoken())
     place.source.go.clear()
     first = asyncio.create_task(place.test())
     await until(lambda: place.source.dropped)
     second = asyncio.create_task(place.test())
     await asyncio.sleep(0)
-    place.booth.stop()
+    place.service.stop()
     for test in (first, second):
         with pytest.raises(UserError, match="stopped before"):
             await test
@@ -293,7 +292,7 @@ async def test_one_that_still_waits_for_its_turn_can_be_stopped() -> None:
 
 
 async def test_cancelled_it_ends_with_its_microphone_closed_and_says_nothing_more() -> None:
-    place = Booth(spoken())
+    place = Place(spoken())
     place.source.go.clear()
     test = asyncio.create_task(place.test())
     await until(lambda: place.source.dropped)
@@ -308,7 +307,7 @@ async def test_cancelled_it_ends_with_its_microphone_closed_and_says_nothing_mor
 
 
 async def test_a_second_test_waits_until_the_first_has_closed_its_device() -> None:
-    place = Booth(spoken())
+    place = Place(spoken())
     place.source.may_close.clear()
     first = asyncio.create_task(place.test())
     await until(lambda: place.levels)
@@ -322,13 +321,15 @@ async def test_a_second_test_waits_until_the_first_has_closed_its_device() -> No
 
 
 @pytest.mark.parametrize("how", ["stop", "cancel"])
-async def test_a_sound_falls_silent_at_once(how: str) -> None:
-    place = Booth()
+@pytest.mark.parametrize("what", ["test", "part of a talk"])
+async def test_a_sound_falls_silent_at_once(what: str, how: str) -> None:
+    place = Place()
     place.sink.stuck = True
-    test = asyncio.create_task(place.booth.test_loudspeaker(""))
+    sound = np.zeros(SAMPLE_RATE, np.float32)
+    test = asyncio.create_task(place.service.test_loudspeaker("") if what == "test" else place.service.play(sound, ""))
     await until(lambda: place.sink.given)
     if how == "stop":
-        place.booth.stop()
+        place.service.stop()
         await test
     else:
         test.cancel()
@@ -338,7 +339,7 @@ async def test_a_sound_falls_silent_at_once(how: str) -> None:
 
 
 async def test_a_microphone_that_refuses_says_so() -> None:
-    place = Booth()
+    place = Place()
     place.source.error = DeviceError("The microphone is busy.")
     with pytest.raises(UserError, match="The microphone is busy"):
         await place.test()
@@ -347,12 +348,12 @@ async def test_a_microphone_that_refuses_says_so() -> None:
 
 
 async def test_a_loudspeaker_that_refuses_or_goes_says_so() -> None:
-    place = Booth()
+    place = Place()
     place.sink.error = DeviceError("No loudspeaker was found.")
     with pytest.raises(UserError, match="No loudspeaker was found"):
-        await place.booth.test_loudspeaker("")
+        await place.service.test_loudspeaker("")
     place.sink.error, place.sink.stuck = None, True
-    test = asyncio.create_task(place.booth.test_loudspeaker(""))
+    test = asyncio.create_task(place.service.test_loudspeaker(""))
     await until(lambda: place.sink.given)
     place.sink.gone = DeviceError("The loudspeaker is gone.")
     with pytest.raises(UserError, match="The loudspeaker is gone"):
@@ -362,74 +363,58 @@ async def test_a_loudspeaker_that_refuses_or_goes_says_so() -> None:
 
 async def test_a_loudspeaker_that_takes_no_sound_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app.services.sound_service, "PATIENCE_SECONDS", -4.0)
-    place = Booth()
+    place = Place()
     place.sink.stuck = True
     with pytest.raises(UserError, match="“Headphones” takes no sound"):
-        await place.booth.test_loudspeaker("")
+        await place.service.test_loudspeaker("")
     assert place.sink.open == 0
 
 
-async def test_ears_that_are_not_there_say_so_and_close_the_microphone() -> None:
+async def test_a_missing_recogniser_says_so_and_close_the_microphone() -> None:
     def none() -> Any:
         raise TranscriberError("The speech recognition model is not installed.")
 
-    place = Booth(ears=none)
+    place = Place(recogniser=none)
     with pytest.raises(UserError, match="model is not installed"):
         await place.test()
     assert place.source.open == 0
 
 
 async def test_a_voice_that_fails_says_so_after_the_tones() -> None:
-    place = Booth(voice=lambda: ScriptedVoice(fail_on="sound"))
+    place = Place(voice=lambda: ScriptedVoice(fail_on="sound"))
     with pytest.raises(UserError, match="The scripted voice fails"):
-        await place.booth.test_loudspeaker("")
+        await place.service.test_loudspeaker("")
     assert len(place.sink.given) == 1 and place.sink.open == 0
 
 
 async def test_a_part_of_a_talk_is_played_from_memory() -> None:
-    place = Booth()
+    place = Place()
     sound = question()[: SAMPLE_RATE // 2].astype(np.float32)
-    await place.booth.play(sound, "Headphones")
+    await place.service.play(sound, "Headphones")
     assert place.asked == ["Headphones"] and place.sink.open == 0
     assert len(place.sink.given) == 1 and np.array_equal(place.sink.given[0], sound)
 
 
 async def test_a_kept_part_is_read_from_its_sides_file(tmp_path: Path) -> None:
-    place = Booth()
+    place = Place()
     seconds = np.arange(3 * SAMPLE_RATE) / SAMPLE_RATE
     for name, sign in ((USER_FILE, 1.0), (ASSISTANT_FILE, -1.0)):
         soundfile.write(tmp_path / name, sign * 0.2 * seconds, SAMPLE_RATE, subtype="PCM_16", format="WAV")
     for speaker, sign in (("user", 1.0), ("assistant", -1.0)):
-        await place.booth.play(Clip(tmp_path, speaker, 1.0, 1.5), "")  # type: ignore[arg-type]
+        await place.service.play(Clip(tmp_path, speaker, 1.0, 1.5), "")  # type: ignore[arg-type]
         (played,) = place.sink.given
         assert len(played) == SAMPLE_RATE // 2
         assert played[0] == pytest.approx(sign * 0.2, abs=1e-3) and played[-1] == pytest.approx(sign * 0.3, abs=1e-3)
         place.sink.given.clear()
-    await place.booth.play(Clip(tmp_path, "user", 2.9, 9.0), "")
+    await place.service.play(Clip(tmp_path, "user", 2.9, 9.0), "")
     assert len(place.sink.given[0]) == pytest.approx(SAMPLE_RATE // 10, abs=1), "as much of it as there is"
 
 
 async def test_a_part_that_is_not_there_says_so_and_opens_no_loudspeaker(tmp_path: Path) -> None:
-    place = Booth()
+    place = Place()
     with pytest.raises(UserError, match="can't be read"):
-        await place.booth.play(Clip(tmp_path, "user", 1.0, 2.0), "")
+        await place.service.play(Clip(tmp_path, "user", 1.0, 2.0), "")
     soundfile.write(tmp_path / USER_FILE, np.zeros(SAMPLE_RATE), SAMPLE_RATE, subtype="PCM_16", format="WAV")
     with pytest.raises(UserError, match="Nothing of this was kept"):
-        await place.booth.play(Clip(tmp_path, "user", 5.0, 6.0), "")
+        await place.service.play(Clip(tmp_path, "user", 5.0, 6.0), "")
     assert place.asked == []
-
-
-@pytest.mark.parametrize("how", ["stop", "cancel"])
-async def test_a_part_that_is_played_falls_silent_at_once(how: str) -> None:
-    place = Booth()
-    place.sink.stuck = True
-    playing = asyncio.create_task(place.booth.play(np.zeros(SAMPLE_RATE, np.float32), ""))
-    await until(lambda: place.sink.given)
-    if how == "stop":
-        place.booth.stop()
-        await playing
-    else:
-        playing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await playing
-    assert place.sink.open == 0

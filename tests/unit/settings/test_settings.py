@@ -1,4 +1,4 @@
-"""The settings: what is saved comes back, and no file however broken keeps the app from starting."""
+"""Tests the settings: declarations, saving and loading, migrations, and broken files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.declarations import Settings, choices_of, declaration, declarations, settings_markdown
+from app.settings.declarations import Settings, choices_of, declaration, declarations
+from app.settings.markdown import settings_markdown
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_one_bad_value_costs_only_that_value(path: Path) -> None:
     path.write_text(json.dumps({"answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3}))
     settings = Settings.load(path)
     assert (settings.answer_mode, settings.duplex, settings.microphone) == ("thinking", False, "Desk")
-    assert "“Manner”" in settings.notice and "“Full duplex”" in settings.notice
+    assert "“Answer”" in settings.notice and "“Hands-free”" in settings.notice
     assert "Microphone" not in settings.notice
 
 
@@ -131,7 +132,7 @@ def test_what_is_no_number_is_told(path: Path, content: str) -> None:
 def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
     old = {
         "frontend": "moshi",
-        "answer_mode": "after",
+        "manner": "after",
         "provider": "openai",
         "openai_url": "http://127.0.0.1:8080/v1",
         "openai_model": "gemma",
@@ -142,7 +143,8 @@ def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
         "talk_hotkey": "",
         "keep_recordings": True,
         "routes": "{}",
-        "secondary_provider": "google",
+        "aside_provider": "google",
+        "favourite_brains": "[]",
     }
     path.parent.mkdir()
     path.write_text(json.dumps(old))
@@ -161,6 +163,7 @@ def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
         keep_recordings=True,
         routes="{}",
         secondary_provider="google",
+        favourite_backends="[]",
     )
     assert settings.notice == "" and settings.keep_history and settings.theme == "system"
 
@@ -207,8 +210,8 @@ def test_the_table_names_every_setting_that_people_change() -> None:
     for declared, line in zip(told, lines[2:], strict=True):
         assert f"| `{declared.name}` |" in line and line.count("|") == 5
     table = settings_markdown()
-    assert "One of `thinking` (“While you talk”), `after` (“When you have finished”)." in table
-    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the brain's own." in table
+    assert "One of `thinking` (“While I speak”), `after` (“When I have finished”)." in table
+    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
     assert "From 0 to $1000; 0: no cap." in table
     assert "`routes`" in table and "favourite_backends" not in table and "first_run_done" not in table
 

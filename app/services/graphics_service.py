@@ -1,6 +1,6 @@
-"""Install what an NVIDIA card needs, by the launcher that the app was installed with.
+"""Installs what an NVIDIA card needs, by the launcher that the app was installed with.
 
-The launcher runs as a child, which builds a new environment beside the one that runs. It says what it does, one JSON
+The launcher runs as a child and builds a new environment beside the running one. It reports its progress as one JSON
 object a line, and stops when its standard input is closed, also by the end of this process.
 """
 
@@ -12,27 +12,47 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from app.platform import nvidia
 from app.platform.children import end_child, killed_after, quiet_child, start_lasting
 from app.platform.installation import CHECKOUT, WHEEL, card_command, installed
-from app.services.graphics_views import GraphicsOffer
 from app.session.errors import UserError
 
 STATUS_SECONDS = 40.0
 """A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""
+END_SECONDS = 15.0
 CANCELLED = 130
 STOPPED = (
-    "Stopped. What was fetched is kept for another try, which goes on from there; “kame-desktop card remove” frees its "
-    "room."
+    "Stopped. What was downloaded is kept, and another try continues from there; “kame-desktop card remove” frees its "
+    "disk space."
 )
-AGAIN = "Try again; if it stays so, install KAME Desktop again."
+AGAIN = "Try again; if it still fails, install KAME Desktop again."
+
+GraphicsState = Literal["offered", "waiting", "by hand"]
+"""It can be installed here; it is installed and used from the app's next start; the user has to type a command."""
 
 
-class GraphicsSetup:
-    """See `app.services.graphics_views.GraphicsDesk`. `root`: where the program lies, for tests."""
+@dataclass(frozen=True, slots=True)
+class GraphicsOffer:
+    """What a card still needs, in a sentence; sizes in bytes, 0 if they aren't known.
+
+    `estimated`: the sizes are approximate. `free`: on the disk. `command`: what installs it by hand.
+    """
+
+    state: GraphicsState
+    sentence: str
+    download: int = 0
+    room: int = 0
+    free: int = 0
+    estimated: bool = False
+    command: str = ""
+
+
+class GraphicsService:
+    """Installs what a graphics card needs. Methods block, except `restart`. `root`: the program's folder, for tests."""
 
     def __init__(self, root: Path | None = None, kind: str = "") -> None:
         self._root = root or Path(__file__).resolve().parents[2]
@@ -40,7 +60,7 @@ class GraphicsSetup:
         self._restarter: subprocess.Popen[bytes] | None = None
 
     def offer(self) -> GraphicsOffer | None:
-        """See `GraphicsDesk.offer`."""
+        """Returns what can be installed; None without a card that KAME can run on, or if nothing is missing."""
         if self._kind == WHEEL:
             return self._offer_of_wheel()
         status = self._status()
@@ -60,7 +80,10 @@ class GraphicsSetup:
         )
 
     def install(self, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """See `GraphicsDesk.install`."""
+        """Downloads and installs it beside the running app, for the next start.
+
+        `report` gets words and the share done, -1 where that isn't known. Raises UserError, also when cancelled.
+        """
         try:
             self._install(report, cancelled)
         except OSError as error:
@@ -86,11 +109,11 @@ class GraphicsSetup:
         if code == CANCELLED or (code and cancelled.is_set()):
             raise UserError(STOPPED)
         if problem or code:
-            raise UserError(problem or f"The set-up ended in an unexpected way. {AGAIN}")
+            raise UserError(problem or f"The set-up ended unexpectedly. {AGAIN}")
 
     def restart(self) -> None:
-        """See `GraphicsDesk.restart`."""
-        # Its input is held open by this process and nobody else, and so ends with it.
+        """Restarts the app as soon as this process has ended. Raises UserError if that can't be arranged."""
+        # Its input is held open by this process alone, and is closed at this process's end.
         try:
             self._restarter = start_lasting(
                 self._command("restart"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -116,39 +139,30 @@ class GraphicsSetup:
         except OSError:
             return {}
 
-    def _launched(self, *words: str) -> Any:
-        return _Ended(
-            subprocess.Popen(
-                self._command("--report", *words),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                **quiet_child(),
-            )
+    @contextlib.contextmanager
+    def _launched(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Runs the launcher with these arguments; ends it when the block is left. Raises OSError."""
+        child: subprocess.Popen[bytes] = subprocess.Popen(
+            self._command("--report", *words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **quiet_child(),
         )
+        try:
+            yield child
+        finally:
+            end_child(child, END_SECONDS)
 
     def _command(self, *words: str) -> list[str]:
         launcher = self._root / "packaging" / "launcher.py"
-        # Not the environment's own Python: that one would be in use where it is to be replaced.
+        # Not the environment's own Python: it would be in use where it is to be replaced.
         python = getattr(sys, "_base_executable", None) or sys.executable
         return [python, "-sE", str(launcher), *words]
 
 
-class _Ended:
-    """A child that is ended on the way out."""
-
-    def __init__(self, child: subprocess.Popen[bytes]) -> None:
-        self._child = child
-
-    def __enter__(self) -> subprocess.Popen[bytes]:
-        return self._child
-
-    def __exit__(self, *_: object) -> None:
-        end_child(self._child, 15.0)
-
-
 def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield what the launcher says, until it has ended."""
+    """Yields what the launcher reports until it has ended."""
     assert child.stdout is not None
     for line in child.stdout:
         try:
@@ -160,7 +174,7 @@ def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _close_when(child: subprocess.Popen[bytes], cancelled: threading.Event, ended: threading.Event) -> None:
-    """Close the child's input when it is to stop."""
+    """Closes the child's input when it is cancelled."""
     assert child.stdin is not None
     while not ended.is_set():
         if cancelled.wait(0.1):

@@ -1,4 +1,4 @@
-"""How the app has the launcher install what a graphics card needs; a script stands in for the launcher."""
+"""Tests the installation of what a graphics card needs, with a script in place of the launcher."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pytest
 
 from app.platform.installation import CHECKOUT, WHEEL, Installed, card_command
 from app.platform.nvidia import Card, Driver
-from app.services.graphics_setup import STOPPED, GraphicsSetup
-from app.services.graphics_views import GraphicsOffer
+from app.services.graphics_service import STOPPED, GraphicsOffer, GraphicsService
 from app.session.errors import UserError
 
 OFFERED = {
@@ -29,11 +28,11 @@ OFFERED = {
 TELL = "import json, sys\ndef tell(**what): print(json.dumps(what), flush=True)\n"
 
 
-def made(folder: Path, code: str, kind: str = "run") -> GraphicsSetup:
-    """The app beside a launcher that runs this code."""
+def made(folder: Path, code: str, kind: str = "run") -> GraphicsService:
+    """Makes a service whose launcher runs this code."""
     (folder / "packaging").mkdir(exist_ok=True)
     (folder / "packaging" / "launcher.py").write_text(TELL + code, "utf-8")
-    return GraphicsSetup(folder, kind)
+    return GraphicsService(folder, kind)
 
 
 def telling(folder: Path, status: dict[str, Any], kind: str = "run") -> GraphicsOffer | None:
@@ -41,7 +40,7 @@ def telling(folder: Path, status: dict[str, Any], kind: str = "run") -> Graphics
     return made(folder, code, kind).offer()
 
 
-def install(setup: GraphicsSetup, cancelled: threading.Event | None = None) -> list[tuple[str, float]]:
+def install(setup: GraphicsService, cancelled: threading.Event | None = None) -> list[tuple[str, float]]:
     told: list[tuple[str, float]] = []
     setup.install(lambda words, share: told.append((words, share)), cancelled or threading.Event())
     return told
@@ -59,7 +58,7 @@ def test_what_the_launcher_tells_is_offered(tmp_path: Path) -> None:
     for state in ("none", "unfit", "installed"):
         assert telling(tmp_path, {**OFFERED, "state": state}) is None
     assert made(tmp_path, "sys.exit(1)").offer() is None
-    assert GraphicsSetup(tmp_path / "nowhere", "deb").offer() is None
+    assert GraphicsService(tmp_path / "nowhere", "deb").offer() is None
 
 
 def test_a_wheel_has_no_launcher_and_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +66,10 @@ def test_a_wheel_has_no_launcher_and_says_what_to_type(tmp_path: Path, monkeypat
 
     card = Card("NVIDIA L4", 22 << 30, 21 << 30)
     monkeypatch.setattr(nvidia, "look", lambda: Driver("580", (13, 0), (card,)))
-    offer = GraphicsSetup(tmp_path, WHEEL).offer()
+    offer = GraphicsService(tmp_path, WHEEL).offer()
     assert offer is not None and offer.state == "by hand" and "NVIDIA L4 with 22 GB is here" in offer.sentence
     monkeypatch.setattr(nvidia, "look", lambda: None)
-    assert GraphicsSetup(tmp_path, WHEEL).offer() is None
+    assert GraphicsService(tmp_path, WHEEL).offer() is None
 
 
 def test_on_windows_a_wheels_command_asks_for_a_torch_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +93,7 @@ tell(say="It is there."); tell(ready=True)
     code = f"tell(problem={problem})\nsys.exit(2)"
     with pytest.raises(UserError, match=r"^It broke\. So it is\. Mend it\.$"):
         install(made(tmp_path, code))
-    with pytest.raises(UserError, match="unexpected way"):
+    with pytest.raises(UserError, match="unexpectedly"):
         install(made(tmp_path, "sys.exit(1)"))
 
 
@@ -106,7 +105,7 @@ def test_it_is_stopped_by_closing_its_input(tmp_path: Path) -> None:
     assert str(error.value) == STOPPED
 
 
-def test_the_app_starts_anew_once_it_has_ended(tmp_path: Path) -> None:
+def test_the_app_restarts_once_it_has_ended(tmp_path: Path) -> None:
     made(
         tmp_path,
         f"""
@@ -118,8 +117,8 @@ import os; os.replace({str(tmp_path / "begun.part")!r}, {str(tmp_path / "begun")
     )
     code = f"""
 import sys, pathlib
-from app.services.graphics_setup import GraphicsSetup
-setup = GraphicsSetup(pathlib.Path({str(tmp_path)!r}), "run")
+from app.services.graphics_service import GraphicsService
+setup = GraphicsService(pathlib.Path({str(tmp_path)!r}), "run")
 setup.restart()
 print(setup._restarter.pid, pathlib.Path({str(tmp_path / "begun")!r}).exists())
 """
@@ -158,6 +157,6 @@ def test_on_windows_the_restart_leaves_its_terminal_and_has_normal_priority(
 
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(sys, "platform", "win32")
-    GraphicsSetup(tmp_path, "windows").restart()
+    GraphicsService(tmp_path, "windows").restart()
     plain = 0x08000000 | 0x200 | 0x20
     assert started == [plain | 0x01000000, plain][: 2 if kept else 1]

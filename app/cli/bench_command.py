@@ -1,0 +1,37 @@
+"""The command `bench`: measures the app, and prints one table or document for each measurement."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from app.cli import bench_parts, bench_speech, bench_talks
+from app.cli.output import Terminal
+from app.session.errors import UserError
+
+COMMANDS = ("bench",)
+BENCHES = {bench.name: bench for bench in (*bench_talks.BENCHES, *bench_speech.BENCHES, *bench_parts.BENCHES)}
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    benches = commands.add_parser("bench", parents=[common], help="measure").add_subparsers(
+        dest="bench", metavar="WHAT", required=True
+    )
+    for bench in BENCHES.values():
+        bench.add_arguments(benches.add_parser(bench.name, parents=[common], help=bench.help))
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one measurement; returns the exit code, 1 if it has failed. Raises UserError."""
+    from app.main import USER_ERRORS
+
+    bench = BENCHES[args.bench]
+    try:
+        result = bench.run(args, terminal.progress)
+    except USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    ok = not bench.can_fail or result.ok
+    terminal.say(result.table())
+    terminal.document({"ok": ok, **result.document()})
+    return 0 if ok else 1

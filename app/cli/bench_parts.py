@@ -1,0 +1,94 @@
+"""The measurements of `bench` of single parts of the app: routing, frame, startup and window."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from app.cli.bench import Bench, Progress, add_folder
+from app.cli.talk_command import frames as count
+from app.models.fit import PRECISIONS
+from app.session.errors import UserError
+
+
+def _add_routing(parser: argparse.ArgumentParser) -> None:
+    add_folder(parser, "--mt-bench", "MT-Bench's question.jsonl", "FILE")
+    add_folder(parser, "--questions", "labelled questions in place of the app's own", "FILE")
+
+
+def _routing(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.routing import run_routing
+
+    try:
+        return run_routing(args.mt_bench, args.questions)
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(
+            f"The questions can't be read ({error}). Give files of lines like those in resources/routing."
+        ) from error
+
+
+def _add_frame(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random-weights",
+        action="store_true",
+        required=True,
+        help="weights of the true shape; their values don't matter to the speed",
+    )
+    parser.add_argument("--size", choices=("7b", "tiny"), default="7b", help="the published shape, or a small one")
+    parser.add_argument("--precision", choices=("all", *PRECISIONS), default="bf16")
+    context_help = "frames of memory (default: 3000)"
+    parser.add_argument("--context", type=count, default=0, metavar="FRAMES", help=context_help)
+    fill_help = "how many of them are filled (default: all)"
+    parser.add_argument("--context-fill", type=count, default=None, metavar="FRAMES", help=fill_help)
+    parser.add_argument("--frames", type=count, default=200, metavar="N", help="how many steps are timed")
+    parser.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
+    parser.add_argument("--check", action="store_true", help="also compare this machine's paths, to the bit")
+
+
+def _frame(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.frame import run_frame
+
+    return run_frame(
+        [args.size],
+        list(PRECISIONS) if args.precision == "all" else [args.precision],
+        device=args.device,
+        context=args.context or None,
+        fill=args.context_fill,
+        frames=max(1, args.frames),
+        check=args.check,
+        progress=progress,
+    )
+
+
+def _add_startup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--starts", type=count, default=5, metavar="N", help="how many are timed")
+    parser.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
+    parser.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+
+
+def _startup(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.startup import run_startup
+
+    return run_startup(max(1, args.starts), microphone=args.microphone, loudspeaker=args.loudspeaker, progress=progress)
+
+
+def _add_window(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="of talk, at full speed")
+    parser.add_argument("--live", type=float, default=40.0, metavar="SECONDS", help="of talk, in real time")
+    parser.add_argument("--turns", type=count, default=2000, metavar="N", help="of the long conversation")
+
+
+def _window(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.smoothness import run_smoothness
+
+    return run_smoothness(
+        max(0.05, args.minutes), live_seconds=max(2.0, args.live), turns=max(2, args.turns), progress=progress
+    )
+
+
+BENCHES = (
+    Bench("routing", "the router's classifier on questions it has not seen", _add_routing, _routing),
+    Bench("frame", "one step of the model, in parts, on this machine", _add_frame, _frame, can_fail=True),
+    Bench("startup", "from the click to the window, and until one can talk", _add_startup, _startup, can_fail=True),
+    Bench("window", "whether the window stays smooth through a dense talk", _add_window, _window, can_fail=True),
+)

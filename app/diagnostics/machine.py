@@ -1,0 +1,250 @@
+"""Probes the machine: system, graphics card, disk, sound devices, Ollama and API keys.
+
+The first run, the command `doctor` and the diagnostics report all use these probes. None loads a model or changes
+anything; each is bounded in time, and none contacts anything but the user's Ollama.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import platform
+import shutil
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, TypeVar
+
+from app.backend import PROVIDERS
+from app.frontend import require_torch
+from app.frontend.base import FrontEndError
+from app.models.locations import weights_folder
+from app.platform import nvidia
+from app.platform.hardware import memory_bytes
+from app.platform.installation import installed
+
+CARD_SECONDS = 10.0
+"""A driver that has to wake its card takes a few seconds."""
+PROBE_SECONDS = 10.0
+"""The limit of all other probes. At a machine's first start 4 s were too few for the keyring: its modules were being
+compiled beside the app's own."""
+OLLAMA_SECONDS = 2.0
+
+PACKAGES = (
+    "PySide6-Essentials qasync numpy pyqtgraph sounddevice soundfile soxr livekit openai ollama httpx faster-whisper "
+    "ctranslate2 onnxruntime tokenizers piper-tts xllamacpp keyring mcp torch moshi"
+).split()
+"""The packages that faults have come from."""
+
+NO_PACKAGES = "It can run KAME, but what that needs is not installed."
+NO_SOUND = "The sound devices could not be listed. Check that sound works in other programs."
+
+FindKey = Callable[[Sequence[str]], tuple[str, Any]]
+"""Returns the API key under one of these names, and where it is."""
+_T = TypeVar("_T")
+_Otherwise = TypeVar("_Otherwise")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What the app runs on. `memory`: bytes, 0 where unknown; `packages`: name and version of those installed."""
+
+    version: str
+    python: str
+    name: str
+    cores: int
+    memory: int
+    packages: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An NVIDIA card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty.
+
+    `driver` and `cuda`: the driver's version, and the newest CUDA that it runs. `lacks_packages`: the card can't be
+    used only because packages are missing, which can be installed.
+    """
+
+    name: str = ""
+    total: int = 0
+    free: int = 0
+    trouble: str = ""
+    lacks_packages: bool = False
+    driver: str = ""
+    cuda: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """The names of the sound devices, the default first. `trouble`: why they could not be listed, in a sentence."""
+
+    microphones: tuple[str, ...] = ()
+    loudspeakers: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaModel:
+    """A model that Ollama has. `bytes`: 0 for one that runs on another machine."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """All findings. `card`: None without an NVIDIA driver. `disk_free`: bytes where weights go; None: unknown.
+
+    `ollama`: the models that converse; None: no Ollama answers. `keys`: the providers that there is a key for; None:
+    the keyring does not answer.
+    """
+
+    system: System
+    card: Card | None
+    disk_free: int | None
+    sound: Sound
+    ollama: tuple[OllamaModel, ...] | None
+    keys: tuple[str, ...] | None
+
+
+async def probe_machine(
+    ollama_url: str, find_key: FindKey, report: Callable[[str, float], None] = lambda words, share: None
+) -> Machine:
+    """Runs all probes at once; cancelling ends it. `report` gets what is being probed, and the share done."""
+    left = {
+        "card": "the graphics card",
+        "disk": "the disk",
+        "sound": "microphones and loudspeakers",
+        "ollama": "Ollama",
+        "keys": "the API keys",
+    }
+    count = len(left)
+
+    async def reported(name: str, probe: Awaitable[_T]) -> _T:
+        result = await probe
+        del left[name]
+        words = f"Checking {next(iter(left.values()))} …" if left else "Working out what fits …"
+        report(words, 1 - len(left) / count)
+        return result
+
+    report("Checking this machine …", 0.0)
+    card, disk, sound, ollama, keys = await asyncio.gather(
+        reported("card", bounded(probe_card, Card(trouble=nvidia.NO_ANSWER), CARD_SECONDS + 1)),
+        reported("disk", bounded(probe_disk, None)),
+        reported("sound", bounded(probe_sound, Sound(trouble=NO_SOUND))),
+        reported("ollama", bounded(lambda: probe_ollama(ollama_url), None)),
+        reported("keys", bounded(lambda: probe_keys(find_key), None)),
+    )
+    return Machine(await asyncio.to_thread(probe_system), card, disk, sound, ollama, keys)
+
+
+async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float | None = None) -> _T | _Otherwise:
+    """Runs `probe` on a thread of its own; returns `otherwise` when it fails or takes longer (10 s by default)."""
+    done: Future[_T] = Future()
+
+    def run() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            done.set_result(probe())
+        except BaseException as error:
+            done.set_exception(error)
+
+    # A daemon: a stuck driver or disk must not keep the process from ending.
+    threading.Thread(target=run, name="probe", daemon=True).start()
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(done), PROBE_SECONDS if seconds is None else seconds)
+    except Exception:
+        return otherwise
+
+
+def probe_system() -> System:
+    """Reads what is known at once; takes some 20 ms."""
+    packages = []
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            packages.append((name, metadata.version(name)))
+    app = installed()
+    version = f"{app.version or 'unknown'} ({app.kind}{', ' + app.commit[:12] if app.commit else ''})"
+    python = f"{platform.python_version()} ({platform.python_implementation()}, {platform.machine()})"
+    return System(version, python, _system_name(), os.cpu_count() or 1, memory_bytes(), tuple(packages))
+
+
+def _system_name() -> str:
+    name = platform.platform()
+    if sys.platform != "linux":
+        return name
+    with contextlib.suppress(OSError):
+        name = f"{platform.freedesktop_os_release().get('PRETTY_NAME', '')} ({name})".lstrip()
+    desktop = " ".join(os.environ.get(key, "") for key in ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE")).strip()
+    return f"{name}, {desktop}" if desktop else name
+
+
+def probe_card() -> Card | None:
+    """Finds the NVIDIA card with the most memory, by its driver: torch takes seconds to import, and card memory."""
+    driver = nvidia.look(CARD_SECONDS)
+    if driver is None:
+        return None
+    best = nvidia.best_card(driver)
+    trouble = nvidia.obstacle(driver)
+    if best is None:
+        return Card(trouble=trouble)
+    lacks_packages = False
+    if not trouble:
+        try:
+            require_torch()
+        except FrontEndError:
+            trouble, lacks_packages = NO_PACKAGES, True
+    return Card(best.name, best.total, best.free, trouble, lacks_packages, driver.version, tuple(driver.cuda))
+
+
+def probe_disk() -> int:
+    """The free bytes of the disk that weights go to."""
+    place = weights_folder()
+    while not place.exists():
+        place = place.parent
+    return shutil.disk_usage(place).free
+
+
+def probe_sound() -> Sound:
+    """Lists microphones and loudspeakers, the system's default first."""
+    from app.audio.devices.list_process import list_now
+    from app.audio.io.errors import AudioError
+
+    try:
+        devices = list_now()
+    except AudioError as error:
+        return Sound(trouble=str(error))
+    inputs = sorted((d for d in devices if d.inputs), key=lambda d: not d.is_default_input)
+    outputs = sorted((d for d in devices if d.outputs), key=lambda d: not d.is_default_output)
+    return Sound(tuple(d.name for d in inputs), tuple(d.name for d in outputs))
+
+
+def probe_ollama(url: str) -> tuple[OllamaModel, ...] | None:
+    """Lists the models of the Ollama at `url` that converse, without a proxy; None when none answers there."""
+    import httpx
+
+    try:
+        with httpx.Client(timeout=OLLAMA_SECONDS, trust_env=False) as client:
+            rows = client.get(f"{url.rstrip('/')}/api/tags").raise_for_status().json()["models"] or []
+        return tuple(
+            OllamaModel(str(row["name"]), 0 if row.get("remote_host") else int(row.get("size") or 0))
+            for row in rows
+            if not _only_embeds(row)
+        )
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _only_embeds(row: dict[str, Any]) -> bool:
+    family = str((row.get("details") or {}).get("family") or "")
+    return "bert" in family or "embed" in str(row["name"])
+
+
+def probe_keys(find_key: FindKey) -> tuple[str, ...]:
+    """The providers that there is an API key for."""
+    return tuple(name for name, spec in PROVIDERS.items() if spec.wants_key and find_key(spec.key_variables)[0])

@@ -1,0 +1,173 @@
+"""Says which front-end and which model fit the machine, for the first run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.diagnostics.machine import Card, Machine, OllamaModel, bounded, probe_machine
+from app.frontend import PROVIDERS as FRONT_ENDS
+from app.models.catalogue import find_model
+from app.models.errors import ModelError
+from app.models.fit import PRECISIONS, Precision, judge
+from app.models.layout import read_layout
+from app.models.locations import folder_of
+from app.services.api_keys import key_store
+from app.services.graphics_service import GraphicsOffer, GraphicsService
+from app.services.machine_findings import MachineFinding, findings_of, gigabytes
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+
+OFFER_SECONDS = 45.0
+"""The launcher asks the card's driver once more."""
+IDLE_CARD_BYTES = 1_500_000_000
+"""What a desktop may hold of a card by itself."""
+
+Report = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndFit:
+    """Whether a front-end in a precision (empty for one without weights) runs here, and why, in a sentence.
+
+    `download_bytes`: what has to be downloaded first; 0 when all of it is here.
+    """
+
+    frontend: str
+    precision: str
+    fits: bool
+    sentence: str
+    download_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MachineView:
+    """All findings. `advice`: what fits best, in words; the same in `frontend`, `precision` and `backend`.
+
+    `fits`: for each front-end with weights one for each precision, the largest first. `ollama_models`: those that
+    converse, of an Ollama that runs here; None: none runs. `keys`: the providers that there is a key for.
+    `graphics`: what can be installed so that the card is used.
+    """
+
+    findings: tuple[MachineFinding, ...]
+    fits: tuple[FrontEndFit, ...]
+    advice: str
+    frontend: str = "cascade"
+    precision: str = ""
+    backend: BackendChoice = field(default_factory=BackendChoice)
+    ollama_models: tuple[str, ...] | None = None
+    keys: tuple[str, ...] = ()
+    graphics: GraphicsOffer | None = None
+
+    def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
+        """The fits of one front-end."""
+        return tuple(fit for fit in self.fits if fit.frontend == frontend)
+
+
+class MachineService:
+    """Probes the machine and judges what fits it. `graphics` knows what a card still needs; `probe` is for tests."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        graphics: GraphicsService | None = None,
+        probe: Callable[[Report], Awaitable[Machine]] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._graphics = graphics
+        self._probe = probe or (lambda report: probe_machine(settings.ollama_url, key_store().find, report))
+
+    async def look(self, report: Report) -> MachineView:
+        """Probes everything, within seconds, and contacts nothing but a local Ollama. Cancelling ends it.
+
+        `report` gets what is being probed and the share done, on the loop's thread. A probe that fails is a finding.
+        """
+        machine = await self._probe(report)
+        card = machine.card
+        if card is not None and FRONT_ENDS[self._settings.frontend].weights:
+            # The talk that runs holds most of the memory, and would give it back.
+            card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
+        offer = None
+        if card is not None and card.lacks_packages and self._graphics is not None:
+            report("Checking what the graphics card needs …", 1.0)
+            offer = await bounded(self._graphics.offer, None, OFFER_SECONDS)
+        fits = tuple(await asyncio.to_thread(lambda: list(self._fits(card))))
+        best = next((fit for fit in fits if fit.fits and fit.frontend == "kame"), fits[0])
+        backend = self._backend(machine.ollama, machine.system.memory)
+        return MachineView(
+            findings=findings_of(replace(machine, card=card)),
+            fits=fits,
+            advice=_advice(card, best, backend),
+            frontend=best.frontend,
+            precision=best.precision,
+            backend=backend,
+            ollama_models=None if machine.ollama is None else tuple(model.name for model in machine.ollama),
+            keys=machine.keys or (),
+            graphics=offer,
+        )
+
+    def _fits(self, card: Card | None) -> Iterator[FrontEndFit]:
+        for frontend, spec in FRONT_ENDS.items():
+            if not spec.weights:
+                yield FrontEndFit(frontend, "", True, "It runs on the processor, and is here already.")
+                continue
+            missing = self._missing_bytes(frontend)
+            for precision in PRECISIONS:
+                yield replace(_fit(frontend, precision, card), download_bytes=missing)
+
+    def _missing_bytes(self, frontend: str) -> int:
+        if self._settings.weights_folder:
+            return 0  # a folder of the user's own: what it lacks shows when it is loaded
+        model = find_model(frontend)
+        try:
+            read_layout(folder_of(model), quickly=True)
+        except (ModelError, OSError):
+            return model.bytes
+        return 0
+
+    def _backend(self, models: Sequence[OllamaModel] | None, memory: int) -> BackendChoice:
+        """The first of Ollama's models that leaves half of the memory free, else the embedded one."""
+        for model in models or ():
+            if 0 < model.bytes <= memory // 2:
+                return BackendChoice("ollama", model.name, self._settings.ollama_url)
+        return BackendChoice()
+
+
+def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
+    label = find_model(frontend).label.partition(",")[0]
+    if card is None:
+        return FrontEndFit(frontend, precision, False, f"{label} needs an NVIDIA graphics card with 8 GB or more.")
+    if card.trouble:
+        return FrontEndFit(frontend, precision, False, card.trouble)
+    found = judge(card.free, precision, name=label)
+    plan = found.plan or next((offer for offer in found.offers if offer.precision == precision), None)
+    if plan is None:
+        needed = judge(1 << 60, precision).plan
+        size = f"{needed.bytes / 1e9:.0f} GB" if needed is not None else "more"
+        sentence = f"In {precision} it takes {size} of the card, of which {card.free / 1e9:.0f} GB are free."
+        return FrontEndFit(frontend, precision, False, sentence)
+    sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {_duration(plan.context * 0.08)} of a talk."
+    return FrontEndFit(frontend, precision, True, sentence)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return "one minute" if minutes == 1 else f"{minutes} minutes"
+
+
+def _advice(card: Card | None, best: FrontEndFit, backend: BackendChoice) -> str:
+    if best.frontend == "kame" and card is not None:
+        words = f"{gigabytes(card.total)} card: KAME in {best.precision}"
+        if best.download_bytes:
+            words += f", once its weights ({best.download_bytes / 1e9:.0f} GB) are here"
+        words += "."
+    else:
+        words = "KAME speaks with the embedded voice, on the processor."
+        if card is None:
+            words = f"This machine has no NVIDIA card: {words}"
+        elif not card.trouble:
+            words = f"The card has too little memory free: {words}"
+    if backend.provider == "ollama":
+        return f"{words} Its model is {backend.model}, by Ollama."
+    return f"{words} Its model is the built-in one."

@@ -1,0 +1,103 @@
+"""Finds, keeps and deletes the API keys of providers, and says in a sentence what was done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from app.backend import PROVIDERS, key_names
+from app.backend.address import split_address
+from app.services.api_keys import KeyPlace, KeyRefused, KeyStore
+from app.session.control import ROUTER, BackendChoice
+from app.session.errors import UserError
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyResult:
+    """Where a key is now, the same in a `sentence`, and what went wrong with the keyring (`trouble`)."""
+
+    place: KeyPlace
+    sentence: str
+    trouble: str = ""
+
+
+class ProviderKeys:
+    """The keys in `store`, by back-end. Coroutines use a thread, since a keyring takes its time."""
+
+    def __init__(self, store: KeyStore) -> None:
+        self.store = store
+
+    async def find(self, choice: BackendChoice) -> tuple[KeyPlace, str]:
+        """Returns where the key of a back-end is, and what went wrong with the search, as a sentence."""
+        (_, place), trouble = await self._call(self.store.find, names_of(choice))
+        return place, trouble
+
+    async def keep(self, choice: BackendChoice, key: str) -> KeyResult:
+        """Keeps a key in the keyring or, where that fails, in memory.
+
+        Raises UserError for what can't be a key, and for a back-end that takes none.
+        """
+        names, who, refusal = required_names(choice), display_name(choice), ""
+        try:
+            place, trouble = await self._call(self.store.keep, names[0], key)
+        except KeyRefused as error:
+            refusal = str(error)
+        if refusal:
+            raise UserError(refusal)  # outside of the handler: the error's context could hold the key
+        sentence = (
+            f"The key for {who} is in the system's keyring now."
+            if place == "keyring"
+            else f"The key for {who} is kept in memory and is gone when the app ends. {trouble}"
+        )
+        if (await self.find(choice))[0] == "environment":
+            sentence += f" But the environment holds one too ({' or '.join(names)}), and that one is used."
+        return KeyResult(place, sentence, trouble)
+
+    async def forget(self, choice: BackendChoice) -> KeyResult:
+        """Deletes a key; `place` is where one still is. Raises UserError for a back-end that takes no key."""
+        names, who = required_names(choice), display_name(choice)
+        done, trouble = await self._call(self.store.forget, names)
+        said = [f"The key for {who} is forgotten."] if done.found else []
+        if trouble:
+            said.append(f"{trouble} So the keyring may still hold a key for {who}.")
+        if done.left == "environment":
+            said.append(
+                f"The environment still holds one ({' or '.join(names)}), which the app can't remove: unset it, and "
+                "start the app again."
+            )
+        return KeyResult(done.left, " ".join(said) or f"There was no key for {who} to forget.", trouble)
+
+    async def _call(self, function: Callable[..., _T], *arguments: Any) -> tuple[_T, str]:
+        """Calls the store in a thread; returns the result and the store's `trouble`, which is kept by thread."""
+        return await asyncio.to_thread(lambda: (function(*arguments), self.store.trouble))
+
+
+def names_of(choice: BackendChoice) -> tuple[str, ...]:
+    """The names of a back-end's key, the keyring's first; none for a back-end that takes no key."""
+    spec = PROVIDERS.get(choice.provider)
+    return () if spec is None or spec.free else key_names(choice.provider, choice.base_url)
+
+
+def required_names(choice: BackendChoice) -> tuple[str, ...]:
+    """`names_of`, at least one. Raises UserError for a back-end that takes no key."""
+    if names := names_of(choice):
+        return names
+    if choice.provider not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise UserError(f"There is no provider called “{choice.provider}” with a key. There are: {known}.")
+    if PROVIDERS[choice.provider].free:
+        raise UserError(f"{PROVIDERS[choice.provider].label} takes no key.")
+    raise UserError("A key belongs to a server. Give the server's address too, like https://example.org/v1.")
+
+
+def display_name(choice: BackendChoice) -> str:
+    """What sentences call a back-end: the provider, or the host of a server elsewhere."""
+    spec = PROVIDERS.get(choice.provider)
+    host = split_address(choice.base_url).netloc.rpartition("@")[2]
+    if spec is None:
+        return "The router" if choice.provider == ROUTER else choice.provider
+    return host if host and host != split_address(spec.default_url or "").netloc else spec.label

@@ -1,0 +1,60 @@
+"""Lists, saves and tests the user's MCP servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.session.errors import UserError
+from app.settings.paths import servers_path
+from app.tools import ToolError, change_list, offered, read_list, server_of, wrong_entry
+from app.tools.server_list import ServerEntry, ServerList
+
+TEST_SECONDS = 60.0
+"""How long a server may take to start when it is tested: it may have to be downloaded first."""
+TOOLS_NAMED = 8
+
+
+class ToolServerService:
+    """The user's list of MCP servers. No coroutine blocks the loop. `path`: the list, if not at its usual place."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+
+    async def servers(self) -> ServerList:
+        """Returns the list as it is on disk now."""
+        return await asyncio.to_thread(read_list, self._place())
+
+    def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
+        """Returns the index of the first entry that can't be saved beside `others` (names), and why."""
+        return wrong_entry(changed, others)
+
+    async def keep(self, changed: Sequence[ServerEntry], removed: Sequence[str]) -> ServerList:
+        """Saves new and changed entries, deletes those `removed` by name; returns the new list. Raises UserError."""
+
+        def keep() -> ServerList:
+            change_list(self._place(), changed, removed)
+            return read_list(self._place())
+
+        try:
+            return await asyncio.to_thread(keep)
+        except ToolError as error:
+            raise UserError(str(error)) from None
+
+    async def test(self, server: ServerEntry) -> str:
+        """Connects to a server and says what it offers. Cancelling closes the connection. Raises UserError."""
+        try:
+            known = await asyncio.to_thread(server_of, self._place(), server)
+            names = await offered(known, seconds=TEST_SECONDS)
+        except ToolError as error:
+            raise UserError(str(error)) from None
+        if not names:
+            return f"“{server.name}” answers, but offers no tools."
+        named = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:TOOLS_NAMED]]
+        if left := len(names) - len(named):
+            named.append(f"and {left} more")
+        return f"“{server.name}” works. It offers {len(names)} tool{'s'[: len(names) > 1]}: {', '.join(named)}."
+
+    def _place(self) -> Path:
+        return self._path or servers_path()

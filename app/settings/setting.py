@@ -1,0 +1,83 @@
+"""Defines what is declared of one setting: type, default, label, help, group, range, and when a change takes effect."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Effect = Literal["now", "anew", "talk", "start"]
+"""When a change takes effect: at once, at once by restarting a running talk, with the next talk, or at the next start
+of the app."""
+Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
+"""What is edited. `device`: one of the device names there are; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
+Place = Literal["dialog", "file", "app"]
+"""Where a setting is changed: in the settings dialog, only by hand in the file, or only by the app itself."""
+
+
+def tr(text: str) -> str:
+    """Marks a text that users see: Qt's tools find it for the translators by this name, in the empty context."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared of one setting.
+
+    `words`: the label of each choice, if it has choices; `lowest`, `highest`, `step` and `unit` are for numbers;
+    `special`: a number (at or below `lowest`) with a meaning of its own, and that meaning in words.
+    """
+
+    default: Any
+    label: str
+    help: str
+    group: str
+    effect: Effect = "now"
+    hint: Kind | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    lowest: float = 0
+    highest: float = 0
+    step: float = 1
+    unit: str = ""
+    special: tuple[float, str] | None = None
+    place: Place = "dialog"
+    name: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have; empty when it is a number, a switch or free text."""
+        return tuple(self.words)
+
+    @property
+    def live(self) -> bool:
+        """Whether a change takes effect at once."""
+        return self.effect in ("now", "anew")
+
+    @property
+    def kind(self) -> Kind:
+        """What is edited."""
+        if isinstance(self.default, bool):
+            return "switch"
+        if isinstance(self.default, int | float):
+            return "number"
+        return "choice" if self.words else self.hint or "line"
+
+    def usable(self, value: Any) -> Any:
+        """Returns `value` as it is kept: a number is moved into the range. Raises ValueError."""
+        if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
+            value = float(value)
+        if type(value) is not type(self.default) or (self.words and value not in self.words):
+            raise ValueError(f"{self.name} can't be {value!r}")
+        if self.kind != "number":
+            return value
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{self.name} can't be {value!r}")
+        if self.special is not None and value < self.lowest:
+            return type(self.default)(self.special[0])
+        return min(max(value, type(self.default)(self.lowest)), type(self.default)(self.highest))
+
+
+def setting(default: Any, label: str, help: str, group: str, **more: Any) -> Any:
+    """Returns a dataclass field that declares a setting; `more`: further fields of `Setting`."""
+    return field(default=default, metadata={"declared": Setting(default, label, help, group, **more)})

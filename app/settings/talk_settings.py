@@ -1,0 +1,267 @@
+"""Declares the settings of talks: front-end, speech, back-end, conversation and sound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.settings.setting import setting, tr
+
+
+@dataclass(slots=True)
+class TalkSettings:
+    """What a talk is made of. `app.settings.declarations.Settings` adds the rest."""
+
+    frontend: str = setting(
+        "cascade",
+        tr("Voice"),
+        tr("What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded."),
+        "talk",
+        effect="anew",
+        words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi")},
+    )
+    answer_mode: str = setting(
+        "thinking",
+        tr("Answer"),
+        tr("When the model starts to work on the answer."),
+        "talk",
+        words={"thinking": tr("While I speak"), "after": tr("When I have finished")},
+    )
+    patience: int = setting(
+        5,
+        tr("Patience"),
+        tr(
+            "How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits "
+            "longest. It also learns how long your own pauses are."
+        ),
+        "talk",
+        lowest=0,
+        highest=10,
+    )
+    openings: bool = setting(
+        True,
+        tr("Openings"),
+        tr(
+            "The cascade says something short like “Let me think.” where its answer takes longer than half a second, "
+            "or three quarters of one hands-free, since you may go on."
+        ),
+        "talk",
+    )
+    duplex: bool = setting(
+        False, tr("Hands-free"), tr("Your voice alone starts and ends your turns, without the talk button."), "talk"
+    )
+    talk_mode: str = setting(
+        "hold",
+        tr("Talk button"),
+        tr("How the talk button and its keys are used."),
+        "talk",
+        words={"hold": tr("Hold it while you talk"), "toggle": tr("Press once to talk, once to end")},
+    )
+
+    language: str = setting(
+        "en",
+        tr("Language"),
+        tr(
+            "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words "
+            "tell when you have finished; in other languages the sound and the silence do."
+        ),
+        "speech",
+        effect="talk",
+        words={
+            "en": tr("English"),
+            "de": tr("German"),
+            "es": tr("Spanish"),
+            "fr": tr("French"),
+            "it": tr("Italian"),
+            "auto": tr("What is heard"),
+        },
+    )
+    recogniser: str = setting(
+        "",
+        tr("Speech recognition"),
+        tr("The model that hears you; empty for the app's choice for your language."),
+        "speech",
+        place="app",
+    )
+    voice: str = setting(
+        "",
+        tr("Spoken voice"),
+        tr("The voice that answers; empty for the app's choice for your language."),
+        "speech",
+        place="app",
+    )
+    persona_voice: str = setting(
+        "",
+        tr("Voice of new conversations"),
+        tr("The voice that goes with the persona; empty for the spoken voice."),
+        "conversation",
+        effect="talk",
+        place="app",
+    )
+    speech_rate: int = setting(
+        100,
+        tr("Speaking rate"),
+        tr("How fast the voice speaks, of its own pace."),
+        "speech",
+        lowest=50,
+        highest=200,
+        step=10,
+        unit="%",
+    )
+    speech_volume: int = setting(
+        100,
+        tr("Speaking volume"),
+        tr("How loud the voice is, before the loudspeaker's own volume."),
+        "speech",
+        lowest=10,
+        highest=200,
+        step=10,
+        unit="%",
+    )
+
+    provider: str = setting(
+        "embedded",
+        tr("Model"),
+        tr("Which language model answers. The router chooses one by the kind of question."),
+        "backend",
+        words={
+            "embedded": tr("Built in"),
+            "ollama": tr("Ollama"),
+            "openai": tr("OpenAI"),
+            "anthropic": tr("Anthropic"),
+            "google": tr("Google"),
+            "compatible": tr("Another server"),
+            "router": tr("Router"),
+        },
+    )
+    embedded_model: str = setting(
+        "",
+        tr("Built-in model"),
+        tr("The app's own model that answers; empty for the best one that is here."),
+        "backend",
+        place="app",
+    )
+    ollama_model: str = setting(
+        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "backend"
+    )
+    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "backend")
+    openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "backend")
+    anthropic_model: str = setting(
+        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "backend"
+    )
+    google_model: str = setting("", tr("Google model"), tr("The model's name; empty for the default one."), "backend")
+    compatible_url: str = setting(
+        "",
+        tr("Another server"),
+        tr("Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."),
+        "backend",
+    )
+    compatible_model: str = setting(
+        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "backend"
+    )
+    routes: str = setting(
+        "", tr("Router's table"), tr("Which model answers which kind of question, as JSON."), "backend", place="file"
+    )
+    secondary_provider: str = setting(
+        "",
+        tr("Comparison model"),
+        tr("The model whose answers are shown beside the spoken ones; empty for none."),
+        "backend",
+        place="file",
+    )
+    secondary_model: str = setting(
+        "",
+        tr("Name of the comparison model"),
+        tr("The model's name; empty for the default one."),
+        "backend",
+        place="file",
+    )
+    secondary_url: str = setting(
+        "",
+        tr("Server of the comparison model"),
+        tr("Where it is; empty for the default address."),
+        "backend",
+        place="file",
+    )
+    favourite_backends: str = setting(
+        "", tr("Favourite models"), tr("The models that are offered first, as JSON."), "backend", place="app"
+    )
+
+    persona: str = setting(
+        "",
+        tr("Persona"),
+        tr("Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant."),
+        "conversation",
+        effect="talk",
+        hint="lines",
+    )
+    temperature: float = setting(
+        -1.0,
+        tr("Temperature"),
+        tr("How freely the model chooses its words: 0 is sober and the same each time, 2 is wild."),
+        "conversation",
+        effect="talk",
+        lowest=0,
+        highest=2,
+        step=0.05,
+        special=(-1, tr("the model's own")),
+    )
+    answer_length: str = setting(
+        "medium",
+        tr("Length"),
+        tr("How long answers are."),
+        "conversation",
+        effect="talk",
+        words={"short": tr("A sentence or two"), "medium": tr("A few sentences"), "long": tr("As long as it takes")},
+    )
+    tools: str = setting(
+        "",
+        tr("Tools"),
+        tr("What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server."),
+        "conversation",
+        effect="talk",
+        hint="lines",
+    )
+    tool_folders: str = setting(
+        "",
+        tr("Folders"),
+        tr("The folders that the tool “files” may read, one a line."),
+        "conversation",
+        effect="talk",
+        hint="folders",
+    )
+    cap_dollars: float = setting(
+        0.0,
+        tr("Cap"),
+        tr("US dollars that a conversation may cost. At the cap, models that cost money are not asked any more."),
+        "conversation",
+        effect="talk",
+        highest=1000,
+        step=0.1,
+        unit="$",
+        special=(0, tr("no cap")),
+    )
+
+    microphone: str = setting(
+        "", tr("Microphone"), tr("What you speak into. It can be changed in mid-talk."), "sound", hint="device"
+    )
+    loudspeaker: str = setting(
+        "", tr("Loudspeaker"), tr("What speaks to you. It can be changed in mid-talk."), "sound", hint="device"
+    )
+    echo_cancellation: bool = setting(
+        True,
+        tr("Echo cancellation"),
+        tr("Takes the app's own voice out of the microphone's sound, so that you can interrupt on loudspeakers."),
+        "sound",
+    )
+    noise_suppression: bool = setting(
+        False,
+        tr("Noise suppression"),
+        tr("Takes out what sounds on and on, such as a fan; a voice may lose some brightness."),
+        "sound",
+    )
+    auto_gain: bool = setting(
+        False,
+        tr("Automatic gain"),
+        tr("Makes a quiet voice louder, and with it whatever else there is to hear."),
+        "sound",
+    )

@@ -1,0 +1,138 @@
+"""Tests what the first run says about machines, by the findings of the probes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from app.diagnostics.machine import NO_PACKAGES, Card, Machine, OllamaModel, Sound, System
+from app.platform.hardware import memory_bytes
+from app.services.machine_service import MachineService, MachineView, Report
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+
+GB = 1 << 30
+BIG = Card("NVIDIA GeForce RTX 4090", 24 * GB, 23 * GB)
+MIDDLING = Card("NVIDIA GeForce RTX 4070", 12 * GB, int(11.6 * GB))
+SMALL = Card("NVIDIA GeForce GTX 1650", 4 * GB, 4 * GB)
+DEVICES = Sound(("Desk microphone",), ("Headphones",))
+NOBODY = "http://127.0.0.1:9"
+"""No Ollama is there."""
+
+
+def look(
+    card: Card | None = None,
+    *,
+    settings: Settings | None = None,
+    sound: Sound = DEVICES,
+    disk: int | None = 200 * 10**9,
+    ollama: tuple[OllamaModel, ...] | None = None,
+    keys: tuple[str, ...] | None = (),
+) -> MachineView:
+    machine = Machine(System("", "", "", 8, 16 * GB), card, disk, sound, ollama, keys)
+
+    async def probe(report: Report) -> Machine:
+        return machine
+
+    service = MachineService(settings or Settings(), probe=probe)
+    return asyncio.run(service.look(lambda words, share: None))
+
+
+def said(view: MachineView, topic: str) -> tuple[str, str]:
+    return next((finding.state, finding.sentence) for finding in view.findings if finding.topic == topic)
+
+
+def test_this_very_machine_is_looked_at_in_order() -> None:
+    told: list[tuple[str, float]] = []
+    machine = MachineService(Settings(ollama_url=NOBODY))
+    view = asyncio.run(machine.look(lambda words, share: told.append((words, share))))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
+    assert all(words.endswith("…") for words, _ in told)
+    topics = ["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
+    assert [finding.topic for finding in view.findings] == topics
+    assert all(finding.sentence.endswith(".") for finding in view.findings)
+    assert f"{round(memory_bytes() / GB)} GB of memory" in said(view, "processor")[1]
+    assert [(fit.frontend, fit.precision) for fit in view.fits] == [
+        ("cascade", ""),
+        *((name, precision) for name in ("kame", "moshi") for precision in ("bf16", "int8", "int4")),
+    ]
+
+
+def test_without_a_card_the_embedded_voice_is_recommended() -> None:
+    view = look()
+    assert (view.frontend, view.precision, view.backend) == ("cascade", "", BackendChoice())
+    assert view.advice == (
+        "This machine has no NVIDIA card: KAME speaks with the embedded voice, on the processor. "
+        "Its model is the built-in one."
+    )
+    assert said(view, "card") == ("fair", "No NVIDIA card. The embedded voice needs none.")
+    assert [fit.fits for fit in view.fits] == [True] + [False] * 6
+    assert view.fits_of("kame")[0].sentence == "KAME needs an NVIDIA graphics card with 8 GB or more."
+
+
+def test_each_card_gets_the_best_that_fits_it() -> None:
+    view = look(BIG)
+    assert (view.frontend, view.precision) == ("kame", "bf16")
+    assert view.advice.startswith("24 GB card: KAME in bf16, once its weights (16 GB) are here.")
+    assert view.fits_of("kame")[0].download_bytes == 16_200_000_000 and view.fits_of("cascade")[0].download_bytes == 0
+    assert said(view, "card") == ("good", "NVIDIA GeForce RTX 4090, 24 GB, of which 23 GB are free.")
+    view = look(MIDDLING)
+    assert (view.frontend, view.precision) == ("kame", "int8")
+    bf16, int8, _ = view.fits_of("kame")
+    assert (bf16.fits, int8.fits) == (False, True)
+    assert bf16.sentence == "In bf16 it takes 18 GB of the card, of which 12 GB are free."
+    assert int8.sentence.startswith("Takes 11 GB of the card, and remembers ")
+    view = look(SMALL)
+    assert (view.frontend, view.precision) == ("cascade", "")
+    assert view.advice.startswith("The card has too little memory free: KAME speaks with the embedded voice")
+
+
+def test_memory_that_the_talk_itself_holds_counts_as_free() -> None:
+    full = Card(BIG.name, BIG.total, 2 * GB)
+    assert look(full).frontend == "cascade"
+    assert look(full, settings=Settings(frontend="kame")).precision == "bf16"
+
+
+def test_weights_of_the_users_own_have_nothing_to_download(tmp_path: Path) -> None:
+    view = look(BIG, settings=Settings(weights_folder=str(tmp_path)))
+    assert view.fits_of("kame")[0].download_bytes == 0
+    assert view.advice.startswith("24 GB card: KAME in bf16. ")
+
+
+def test_a_card_whose_packages_are_missing_is_told() -> None:
+    view = look(Card("NVIDIA L4", 22 * GB, 21 * GB, NO_PACKAGES, lacks_packages=True))
+    state, sentence = said(view, "card")
+    assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. It can run KAME, but what that needs is not")
+    assert view.frontend == "cascade" and not view.fits_of("kame")[0].fits
+    assert view.advice.startswith("KAME speaks with the embedded voice")
+
+
+def test_devices_disk_and_keys_are_told() -> None:
+    view = look(BIG, keys=("openai", "google"), disk=9 * 10**9)
+    assert said(view, "microphone") == ("good", "Desk microphone.")
+    assert said(view, "loudspeaker") == ("good", "Headphones.")
+    assert said(view, "disk") == ("fair", "9 GB are free; KAME's weights take 16 GB.")
+    assert view.keys == ("openai", "google") and said(view, "keys")[1] == "There is a key for OpenAI and Google."
+    view = look(sound=Sound(("Desk microphone", "Webcam")), disk=9 * 10**9, keys=None)
+    assert said(view, "microphone") == ("good", "Desk microphone, and 1 more.")
+    assert said(view, "loudspeaker")[0] == "missing"
+    assert said(view, "disk") == ("good", "9 GB are free."), "nothing big is to be downloaded here"
+    assert said(view, "keys") == ("fair", "The system's keyring does not answer. It may be locked.")
+    view = look(disk=10**9, sound=Sound(trouble="No sound here."))
+    assert said(view, "disk")[0] == "missing"
+    assert said(view, "microphone") == said(view, "loudspeaker") == ("missing", "No sound here.")
+
+
+def test_ollamas_models_are_offered_and_one_that_fits_recommended() -> None:
+    elsewhere, huge = OllamaModel("gpt-oss:120b-cloud", 0), OllamaModel("llama3.3:70b", 43 * 10**9)
+    url = "http://127.0.0.1:1234"
+    view = look(settings=Settings(ollama_url=url), ollama=(elsewhere, huge, OllamaModel("gemma3:4b", 3_300_000_000)))
+    assert view.ollama_models == ("gpt-oss:120b-cloud", "llama3.3:70b", "gemma3:4b")
+    assert view.backend == BackendChoice("ollama", "gemma3:4b", url)
+    assert said(view, "ollama") == ("good", "Ollama runs, with gpt-oss:120b-cloud, and 2 more.")
+    assert view.advice.endswith("Its model is gemma3:4b, by Ollama.")
+    view = look(ollama=())
+    assert view.ollama_models == () and view.backend == BackendChoice()
+    assert said(view, "ollama") == ("fair", "Ollama runs, and has no model yet.")
+    assert look(ollama=None).ollama_models is None
