@@ -24,17 +24,17 @@ BACK = DeviceNotice("loudspeaker", "back", "Headphones", "The loudspeaker “Hea
 
 
 class MutableSource:
-    """A source that delivers zeros while the edge says so."""
+    """A source that delivers zeros while the test says so."""
 
     name = "microphone"
     overruns = backlog = 0
 
-    def __init__(self, inner: AudioSource, edge: ScriptedEdge) -> None:
-        self._inner, self._edge = inner, edge
+    def __init__(self, inner: AudioSource, duplex: ScriptedDuplexAudio) -> None:
+        self._inner, self._duplex = inner, duplex
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         frame = self._inner.read_frame(timeout)
-        return np.zeros_like(frame) if self._edge.zeros and frame is not None else frame
+        return np.zeros_like(frame) if self._duplex.zeros and frame is not None else frame
 
     def drop_to_newest(self) -> int:
         return 0
@@ -46,7 +46,7 @@ class MutableSource:
         return None
 
 
-class ScriptedEdge:
+class ScriptedDuplexAudio:
     """Loses its loudspeaker from `gone` to `back` (seconds), and reports it; the test sets the rest."""
 
     def __init__(self, source: AudioSource, sink: LoopSpeaker, gone: float = 1e9, back: float = 1e9) -> None:
@@ -90,10 +90,14 @@ def reply(request: ChatRequest) -> ScriptedAnswer:
 
 
 def talk_with(
-    made: list[ScriptedEdge], *, seconds: float = 20.0, during: Callable[[Session], None] | None = None, **times: float
+    made: list[ScriptedDuplexAudio],
+    *,
+    seconds: float = 20.0,
+    during: Callable[[Session], None] | None = None,
+    **times: float,
 ) -> Talk:
-    def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedEdge:
-        made.append(ScriptedEdge(source, sink, **times))
+    def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedDuplexAudio:
+        made.append(ScriptedDuplexAudio(source, sink, **times))
         return made[0]
 
     return simulate(QUESTION, reply, seconds=seconds, edge=edge, during=during)
@@ -128,7 +132,7 @@ def test_answer_waits_for_its_loudspeaker_and_is_complete() -> None:
 def test_a_second_of_sound_lost_in_a_stalled_loudspeaker_is_said_again() -> None:
     """A stall is noticed late: what was written in the meantime was never played."""
 
-    class Stalling(ScriptedEdge):
+    class Stalling(ScriptedDuplexAudio):
         def __init__(self, source: AudioSource, sink: LoopSpeaker) -> None:
             super().__init__(source, sink, gone=6.03, back=6.5)
             original = sink.write
@@ -155,7 +159,7 @@ def test_question_without_a_loudspeaker_is_answered_when_there_is_one() -> None:
 
 
 def test_mute_is_reported_once_the_frames_are_silent() -> None:
-    made: list[ScriptedEdge] = []
+    made: list[ScriptedDuplexAudio] = []
 
     def mute(session: Session) -> None:
         session.set_muted(True)
@@ -169,17 +173,17 @@ def test_mute_is_reported_once_the_frames_are_silent() -> None:
 
 
 def test_remaining_echo_is_reported_once_and_only_in_full_duplex() -> None:
-    def remains(made: list[ScriptedEdge]) -> Callable[[Session], None]:
+    def remains(made: list[ScriptedDuplexAudio]) -> Callable[[Session], None]:
         return at(4.0, lambda _: setattr(made[0], "state", SoundHealth(erle_db=4.0, echo_remains=True)))
 
-    made: list[ScriptedEdge] = []
+    made: list[ScriptedDuplexAudio] = []
     talk = talk_with(made, seconds=60, during=remains(made))
     [failure] = [event for event in talk.of(e.Failure) if event.about == "echo"]
     assert not failure.fatal and "headphones" in failure.sentence and 4.0 <= failure.at <= 5.2
     measured = talk.of(e.SoundMeasured)
     assert len(measured) >= 55 and measured[-1].erle_db == 4.0 and measured[-1].echo_remains
 
-    held: list[ScriptedEdge] = []
+    held: list[ScriptedDuplexAudio] = []
 
     def with_button(session: Session) -> None:
         session.set_duplex(False)
@@ -191,7 +195,7 @@ def test_remaining_echo_is_reported_once_and_only_in_full_duplex() -> None:
 
 
 def test_devices_and_processing_are_passed_on() -> None:
-    made: list[ScriptedEdge] = []
+    made: list[ScriptedDuplexAudio] = []
 
     def change(session: Session) -> None:
         session.set_devices("Headset", "")
