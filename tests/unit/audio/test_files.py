@@ -78,7 +78,7 @@ class TestFileSource:
         out = read_all(path)
         length = round(count * SAMPLE_RATE / rate + 1e-9)
         assert out.size == -(-length // FRAME_SAMPLES) * FRAME_SAMPLES
-        # The level lasts to the last sample, where the silence beyond pulls at it.
+        # The level lasts to the last samples, which the silence after them attenuates.
         assert np.abs(out[:length]).min() > 0.1
         assert not out[length:].any()
 
