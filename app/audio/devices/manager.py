@@ -185,7 +185,7 @@ class DeviceManager:
         """Opens the chosen device, or raises `DeviceError`."""
         self._server.query()
         if self._server.state is None:
-            portaudio_library.restart()  # PortAudio's list may be as old as the app; does nothing while a stream is open
+            portaudio_library.restart()  # its list may be as old as the app; does nothing while a stream is open
             self._server.query()
         name = slot.preferred or None
         with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
@@ -260,7 +260,7 @@ class DeviceManager:
                 open_best(slot, self._server, listed_now=False)
 
     def _has_foreign_streams(self) -> bool:
-        """Whether streams other than ours are open, so that PortAudio can't be restarted: a device test, a slow close."""
+        """Whether other streams are open, so that PortAudio can't be restarted: a device test, a slow close."""
         return portaudio_library.open_streams() > sum(slot.active.is_open for slot in self._slots)
 
     @contextlib.contextmanager
