@@ -172,7 +172,7 @@ def session(
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
     """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
-    from app.audio.devices.edge import DeviceEdge
+    from app.audio.devices.duplex import DeviceEdge
     from app.audio.echo.store import EchoStore
 
     try:

@@ -4,7 +4,7 @@ The only package that imports sounddevice and soundfile. README.md beside this f
 
 - `io`: the protocols of sources and sinks, the ring buffer, resampling, sound files
 - `echo`: removes the app's own voice from the microphone's sound
-- `devices`: lists, opens, watches and replaces devices; `devices.edge` puts everything together
+- `devices`: lists, opens, watches and replaces devices; `devices.duplex` puts everything together
 
 Each folder imports only those above it. The user's sound travels from the microphone's callback through a ring to
 `EchoCancelledSource`, which the frame thread reads in frames of 80 ms. The app's voice travels from the frame thread

@@ -405,7 +405,7 @@ class TalkReport:
 
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
-    from app.audio.devices.edge import DeviceEdge
+    from app.audio.devices.duplex import DeviceEdge
     from app.audio.devices.loudspeaker import Loudspeaker
     from app.audio.devices.microphone import Microphone
     from app.audio.echo.store import EchoStore

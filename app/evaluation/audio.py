@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from app.audio.devices.edge import DeviceEdge
+from app.audio.devices.duplex import DeviceEdge
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller

@@ -1,4 +1,4 @@
-"""`bench audio` on a real sound server whose loudspeaker leads back into its microphone."""
+"""`bench audio` on a real sound server whose loudspeaker is connected to its microphone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bench(audio: VirtualAudio, rounds: int) -> tuple[int, dict]:
 
 @alone
 @in_real_time
-def test_a_round_trip_is_told_apart() -> None:
+def test_parts_of_a_round_trip() -> None:
     with virtual_audio() as audio:
         audio.control(
             "load-module", "module-loopback", "source=kame_speaker.monitor", "sink=kame_mic_in", "latency_msec=1"
@@ -40,11 +40,11 @@ def test_a_round_trip_is_told_apart() -> None:
     trip, device = stages["round trip"], stages["devices, out and in, by themselves"]
     assert 5 < device < trip and trip > 80 + device  # a frame at the least
     assert document["beyond_ms"] == pytest.approx(trip - device - 80, abs=0.2)
-    # What is counted in the ring is in the trip, and nothing large is left unexplained but the canceller's step.
+    # The time in the ring is part of the trip, and nothing large is left unexplained but the canceller's step.
     assert trip - device - 80 - stages["ring before the loudspeaker"] < 60
 
 
-def test_without_a_loop_it_says_what_to_do() -> None:
+def test_without_a_loop_the_error_says_what_to_do() -> None:
     with virtual_audio() as audio:
         code, document = bench(audio, 5)
     assert code == 2 and "doesn't come back" in document["error"] and "cable" in document["error"]

@@ -1,4 +1,4 @@
-"""Devices that come and go under a running talk, on a real sound server: what a user would notice.
+"""Devices that come and go during a session, on a real sound server.
 
 A child process reads frames, writes a tone of 440 Hz and reports its state. Each microphone delivers a tone of its own,
 so that the frames tell which one it is.
@@ -35,20 +35,20 @@ from app.audio.devices.manager import DeviceManager
 
 manager = DeviceManager(*json.loads(sys.argv[1]))
 leave = threading.Event()
-tried = []
+tested = []
 
 def listen():
     for line in sys.stdin:
-        order = json.loads(line)
-        if "choose" in order:
-            manager.choose(*order["choose"])
-        if "muted" in order:
-            manager.source.muted = order["muted"]
-        if "try_out" in order:
-            microphone, loudspeaker = order["try_out"]
+        command = json.loads(line)
+        if "choose" in command:
+            manager.choose(*command["choose"])
+        if "muted" in command:
+            manager.source.muted = command["muted"]
+        if "test_devices" in command:
+            microphone, loudspeaker = command["test_devices"]
             with Microphone(microphone), Loudspeaker(loudspeaker):
                 time.sleep(1.5)
-            tried.append(True)
+            tested.append(True)
     leave.set()
 
 def pitch(samples):
@@ -77,13 +77,13 @@ try:
             if frames % 2 == 0:
                 where = sink.playback()
                 say(
-                    at=at - begun, frames=frames, longest=longest, hears=pitch(np.concatenate(recent)),
+                    at=at - begun, frames=frames, longest=longest, tone=pitch(np.concatenate(recent)),
                     loudest=float(np.abs(np.concatenate(recent)).max()),
                     microphone=source.name, loudspeaker=sink.name, ready=sink.ready, generation=source.generation,
                     tap_generation=manager.tap.generation, tapped=tapped / manager.tap.rate, tap_plays=pitch(took),
                     accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
                     played=where.played, queued=where.queued, underruns=sink.underruns, overruns=source.overruns,
-                    cushion=sink.cushion_seconds, notices=notices, tried=bool(tried),
+                    cushion=sink.cushion_seconds, notices=notices, tested=bool(tested),
                 )
     say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
 except DeviceError as error:
@@ -92,7 +92,7 @@ except DeviceError as error:
 )
 
 
-class Talk(Child):
+class Session(Child):
     """The child process."""
 
     def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str) -> None:
@@ -101,33 +101,33 @@ class Talk(Child):
 
     @property
     def now(self) -> dict:
-        """What it said last; nothing, before it has said something."""
+        """Its last report; empty before the first."""
         while (line := self.line()) is not None:
             self.all.append(json.loads(line))
         return self.all[-1] if self.all else {}
 
     @property
-    def told(self) -> list[tuple[str, str, str]]:
+    def notified(self) -> list[tuple[str, str, str]]:
         """(kind, change, name) of all notices so far."""
         return [tuple(notice[:3]) for notice in self.now["notices"]]
 
     def until(self, reached: Callable[[dict], bool], what: str) -> dict:
-        """Waits until the child says something that fulfils `reached`."""
+        """Waits for a report that fulfils `reached`."""
         self.wait(lambda: bool(self.now) and reached(self.now), lambda: f"{what}; last: {self.now}")
         return self.now
 
-    def until_it_hears(self, tone: int) -> dict:
-        return self.until(lambda now: abs(now["hears"] - tone) < 15, f"heard {tone} Hz")
+    def until_it_captures(self, tone: int) -> dict:
+        return self.until(lambda now: abs(now["tone"] - tone) < 15, f"captured {tone} Hz")
 
-    def until_told(self, *notices: tuple[str, str, str]) -> None:
+    def until_notified(self, *notices: tuple[str, str, str]) -> None:
         """Waits until these, in any order, are all notices so far."""
-        self.until(lambda now: sorted(self.told) == sorted(notices), f"told {notices}")
+        self.until(lambda now: sorted(self.notified) == sorted(notices), f"reported {notices}")
 
-    def order(self, **order: object) -> None:
-        self.tell(json.dumps(order))
+    def command(self, **command: object) -> None:
+        self.tell(json.dumps(command))
 
     def finish(self) -> None:
-        """Ends the talk, and checks what must hold in each."""
+        """Ends the session, and checks what must hold in each."""
         assert self.leave(10) == 0, self.complaints
         assert "Traceback" not in self.complaints, self.complaints
         self.wait(lambda: self.now == {"left": []}, lambda: f"no thread of ours stays; last: {self.now}")
@@ -141,27 +141,27 @@ class Talk(Child):
         played = [now["played"] for now in said]
         assert played == sorted(played)
 
-    def told_of(self, now: dict) -> list[str]:
+    def sentences(self, now: dict) -> list[str]:
         return [notice[3] for notice in now["notices"]]
 
 
 @contextlib.contextmanager
-def talk(audio: VirtualAudio, microphone: str = "", loudspeaker: str = "") -> Iterator[Talk]:
-    with Talk(audio, microphone, loudspeaker) as child:
+def session(audio: VirtualAudio, microphone: str = "", loudspeaker: str = "") -> Iterator[Session]:
+    with Session(audio, microphone, loudspeaker) as child:
         yield child
         child.finish()
 
 
 def sounds(audio: VirtualAudio, loudspeaker: str) -> bool:
-    """Whether the app's voice comes out there."""
+    """Whether the tone is played there."""
     heard = audio.heard_from(loudspeaker).astype(np.float32)
     spectrum = np.abs(np.fft.rfft(heard * np.hanning(heard.size)))
     return bool(np.abs(heard).max() > 3_000 and abs(spectrum.argmax() * RATE / heard.size - VOICE) < 15)
 
 
 @contextlib.contextmanager
-def service() -> Iterator[VirtualAudio]:
-    """A server with `kame_mic`, which hears nothing, and a headset and a box, which are the defaults."""
+def server() -> Iterator[VirtualAudio]:
+    """A server with the silent `kame_mic`, and with a headset and a box as defaults."""
     with virtual_audio() as audio:
         audio.add_loudspeaker("box", description="USB box")
         audio.add_microphone("headset", 1_000, description="USB headset")
@@ -170,169 +170,173 @@ def service() -> Iterator[VirtualAudio]:
 
 
 @in_real_time
-def test_the_defaults_go_come_back_and_change() -> None:
-    with service() as audio, talk(audio) as child:
-        before = child.until_it_hears(1_000)
+def test_defaults_go_come_back_and_change() -> None:
+    with server() as audio, session(audio) as child:
+        before = child.until_it_captures(1_000)
         assert (before["microphone"], before["loudspeaker"]) == ("USB headset", "USB box")
         assert sounds(audio, "box")
         audio.remove("headset")
-        child.until_told(("microphone", "moved", "KAME-Mic"))
-        assert "“USB headset” is gone. The talk goes on with “KAME-Mic”" in child.told_of(child.now)[-1]
+        child.until_notified(("microphone", "moved", "KAME-Mic"))
+        assert "“USB headset” is gone. The talk goes on with “KAME-Mic”" in child.sentences(child.now)[-1]
         audio.remove("box")
         # The server takes either of two equals.
-        child.until(lambda now: len(now["notices"]) == 2, "told of the loudspeaker")
+        child.until(lambda now: len(now["notices"]) == 2, "reported: the loudspeaker")
         places = {"KAME-Speaker": "kame_speaker", "KAME-Mic-Feed": "kame_mic_in"}
-        assert child.told[1][:2] == ("loudspeaker", "moved") and "“USB box” is gone" in child.told_of(child.now)[-1]
-        assert sounds(audio, places[child.told[1][2]])
+        assert (
+            child.notified[1][:2] == ("loudspeaker", "moved") and "“USB box” is gone" in child.sentences(child.now)[-1]
+        )
+        assert sounds(audio, places[child.notified[1][2]])
         audio.add_microphone("other", 1_300, description="Other mic")
         audio.add_loudspeaker("horn", description="Horn")
         audio.set_defaults("other", "horn")
-        child.until_it_hears(1_300)
+        child.until_it_captures(1_300)
         child.until(lambda now: len(now["notices"]) == 4, "four notices")
-        assert sorted(child.told[2:]) == [("loudspeaker", "moved", "Horn"), ("microphone", "moved", "Other mic")]
-        assert all(sentence.startswith("The system's ") for sentence in child.told_of(child.now)[2:])
+        assert sorted(child.notified[2:]) == [("loudspeaker", "moved", "Horn"), ("microphone", "moved", "Other mic")]
+        assert all(sentence.startswith("The system's ") for sentence in child.sentences(child.now)[2:])
         assert sounds(audio, "horn")
         assert child.now["generation"] > before["generation"]
         assert child.now["tap_generation"] > before["tap_generation"]
 
 
 @in_real_time
-def test_the_chosen_ones_go_and_come_back_otherwise() -> None:
-    with service() as audio, talk(audio, "USB headset", "USB box") as child:
+def test_chosen_devices_go_and_come_back_in_other_forms() -> None:
+    with server() as audio, session(audio, "USB headset", "USB box") as child:
         audio.set_defaults("kame_mic", "kame_speaker")
-        before = child.until_it_hears(1_000)
+        before = child.until_it_captures(1_000)
         assert sounds(audio, "box") and not sounds(audio, "kame_speaker")
         audio.remove("headset")
         audio.remove("box")
         gone = [("microphone", "moved", "KAME-Mic"), ("loudspeaker", "moved", "KAME-Speaker")]
-        child.until_told(*gone)
-        assert all("yours is taken again when it is back" in sentence for sentence in child.told_of(child.now))
+        child.until_notified(*gone)
+        assert all("yours is taken again when it is back" in sentence for sentence in child.sentences(child.now))
         assert sounds(audio, "kame_speaker")
         # The other way round, and at other rates: other indexes, other streams.
         audio.add_microphone("headset_call", 1_300, rate=16_000, description="USB headset")
         audio.add_loudspeaker("box_again", rate=48_000, description="USB box")
-        child.until_it_hears(1_300)
+        child.until_it_captures(1_300)
         back = [("loudspeaker", "back", "USB box"), ("microphone", "back", "USB headset")]
-        child.until_told(*gone, *back, ("microphone", "note", "USB headset"))
-        assert "16 kHz" in child.told_of(child.now)[-1]
+        child.until_notified(*gone, *back, ("microphone", "note", "USB headset"))
+        assert "16 kHz" in child.sentences(child.now)[-1]
         assert sounds(audio, "box_again") and not sounds(audio, "kame_speaker")
         audio.control("set-source-mute", "headset_call", "1")
-        child.until(lambda now: "is muted in the system" in now["notices"][-1][3], "told of the mute")
+        child.until(lambda now: "is muted in the system" in now["notices"][-1][3], "reported: the mute")
         audio.control("set-source-mute", "headset_call", "0")
-        child.until(lambda now: "no longer muted" in now["notices"][-1][3], "told of its end")
-        assert len(child.told) == 7
+        child.until(lambda now: "no longer muted" in now["notices"][-1][3], "reported: its end")
+        assert len(child.notified) == 7
         assert child.now["generation"] >= before["generation"] + 2
 
 
 @in_real_time
-def test_the_server_dies_and_returns() -> None:
-    with service() as audio, talk(audio) as child:
-        child.until_it_hears(1_000)
+def test_server_dies_and_returns() -> None:
+    with server() as audio, session(audio) as child:
+        child.until_it_captures(1_000)
         audio.kill()
-        child.until_told(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
-        assert not child.now["ready"] and child.now["hears"] == 0
+        child.until_notified(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
+        assert not child.now["ready"] and child.now["tone"] == 0
         silent = child.now
         time.sleep(0.5)
         assert child.now["frames"] - silent["frames"] >= 4  # silence goes on
         audio.restart()
         audio.add_microphone("headset", 1_000, description="USB headset")
         audio.set_defaults("headset")
-        child.until_it_hears(1_000)
+        child.until_it_captures(1_000)
         assert child.until(lambda now: now["ready"], "a loudspeaker")["loudspeaker"] == "KAME-Speaker"
         assert sounds(audio, "kame_speaker")
-        child.until(lambda now: len(now["notices"]) > 3, "told of the return")
-        assert {("loudspeaker", "moved", "KAME-Speaker")} <= set(child.told)
-        assert len(child.told) <= 5
+        child.until(lambda now: len(now["notices"]) > 3, "reported: the return")
+        assert {("loudspeaker", "moved", "KAME-Speaker")} <= set(child.notified)
+        assert len(child.notified) <= 5
 
 
 @in_real_time
-def test_nothing_is_left_and_something_new_comes() -> None:
-    with service() as audio, talk(audio, "USB headset", "USB box") as child:
-        child.until_it_hears(1_000)
+def test_no_device_is_left_and_a_new_one_comes() -> None:
+    with server() as audio, session(audio, "USB headset", "USB box") as child:
+        child.until_it_captures(1_000)
         audio.remove("headset")
         audio.remove("box")
         audio.control("unload-module", "module-remap-source")
         audio.control("unload-module", "module-null-sink")
-        child.until_told(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
+        child.until_notified(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
         assert not child.now["ready"]
         quiet = child.now
         child.until(lambda now: now["frames"] > quiet["frames"] + 5, "frames of silence")
-        assert child.now["hears"] == 0 and child.now["queued"] == 0
+        assert child.now["tone"] == 0 and child.now["queued"] == 0
         audio.add_loudspeaker("horn", description="Horn")
         audio.add_microphone("other", 1_300, description="Other mic")
         audio.set_defaults("other", "horn")
-        child.until_it_hears(1_300)
+        child.until_it_captures(1_300)
         child.until(lambda now: now["ready"] and now["loudspeaker"] == "Horn", "the new loudspeaker")
         assert sounds(audio, "horn")
-        child.until(lambda now: ["microphone", "moved", "Other mic"] in [n[:3] for n in now["notices"]], "told of it")
+        child.until(lambda now: ["microphone", "moved", "Other mic"] in [n[:3] for n in now["notices"]], "reported: it")
 
 
 @in_real_time
 def test_choosing_muting_and_suspending_live() -> None:
-    with service() as audio, talk(audio) as child:
+    with server() as audio, session(audio) as child:
         audio.add_microphone("other", 1_300, description="Other mic")
-        child.until_it_hears(1_000)
+        child.until_it_captures(1_000)
         begun = child.now
         child.until(lambda now: now["at"] > begun["at"] + 1.0, "a second")
         # The tap gives what is played, at the loudspeaker's own pace.
         assert child.now["tap_plays"] == pytest.approx(VOICE, abs=20)
         assert child.now["tapped"] - begun["tapped"] == pytest.approx(child.now["at"] - begun["at"], abs=0.1)
         assert child.now["tap_generation"] == begun["tap_generation"]
-        child.order(choose=["Other mic", "KAME-Speaker"])
-        child.until_it_hears(1_300)
-        child.until_told(("microphone", "moved", "Other mic"), ("loudspeaker", "moved", "KAME-Speaker"))
+        child.command(choose=["Other mic", "KAME-Speaker"])
+        child.until_it_captures(1_300)
+        child.until_notified(("microphone", "moved", "Other mic"), ("loudspeaker", "moved", "KAME-Speaker"))
         assert sounds(audio, "kame_speaker") and not sounds(audio, "box")
-        child.order(choose=["Nowhere mic", "KAME-Speaker"])
-        child.until_it_hears(1_000)
-        child.until(lambda now: len(now["notices"]) == 3, "told that it isn't there")
-        assert "“Nowhere mic” isn't there" in child.told_of(child.now)[-1]
+        child.command(choose=["Nowhere mic", "KAME-Speaker"])
+        child.until_it_captures(1_000)
+        child.until(lambda now: len(now["notices"]) == 3, "reported that it isn't there")
+        assert "“Nowhere mic” isn't there" in child.sentences(child.now)[-1]
         audio.add_call_microphone("call", description="Call headset")
-        child.order(choose=["Call headset", "KAME-Speaker"])
-        child.until(lambda now: len(now["notices"]) == 5, "told of the change, and of how it hears")
-        assert child.told[3] == ("microphone", "moved", "Call headset") and "16 kHz" in child.told_of(child.now)[-1]
-        child.order(choose=["", "KAME-Speaker"])
-        child.until_told(*child.told[:5], ("microphone", "moved", "USB headset"))
-        child.until_it_hears(1_000)
-        child.order(muted=True)
+        child.command(choose=["Call headset", "KAME-Speaker"])
+        child.until(lambda now: len(now["notices"]) == 5, "reported: the change, and of its quality")
+        assert (
+            child.notified[3] == ("microphone", "moved", "Call headset") and "16 kHz" in child.sentences(child.now)[-1]
+        )
+        child.command(choose=["", "KAME-Speaker"])
+        child.until_notified(*child.notified[:5], ("microphone", "moved", "USB headset"))
+        child.until_it_captures(1_000)
+        child.command(muted=True)
         child.until(lambda now: now["loudest"] == 0.0, "muted")
-        child.order(muted=False)
-        child.until_it_hears(1_000)
+        child.command(muted=False)
+        child.until_it_captures(1_000)
         audio.control("suspend-source", "headset", "1")
         audio.control("suspend-sink", "kame_speaker", "1")
         child.until(lambda now: now["loudest"] == 0.0 and not now["ready"], "silence while suspended")
         audio.control("suspend-source", "headset", "0")
         audio.control("suspend-sink", "kame_speaker", "0")
-        child.until_it_hears(1_000)
+        child.until_it_captures(1_000)
         child.until(lambda now: now["ready"], "a loudspeaker again")
         assert sounds(audio, "kame_speaker")
-        assert len(child.told) == 6  # so short a pause isn't told
+        assert len(child.notified) == 6  # so short a pause isn't reported
         audio.control("suspend-source", "headset", "1")
         audio.control("suspend-sink", "kame_speaker", "1")
-        child.until(lambda now: len(now["notices"]) == 8, "told of both")
+        child.until(lambda now: len(now["notices"]) == 8, "reported: both")
         names = {"loudspeaker": "KAME-Speaker", "microphone": "USB headset"}
-        assert sorted(child.told[6:]) == [(kind, "note", name) for kind, name in names.items()]
+        assert sorted(child.notified[6:]) == [(kind, "note", name) for kind, name in names.items()]
         audio.control("suspend-source", "headset", "0")
         audio.control("suspend-sink", "kame_speaker", "0")
-        child.until(lambda now: len(now["notices"]) == 10, "told of the end of both")
-        assert sorted(child.told[8:]) == [(kind, "back", name) for kind, name in names.items()]
-        child.until_it_hears(1_000)
+        child.until(lambda now: len(now["notices"]) == 10, "reported: the end of both")
+        assert sorted(child.notified[8:]) == [(kind, "back", name) for kind, name in names.items()]
+        child.until_it_captures(1_000)
 
 
 @in_real_time
-def test_another_device_is_tried_out_meanwhile() -> None:
-    with service() as audio, talk(audio, "USB headset", "USB box") as child:
-        before = child.until_it_hears(1_000)
-        child.order(try_out=["KAME-Mic", "KAME-Speaker"])
-        child.until(lambda now: now["tried"], "tried out")
+def test_devices_are_tested_meanwhile() -> None:
+    with server() as audio, session(audio, "USB headset", "USB box") as child:
+        before = child.until_it_captures(1_000)
+        child.command(test_devices=["KAME-Mic", "KAME-Speaker"])
+        child.until(lambda now: now["tested"], "tested")
         child.until(lambda now: now["at"] > before["at"] + 3.0, "some seconds")
-        assert not child.told
+        assert not child.notified
         for same in ("microphone", "loudspeaker", "generation", "tap_generation"):
             assert child.now[same] == before[same]
 
 
-def test_no_microphone_to_begin_with() -> None:
+def test_no_microphone_at_the_start() -> None:
     with virtual_audio(devices=False) as audio:
         audio.add_loudspeaker("box", description="USB box")
-        with Talk(audio, "", "") as child:
+        with Session(audio, "", "") as child:
             child.until(lambda now: "error" in now, "a sentence")
             assert "microphone" in child.now["error"]

@@ -46,8 +46,8 @@ class DriftCompensatingSink:
     """An `AudioSink` that keeps the queue of `sink` at one level while a frame is written every frame. One writer.
 
     Samples pass bit for bit until the queue has moved by more than half a device's block from its level in the first
-    seconds; from then on they are resampled by a few millionths, so that it never runs empty or grows late. A silence, a
-    flush, a pause or an empty queue starts the measurement again.
+    seconds; from then on they are resampled by a few millionths, so that it never runs empty or grows late. A silence,
+    a flush, a pause or an empty queue starts the measurement again.
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125

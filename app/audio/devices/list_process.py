@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -84,6 +85,41 @@ class ListProcess:
             self._process.kill()
         self._process.wait()
         self._reader.join(READER_SECONDS)
+
+
+class ListRefresh:
+    """At most one `ListProcess` at a time, started again when the devices have changed meanwhile."""
+
+    def __init__(self) -> None:
+        self._process: ListProcess | None = None
+        self.started_at = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def start(self) -> None:
+        self.stop()
+        self.started_at = time.monotonic()
+        with contextlib.suppress(DeviceError):
+            self._process = ListProcess()
+
+    def poll(self) -> list[Device] | None:
+        """Returns the list once, when it is there."""
+        if self._process is None:
+            return None
+        listed = None
+        with contextlib.suppress(DeviceError):
+            listed = self._process.poll()
+            if listed is None:
+                return None
+        self.stop()
+        return listed
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.stop()
 
 
 def _unread(error: Exception) -> DeviceError:

@@ -82,7 +82,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
 
     @property
     def underruns(self) -> int:
-        """How often speech was interrupted by silence, for want of samples or by the device itself."""
+        """How often speech was interrupted by silence, for lack of samples or by the device itself."""
         return self._gaps + self.xruns
 
     @property

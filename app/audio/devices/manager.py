@@ -17,7 +17,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
-from app.audio.devices import list_process, portaudio_library
+from app.audio.devices import portaudio_library
+from app.audio.devices.list_process import ListRefresh
 from app.audio.devices.listing import Device
 from app.audio.devices.managed_sink import ManagedSink, ManagedTap
 from app.audio.devices.managed_source import ManagedSource
@@ -72,8 +73,7 @@ class DeviceManager:
         self._stop = False
         # The device thread's own.
         self._server = ServerMonitor()
-        self._list_process: list_process.ListProcess | None = None
-        self._listed_at = 0.0
+        self._listing = ListRefresh()
         self._recheck_at = math.inf
 
     def notices(self) -> Sequence[DeviceNotice]:
@@ -130,7 +130,7 @@ class DeviceManager:
 
     def _run(self) -> None:
         with self._server, DeviceWatch(self._on_change), contextlib.ExitStack() as stack:
-            stack.callback(self._end_list_process)
+            stack.callback(self._listing.stop)
             before = time.monotonic()
             while not self._stop:
                 self._handle_requests()
@@ -170,14 +170,14 @@ class DeviceManager:
         listed = None
         with _errors_logged():
             if changed:
-                self._start_list_process()
-            listed = self._poll_list()
+                self._start_listing()
+            listed = self._listing.poll()
             if listed is not None:
                 self._apply_list(listed)
         for slot in used:
             with _errors_logged():
                 self._maintain(slot, now, changed, listed)
-            if self._list_process is None or slot.cause != "chosen":  # otherwise the chosen one may still be found
+            if not self._listing.is_running or slot.cause != "chosen":  # otherwise the chosen one may still be found
                 with _errors_logged():
                     slot.report(now, self._server.state)
 
@@ -185,7 +185,7 @@ class DeviceManager:
         """Opens the chosen device, or raises `DeviceError`."""
         self._server.query()
         if self._server.state is None:
-            portaudio_library.restart()  # PortAudio's list may be as old as the app; does nothing while a stream is open
+            portaudio_library.restart()  # its list may be as old as the app; does nothing while a stream is open
             self._server.query()
         name = slot.preferred or None
         with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
@@ -223,8 +223,8 @@ class DeviceManager:
         other_open = any(other.active.is_open for other in self._slots)
         available = any(device.channels(slot.kind) and device not in slot.refused for device in listed or ())
         if other_open and slot.tries > 0 and not available:
-            if now - self._listed_at >= PORTAUDIO_RETRY_SECONDS:
-                self._start_list_process()
+            if now - self._listing.started_at >= PORTAUDIO_RETRY_SECONDS:
+                self._start_listing()
             open_best(slot, self._server, refused_only=True)  # those are in the old list
             return
         with self._portaudio_restarted({}) as restarted:
@@ -234,31 +234,9 @@ class DeviceManager:
 
     # Where PortAudio's list is frozen: Windows, and ALSA without a sound server
 
-    def _start_list_process(self) -> None:
-        if self._server.expected or not any(slot.active.is_open for slot in self._slots):
-            return
-        self._end_list_process()
-        self._listed_at = time.monotonic()
-        with contextlib.suppress(DeviceError):
-            self._list_process = list_process.ListProcess()
-
-    def _poll_list(self) -> list[Device] | None:
-        """Returns the child process's list, once it has one."""
-        if self._list_process is None:
-            return None
-        try:
-            listed = self._list_process.poll()
-        except DeviceError:
-            self._end_list_process()
-            return None
-        if listed is not None:
-            self._end_list_process()
-        return listed
-
-    def _end_list_process(self) -> None:
-        process, self._list_process = self._list_process, None
-        if process is not None:
-            process.stop()
+    def _start_listing(self) -> None:
+        if not self._server.expected and any(slot.active.is_open for slot in self._slots):
+            self._listing.start()
 
     def _apply_list(self, listed: list[Device]) -> None:
         """Switches to devices of a new list if they are preferred, or the new default."""
@@ -282,7 +260,7 @@ class DeviceManager:
                 open_best(slot, self._server, listed_now=False)
 
     def _has_foreign_streams(self) -> bool:
-        """Whether streams other than ours are open, so that PortAudio can't be restarted: a device test, a slow close."""
+        """Whether other streams are open, so that PortAudio can't be restarted: a device test, a slow close."""
         return portaudio_library.open_streams() > sum(slot.active.is_open for slot in self._slots)
 
     @contextlib.contextmanager

@@ -25,8 +25,6 @@ _initialised = True
 """Whether PortAudio is initialised; loading sounddevice does it."""
 
 # PortAudio's error codes (portaudio.h), named here so that sentences can be written without the library.
-INVALID_CHANNELS = -9998
-INVALID_RATE = -9997
 INVALID_DEVICE = -9996
 UNANTICIPATED = -9999
 UNAVAILABLE = -9985

@@ -1,4 +1,4 @@
-"""One PortAudio stream: opened with the first rate and channel count that the device accepts, closed without hanging."""
+"""One PortAudio stream: opened with the first format that the device accepts, closed without hanging."""
 
 from __future__ import annotations
 

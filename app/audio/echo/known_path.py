@@ -17,7 +17,7 @@ MOST_SHIFT = SAMPLE_RATE // 10
 """How much earlier or later the path may be than in the last session: 0.1 s."""
 FITS = 0.5
 """Correlation of the microphone's sound with the predicted echo from which the path fits: 25 % of the power is
-explained. Reverberation of 0.5 s and a voice over it leave that much of a right one; a wrong one has 0.2 at the most."""
+explained. Reverberation of 0.5 s and a voice over it leave that much of a right one; a wrong one has 0.2 at most."""
 LOWEST_HZ, HIGHEST_HZ = 100.0, 4000.0
 """The band in which the delay is estimated: a voice's."""
 

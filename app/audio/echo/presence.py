@@ -1,8 +1,8 @@
 """Detects whether the microphone picks up the loudspeaker at all: with headphones there is no echo to cancel.
 
-The generalised cross-correlation with phase transform of the microphone's sound and the far end (C. Knapp and G. Carter,
-IEEE Trans. ASSP 24, 1976): an echo appears as a peak at its delay within a frame or two, also in double talk, while
-another voice has no peak anywhere.
+The generalised cross-correlation with phase transform of the microphone's sound and the far end (C. Knapp and
+G. Carter, IEEE Trans. ASSP 24, 1976): an echo appears as a peak at its delay within a frame or two, also in double
+talk, while another voice has no peak anywhere.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ class ResidualEchoGate:
     The residual echo is 20 dB and more below the echo; a voice over it isn't. So 20 ms that are less than `OPENS` below
     the loudest 10 ms of the last moments open the gate, and then it stays open for `HOLD_BLOCKS`. Until the canceller
     has had `COLD_SECONDS` of echo to learn from they must be nearer. All else is attenuated by `CLOSED`; while the
-    loudspeaker is silent nothing is changed. To be used only where there is an echo (see `EchoPresence`), and reset when
-    one is found.
+    loudspeaker is silent nothing is changed. To be used only where there is an echo (see `EchoPresence`), and reset
+    when one is found.
 
     The figures were found by trial in simulated rooms (`tests.support.room_talks`): 20 to 250 ms, -6 to -20 dB.
     """

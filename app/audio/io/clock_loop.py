@@ -1,6 +1,6 @@
 """Measures the drift between two clocks from the level of the queue between them.
 
-Devices take and deliver whole blocks, so a queue's level looks constant for minutes and then jumps by a block: only a
+Devices take and deliver whole blocks, so a queue's level seems constant for minutes and then jumps by a block: only a
 slow loop sees through that. Time is counted in steps of one frame.
 """
 

@@ -1,4 +1,4 @@
-"""Devices that can be plugged and unplugged, over a stand-in for PortAudio as it is on Windows, without a sound server."""
+"""Devices that can be plugged and unplugged, over a stand-in for PortAudio as on Windows, without a sound server."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from app.audio.devices import portaudio_library
-
 BLOCK = 480
+
+INVALID_CHANNELS, INVALID_RATE = -9998, -9997
+"""Error codes of portaudio.h."""
 
 
 class PortAudioError(Exception):
@@ -26,9 +27,9 @@ def accept_only(rate: int, channels: int) -> Callable[[dict], Exception | None]:
 
     def refuse(options: dict) -> Exception | None:
         if options["samplerate"] != rate:
-            return PortAudioError("Invalid sample rate", portaudio_library.INVALID_RATE)
+            return PortAudioError("Invalid sample rate", INVALID_RATE)
         if options["channels"] != channels:
-            return PortAudioError("Invalid number of channels", portaudio_library.INVALID_CHANNELS)
+            return PortAudioError("Invalid number of channels", INVALID_CHANNELS)
         return None
 
     return refuse

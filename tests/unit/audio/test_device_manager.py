@@ -280,5 +280,5 @@ def test_com_is_never_uninitialised(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "begin" in calls and "end" not in calls
     del calls[:]
     with pytest.raises(DeviceError):
-        Microphone(None).__enter__()  # also one that is opened by itself, on whatever thread
+        Microphone(None).__enter__()  # also if it is opened without a manager, on any thread
     assert "begin" in calls and "end" not in calls

@@ -50,7 +50,7 @@ def test_late_block_keeps_the_alignment() -> None:
         tap.play({20: 7, 21: 9}.get(n, 8))
         seen.append(float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES)
     assert aligner.alignments == 1
-    # (soxr takes 0.015 % off the loudness at variable rates, and this tap's places with it.)
+    # (The resampler's gain is not exactly 1, and the values of this tap are positions.)
     assert np.ptp(seen[5:20]) < 10 and abs(seen[30] - seen[19]) < 10
 
 
@@ -65,9 +65,9 @@ def test_drifting_clock_is_followed_without_delay_or_gap(ppm: float) -> None:
         behind.append(aligner._level())
     assert aligner.alignments == 1
     settled = np.array(behind[frames(300) :]) / SAMPLE_RATE
-    # A block that the slow clock gives later may be missed for 5 ms of one frame.
+    # A block that the slow clock delivers later may be missing for 5 ms of one frame.
     assert settled.min() > -0.005 and settled.mean() < 0.03
-    # What ran dry has set the loop back: it is still on its way after twelve minutes.
+    # An empty queue has set the loop back: it has not settled after twelve minutes.
     assert aligner.drift_ppm == pytest.approx(ppm, rel=0.25)
 
 

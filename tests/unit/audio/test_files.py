@@ -28,15 +28,15 @@ def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) ->
 
 
 def frames(source: AudioSource) -> list[np.ndarray]:
-    heard = []
+    out = []
     with source:
         while True:
             try:
                 frame = source.read_frame(0.0)
             except EndOfAudio:
-                return heard
+                return out
             assert frame is not None and frame.shape == (FRAME_SAMPLES,) and frame.dtype == np.float32
-            heard.append(frame)
+            out.append(frame)
 
 
 def read_all(path: Path, **options) -> np.ndarray:
@@ -78,7 +78,7 @@ class TestFileSource:
         out = read_all(path)
         length = round(count * SAMPLE_RATE / rate + 1e-9)
         assert out.size == -(-length // FRAME_SAMPLES) * FRAME_SAMPLES
-        # The level lasts to the last sample, where the silence beyond pulls at it.
+        # The level lasts to the last samples, which the silence after them attenuates.
         assert np.abs(out[:length]).min() > 0.1
         assert not out[length:].any()
 

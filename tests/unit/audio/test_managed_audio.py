@@ -75,7 +75,7 @@ def test_lost_loudspeaker_ends_a_pause(rig: AudioRig) -> None:
         wait_until(lambda: sink.loudspeaker not in (None, old) and sink.ready)
         where = sink.playback()
         assert (where.played, where.queued, where.flushed) == (played, 0, 48_000 - played)
-        sink.write(np.ones(4_800, np.float32))  # nothing keeps the next one silent
+        sink.write(np.ones(4_800, np.float32))  # the next one is not paused
         wait_until(lambda: not sink.queued)
         sink.unhush()
         assert sink.played == played + 4_800 and sink.underruns == 0

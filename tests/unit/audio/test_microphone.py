@@ -15,7 +15,7 @@ from app.audio.devices.microphone import Microphone
 from app.audio.io.base import AudioSource
 from app.audio.io.errors import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from tests.unit.audio.fake_sounddevice import BLOCK, FakeSoundDevice, PortAudioError, accept_only, ramp
+from tests.unit.audio.fake_sounddevice import BLOCK, INVALID_RATE, FakeSoundDevice, PortAudioError, accept_only, ramp
 
 ONES = np.ones((BLOCK, 1), np.float32)
 
@@ -176,18 +176,18 @@ def test_device_that_stalls(fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("error", "words", "attempts"),
+    ("code", "words", "attempts"),
     [
-        (PortAudioError("x", portaudio_library.UNAVAILABLE), "in use by another program", [(24_000, 1)]),
+        (portaudio_library.UNAVAILABLE, "in use by another program", [(24_000, 1)]),
         (
-            PortAudioError("Invalid sample rate", portaudio_library.INVALID_RATE),
-            r"couldn't be opened \(Invalid sample rate\)",
+            INVALID_RATE,
+            r"couldn't be opened \(refused\)",
             [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)],
         ),
     ],
 )
-def test_device_that_refuses(fake: FakeSoundDevice, error: Exception, words: str, attempts: list) -> None:
-    fake.refuse = lambda options: error
+def test_device_that_refuses(fake: FakeSoundDevice, code: int, words: str, attempts: list) -> None:
+    fake.refuse = lambda options: PortAudioError("refused", code)
     with pytest.raises(DeviceError, match=words):
         Microphone().__enter__()
     assert fake.attempts == attempts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.audio.devices.edge import MutedSource
+from app.audio.devices.duplex import MutedSource
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing

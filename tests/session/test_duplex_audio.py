@@ -1,4 +1,4 @@
-"""What a talk does when its devices come, go, echo and are muted; the edge itself is scripted here."""
+"""A session whose devices come, go, echo and are muted, over scripted full-duplex audio."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ GONE = DeviceNotice("loudspeaker", "lost", "", "The loudspeaker “Headphones”
 BACK = DeviceNotice("loudspeaker", "back", "Headphones", "The loudspeaker “Headphones” is back.")
 
 
-class Mouth:
-    """A source that hears a voice all the time, so that muting it shows."""
+class MutableSource:
+    """A source that delivers zeros while the test says so."""
 
-    name = "mouth"
+    name = "microphone"
     overruns = backlog = 0
 
-    def __init__(self, inner: AudioSource, edge: ScriptedEdge) -> None:
-        self._inner, self._edge = inner, edge
+    def __init__(self, inner: AudioSource, duplex: ScriptedDuplexAudio) -> None:
+        self._inner, self._duplex = inner, duplex
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         frame = self._inner.read_frame(timeout)
-        return np.zeros_like(frame) if self._edge.zeros and frame is not None else frame
+        return np.zeros_like(frame) if self._duplex.zeros and frame is not None else frame
 
     def drop_to_newest(self) -> int:
         return 0
 
-    def __enter__(self) -> Mouth:
+    def __enter__(self) -> MutableSource:
         return self
 
     def __exit__(self, *exc: object) -> None:
         return None
 
 
-class ScriptedEdge:
-    """Loses its loudspeaker from `gone` to `back` (seconds), and tells; the rest is set by the test."""
+class ScriptedDuplexAudio:
+    """Loses its loudspeaker from `gone` to `back` (seconds), and reports it; the test sets the rest."""
 
     def __init__(self, source: AudioSource, sink: LoopSpeaker, gone: float = 1e9, back: float = 1e9) -> None:
-        self.source: AudioSource = Mouth(source, self)
+        self.source: AudioSource = MutableSource(source, self)
         self.sink = sink
         self.muted = False
         self.zeros = False
         self.state = SoundHealth()
         self.calls: list[object] = []
         self._gone, self._back = gone, back
-        self._told = 0
+        self._reported = 0
         self._lost = False
 
     @property
@@ -65,14 +65,14 @@ class ScriptedEdge:
         now = asyncio.get_running_loop().time()
         away = self._gone <= now < self._back
         if away and not self._lost:
-            self.sink.flush()  # what it had not played went with it
+            self.sink.flush()  # samples not played go with it
         self._lost = away
         return not away
 
     def notices(self) -> list[DeviceNotice]:
         now = asyncio.get_running_loop().time()
-        due = [notice for at, notice in ((self._gone, GONE), (self._back, BACK)) if at <= now][self._told :]
-        self._told += len(due)
+        due = [notice for at, notice in ((self._gone, GONE), (self._back, BACK)) if at <= now][self._reported :]
+        self._reported += len(due)
         return due
 
     def health(self) -> SoundHealth:
@@ -90,10 +90,14 @@ def reply(request: ChatRequest) -> ScriptedAnswer:
 
 
 def talk_with(
-    made: list[ScriptedEdge], *, seconds: float = 20.0, during: Callable[[Session], None] | None = None, **times: float
+    made: list[ScriptedDuplexAudio],
+    *,
+    seconds: float = 20.0,
+    during: Callable[[Session], None] | None = None,
+    **times: float,
 ) -> Talk:
-    def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedEdge:
-        made.append(ScriptedEdge(source, sink, **times))
+    def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedDuplexAudio:
+        made.append(ScriptedDuplexAudio(source, sink, **times))
         return made[0]
 
     return simulate(QUESTION, reply, seconds=seconds, edge=edge, during=during)
@@ -106,11 +110,11 @@ def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], N
     return during
 
 
-def seconds_heard(talk: Talk) -> float:
+def seconds_played(talk: Talk) -> float:
     return sum(np.count_nonzero(samples) for _, samples in talk.speaker.heard) / SAMPLE_RATE
 
 
-def test_an_answer_waits_for_its_loudspeaker_and_is_said_whole() -> None:
+def test_answer_waits_for_its_loudspeaker_and_is_complete() -> None:
     talk = talk_with([], gone=5.03, back=8.0)
     [first, second] = talk.of(e.DeviceChanged)
     assert (first.change, first.sentence) == ("lost", GONE.sentence)
@@ -120,33 +124,33 @@ def test_an_answer_waits_for_its_loudspeaker_and_is_said_whole() -> None:
     assert talk.transcript.turns[-1].text == ANSWER
     [ended] = talk.of(e.AssistantEnded)
     assert not ended.interrupted
-    # What went with the loudspeaker, unplayed, was said again: no less was heard than in one go.
+    # Samples lost with the loudspeaker are said again: no less is played than without the loss.
     assert talk.speaker.flushed > 900
-    assert seconds_heard(talk) >= seconds_heard(talk_with([]))
+    assert seconds_played(talk) >= seconds_played(talk_with([]))
 
 
-def test_a_loudspeaker_that_takes_a_second_of_sound_with_it_has_it_said_again() -> None:
-    """One that stalls is found out late: what was written meanwhile was never heard."""
+def test_a_second_of_sound_lost_in_a_stalled_loudspeaker_is_said_again() -> None:
+    """A stall is noticed late: what was written in the meantime was never played."""
 
-    class Stalling(ScriptedEdge):
+    class Stalling(ScriptedDuplexAudio):
         def __init__(self, source: AudioSource, sink: LoopSpeaker) -> None:
             super().__init__(source, sink, gone=6.03, back=6.5)
-            begin = sink.write
+            original = sink.write
 
             def write(samples: np.ndarray) -> None:
-                begin(samples)
+                original(samples)
                 if 5.0 <= asyncio.get_running_loop().time() < 6.03:
-                    sink._dry_at += FRAME_SECONDS  # nothing of it is played
+                    sink._dry_at += FRAME_SECONDS  # none of it is played
 
             sink.write = write  # type: ignore[method-assign]
 
     talk = simulate(QUESTION, reply, edge=Stalling)
     assert talk.speaker.flushed > SAMPLE_RATE // 2
     assert talk.said(1) == ANSWER
-    assert seconds_heard(talk) >= seconds_heard(talk_with([]))
+    assert seconds_played(talk) >= seconds_played(talk_with([]))
 
 
-def test_what_was_asked_while_there_was_no_loudspeaker_is_answered_when_there_is_one() -> None:
+def test_question_without_a_loudspeaker_is_answered_when_there_is_one() -> None:
     talk = talk_with([], gone=2.0, back=8.0)
     assert talk.of(e.TranscriptFinal)[0].text == "What is the capital of France?"
     [started] = talk.of(e.AssistantStarted)
@@ -154,8 +158,8 @@ def test_what_was_asked_while_there_was_no_loudspeaker_is_answered_when_there_is
     assert talk.said(1) == ANSWER
 
 
-def test_muted_is_told_when_the_frames_are_silent_and_not_before() -> None:
-    made: list[ScriptedEdge] = []
+def test_mute_is_reported_once_the_frames_are_silent() -> None:
+    made: list[ScriptedDuplexAudio] = []
 
     def mute(session: Session) -> None:
         session.change(muted=True)
@@ -168,18 +172,18 @@ def test_muted_is_told_when_the_frames_are_silent_and_not_before() -> None:
     assert not unmuted.muted and 8.0 <= unmuted.at <= 8.2
 
 
-def test_remaining_echo_is_said_once_with_what_to_do_and_only_in_full_duplex() -> None:
-    def remains(made: list[ScriptedEdge]) -> Callable[[Session], None]:
+def test_remaining_echo_is_reported_once_and_only_in_full_duplex() -> None:
+    def remains(made: list[ScriptedDuplexAudio]) -> Callable[[Session], None]:
         return at(4.0, lambda _: setattr(made[0], "state", SoundHealth(erle_db=4.0, echo_remains=True)))
 
-    made: list[ScriptedEdge] = []
+    made: list[ScriptedDuplexAudio] = []
     talk = talk_with(made, seconds=60, during=remains(made))
-    [told] = [event for event in talk.of(e.Failure) if event.about == "echo"]
-    assert not told.fatal and "headphones" in told.sentence and 4.0 <= told.at <= 5.2
+    [failure] = [event for event in talk.of(e.Failure) if event.about == "echo"]
+    assert not failure.fatal and "headphones" in failure.sentence and 4.0 <= failure.at <= 5.2
     measured = talk.of(e.SoundMeasured)
     assert len(measured) >= 55 and measured[-1].erle_db == 4.0 and measured[-1].echo_remains
 
-    held: list[ScriptedEdge] = []
+    held: list[ScriptedDuplexAudio] = []
 
     def with_button(session: Session) -> None:
         session.change(duplex=False)
@@ -190,8 +194,8 @@ def test_remaining_echo_is_said_once_with_what_to_do_and_only_in_full_duplex() -
     assert not [event for event in talk.of(e.Failure) if event.about == "echo"]
 
 
-def test_devices_and_processing_reach_the_edge() -> None:
-    made: list[ScriptedEdge] = []
+def test_devices_and_processing_are_passed_on() -> None:
+    made: list[ScriptedDuplexAudio] = []
 
     def change(session: Session) -> None:
         session.change(microphone="Headset", loudspeaker="")
