@@ -27,7 +27,7 @@ from app.gui.bench.dense_talk import dense_talk, many_turns
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.window import MainWindow, WindowChoices
-from app.gui.timeline.view import TICK_MS
+from app.gui.timeline.plot import TICK_MS
 from app.gui.widgets.session_time import ManualClock
 from app.gui.widgets.theme import apply_theme
 from app.platform.hardware import resident_bytes
