@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
@@ -94,6 +94,20 @@ def test_dragging_scrolls_back_and_pauses(full: Shown) -> None:
     assert not view.range.following and pane.follow_button.text() == "Follow"
     assert right - view.range.right == pytest.approx(180 / view.frame.scale, rel=0.2)
     assert view.range.seconds == pytest.approx(USUAL_SECONDS)
+
+
+def test_dragging_with_the_right_button_zooms_about_its_place(full: Shown) -> None:
+    _, view, _ = full
+    view.pause()
+    start = spot(view, 20.0, lane(view, "oracle"))
+    QTest.mousePress(view, Qt.MouseButton.RightButton, pos=start)
+    move = QPointF(start + QPoint(30, 0))
+    keys = Qt.KeyboardModifier.NoModifier
+    event = QMouseEvent(QEvent.Type.MouseMove, move, move, Qt.MouseButton.NoButton, Qt.MouseButton.RightButton, keys)
+    QApplication.sendEvent(view, event)
+    QTest.mouseRelease(view, Qt.MouseButton.RightButton, pos=move.toPoint())
+    assert view.range.seconds == pytest.approx(USUAL_SECONDS / 1.02**30)
+    assert spot(view, 20.0, 0).x() == pytest.approx(start.x(), abs=1)
 
 
 def wheel(view: TimelineView, notches: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
