@@ -19,7 +19,7 @@ from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.view import TICK_MS
+from app.gui.timeline.plot import TICK_MS
 from app.gui.widgets.find_bar import FindBar
 from app.gui.widgets.session_time import ManualClock
 from app.platform.hardware import resident_bytes

@@ -1,7 +1,8 @@
 """The tandem timeline: what both sides, the back-ends and the front-end did, second by second.
 
 - `pane.py`: the pane: heading, legend, buttons, and the plot.
-- `view.py`: the plot as a widget: mouse, keyboard, readout, timer.
+- `view.py`: the plot with its mouse, keyboard and readout.
+- `plot.py`: the plot without them: follows the talk on a timer, and paints.
 - `view_range.py`: which seconds are in view.
 - `picture.py`: paints what is in view: names, lanes, live edge, cursor.
 - `tiles.py`: caches the painted lanes.

@@ -24,6 +24,10 @@ class TimelineWords(QObject):
             "trouble": self.tr("Trouble"),
         }[lane]
 
+    def title(self) -> str:
+        """The title of a saved image."""
+        return self.tr("KAME's timeline")
+
     def interrupted(self) -> str:
         """The label of an answer that the user cut short."""
         return self.tr("interrupted")

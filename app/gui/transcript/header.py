@@ -14,7 +14,7 @@ SERVER_PREFIX = "mcp:"
 
 
 class TranscriptHeader(QWidget):
-    """Shows the title, and those settings of the conversation that differ from the usual ones. `new`: a button to add."""
+    """Shows the title, and the settings that differ from the usual ones. `new`: a button to add."""
 
     style_wanted = Signal()
 

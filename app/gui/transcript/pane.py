@@ -21,7 +21,7 @@ from app.gui.widgets.formats import backend_words
 
 
 class TranscriptPane(QWidget):
-    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: a button for the header."""
+    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: a header button."""
 
     play_wanted = Signal(object)
     """The user has chosen to hear this `Turn` again."""
