@@ -192,7 +192,7 @@ class CascadeFrontEnd:
         sounding = self.speaking
         if sounding:
             self._mark("interrupted")
-        self._has_floor = self._held = self._started = self._unanswered = False
+        self._has_floor = self._held = self._started = self._unanswered = self._answer.audible = False
         self._playback.clear()
         return sounding
 
