@@ -192,7 +192,7 @@ class CascadeFrontEnd:
         sounding = self.speaking
         if sounding:
             self._mark("interrupted")
-        self._has_floor = self._held = self._started = self._unanswered = False
+        self._has_floor = self._held = self._started = self._unanswered = self._answer.audible = False
         self._playback.clear()
         return sounding
 
@@ -227,7 +227,10 @@ class CascadeFrontEnd:
         choice = self._prepared(broke_off) or self._chooser.next_clause(answer)
         if choice is None:
             if self._chooser.exhausted(answer):
-                self._end_answer()
+                if self._started:
+                    self._mark("ended")
+                self._unanswered = not answer.audible
+                self._has_floor = self._started = False
             return False
         clip = self._ahead.request(choice)
         if not clip.done():
@@ -264,12 +267,6 @@ class CascadeFrontEnd:
             self._revisions.get(choice.revision), self._answer
         )
         return choice if starts else None
-
-    def _end_answer(self) -> None:
-        if self._started:
-            self._mark("ended")
-        self._unanswered = not self._answer.audible
-        self._has_floor = self._started = False
 
     def _start_opening(self) -> bool:
         """Starts an opening once the silence would grow too long and nothing of the answer can be heard."""

@@ -81,8 +81,7 @@ class ClauseChooser:
 
     def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
         """The clause to synthesise now, to be said after the words `unsaid` of the current clause."""
-        candidates = self._candidates(answer, early=not answer.audible and self.answer_mode == "thinking")
-        return self._choose(answer, [*answer.words, *unsaid], candidates)
+        return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
 
     def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
         """The clause to synthesise while the user still talks: an answer may begin with it."""
@@ -90,14 +89,9 @@ class ClauseChooser:
         if newest is None:
             return None
         # The user may be going on with a turn that was answered too early: then what was said stays.
-        answer = SpokenAnswer(TakeFloor(newest.turn), before.given if newest.turn == before.turn else [])
-        thinking = self.answer_mode == "thinking"
-        fitting = [
-            revision
-            for revision in self._revisions.of_turn(newest.turn)
-            if fold(revision.text) and (revision.may_stay if thinking else revision.complete)
-        ]
-        return self._choose(answer, answer.words, fitting[-1:])
+        given = before.given if newest.turn == before.turn else []
+        answer = SpokenAnswer(before.ended, given, audible=before.audible)
+        return self._choose(answer, answer.words, self._candidates(answer, early=True, turn=newest.turn))
 
     def cutting_clause(self, answer: SpokenAnswer, current: ClauseChoice) -> ClauseChoice | None:
         """The clause that `current` is broken off for: the user has chosen its back-end since, and it disagrees."""
@@ -116,14 +110,15 @@ class ClauseChooser:
         asked = self._revisions.of_turn(answer.turn)
         return bool(asked) and asked[-1].done and asked[-1].complete
 
-    def _candidates(self, answer: SpokenAnswer, *, early: bool = False) -> list[Revision]:
+    def _candidates(self, answer: SpokenAnswer, *, early: bool = False, turn: int | None = None) -> list[Revision]:
         """The revisions to choose from, best first: the newest with words, then the one in use.
 
-        `early`: also those that may only be spoken later.
+        `early`: also those that an answer may start with later. `turn`: theirs, if it is not the answered one.
         """
+        early = early and not answer.audible and self.answer_mode == "thinking"
         fitting = [
             revision
-            for revision in self._revisions.of_turn(answer.turn)
+            for revision in self._revisions.of_turn(answer.turn if turn is None else turn)
             if fold(revision.text) and ((early and revision.may_stay) or self.may_speak(revision, answer))
         ]
         if not fitting:

@@ -1,4 +1,4 @@
-"""What the ears make of sound, with the real detector and recogniser: a small part of `bench hearing`, and noise."""
+"""Speech recognition with the real detector and recogniser: a small part of `bench hearing`, and noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mending: what was said isn't said again, what contradicts it is bridged."""
+"""Corrections: what was said isn't said again, and a disagreement is bridged."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ SENTENCES = st.lists(
 def test_whatever_is_joined_each_stretch_is_whole_sentences_of_one_answer(
     older: list[str], newer: list[str], data: st.DataObject
 ) -> None:
-    """The older answer is left at any of its clauses' ends, and what is heard is looked at."""
+    """The older answer is left at the end of any of its clauses."""
     begun = split_clauses(" ".join(older), complete=True)
     said = " ".join(begun[: data.draw(st.integers(1, len(begun)))])
     clauses = split_clauses(" ".join(newer), complete=True)

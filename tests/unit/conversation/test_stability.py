@@ -1,4 +1,4 @@
-"""What may be spoken of an answer that was asked for before the turn was over; and what was meant by one."""
+"""Which revisions may be spoken before the turn is over, and what the back-end is told of an answer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
 
 
 def told(*said: tuple[str, int], interrupted: bool = False) -> tuple[str, str]:
-    """What is shown of an answer that was heard so, and what a brain is told of it."""
+    """What is shown of an answer that was spoken so, and what the back-end is told of it."""
     transcript = Transcript()
     answers = {1: " It is Bergen. It is old.", 2: " It is Oslo, in the south. It lies by the sea. It is new."}
     transcript.apply(e.TranscriptFinal(1.0, 1, "What is it?", 1.0))

@@ -1,4 +1,4 @@
-"""Moonshine's child process, over a small library that stands where Moonshine's own lies."""
+"""Moonshine's child process, over a small library in place of Moonshine's own."""
 
 from __future__ import annotations
 

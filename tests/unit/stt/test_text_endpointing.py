@@ -1,4 +1,4 @@
-"""Whether words make a whole turn: how they are put to the language model, and what is made of its answer."""
+"""Endpointing by words: the form in which the language model gets them, and the probability that follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The voice speaks wherever it is installed, also below a folder that bears a name in another script."""
+"""Piper speaks wherever it is installed, also in a folder with a name in another script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which voice speaks, and what is said when there is none; Piper's real voice at another rate and volume."""
+"""Which voice is chosen, the sentences when there is none, and Piper's real voice at another rate and volume."""
 
 from __future__ import annotations
 
