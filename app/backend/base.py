@@ -157,8 +157,16 @@ class Backend(Protocol):
     """A language model that answers requests. `name` and `model` are shown to the user."""
 
     name: str
-    model: str
-    traits: Traits
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        ...
+
+    @property
+    def traits(self) -> Traits:
+        """What it can take, and how it is to be asked."""
+        ...
 
     async def open(self) -> None:
         """Makes the back-end ready (starts a child process, finds the model). Raises BackendError."""

@@ -409,6 +409,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.devices.loudspeaker import Loudspeaker
     from app.audio.devices.microphone import Microphone
     from app.audio.echo.store import EchoStore
+    from app.audio.io.base import AudioSink, AudioSource
     from app.audio.io.files import FileSink, FileSource
     from app.services import backends
 
@@ -417,12 +418,12 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     edge = None
     if args.input or args.output:
         # One side is a file: nothing of what is played comes back.
-        source = (
+        source: AudioSource = (
             FileSource(args.input, realtime=args.realtime or not args.output)
             if args.input
             else Microphone(args.microphone or None)
         )
-        sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
+        sink: AudioSink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
     else:
         processing = Processing(not args.no_echo_cancellation, args.noise_suppression, args.auto_gain)
         edge = DeviceEdge(args.microphone, args.loudspeaker, processing, echoes=EchoStore(echoes_path()))

@@ -27,9 +27,9 @@ class FrameThread:
         self,
         stepper: FrameStepper,
         source: AudioSource,
-        deliver: Callable[[StepMessage], None],
-        failed: Callable[[str], None],
-        over: Callable[[], None],
+        deliver: Callable[[StepMessage], object],
+        failed: Callable[[str], object],
+        over: Callable[[], object],
         *,
         now: Callable[[], float],
     ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from functools import partial
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,7 +60,7 @@ class Recorder:
 
     def __exit__(self, *exc: object) -> None:
         for samples in self._delayed:
-            self._queue.put(lambda samples=samples: self._assistant.write(samples))
+            self._queue.put(partial(self._assistant.write, samples))
         self._queue.put(None)
         self._thread.join()
         for close in (

@@ -44,7 +44,10 @@ class _Change(Generic[_Key, _T]):
         failed: Callable[[_Key, Exception], None],
     ) -> None:
         self.has = self.wanted = has
-        self._load, self._take, self._leave, self._failed = load, take, leave, failed
+        self._load = load
+        self._take = take
+        self._leave = leave
+        self._failed = failed
         self._task: asyncio.Task[None] | None = None
 
     def want(self, key: _Key) -> None:

@@ -95,13 +95,20 @@ class Decoder(Protocol):
 class Transcriber(Protocol):
     """Streaming speech recognition of one session. A context manager: entering loads, leaving frees."""
 
-    name: str
     on_update: Callable[[TranscriptUpdate], None]
     on_finished: Callable[[int, float, float], None]
     """Called with (turn, probability that it is finished, speech_end) once a pause is judged, and when that changes."""
     on_failure: Callable[[str], None]
-    shed: int
-    """How many passes over the sound were skipped because the last one was still running."""
+
+    @property
+    def name(self) -> str:
+        """The name that the user is shown."""
+        ...
+
+    @property
+    def shed(self) -> int:
+        """How many passes over the sound were skipped because the last one was still running."""
+        ...
 
     @property
     def busy(self) -> bool:

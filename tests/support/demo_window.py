@@ -19,6 +19,7 @@ from qasync import QEventLoop
 from app import main as compose
 from app.audio.devices import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
+from app.demo.service import DemoService
 from app.gui.demo.controller import DemoController
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.state.background_tasks import BackgroundTasks

@@ -22,7 +22,7 @@ from app.gui.state.session_manager import SessionManager
 from app.platform.atomic_files import write_json
 from app.session.errors import UserError
 
-Found = tuple[tuple[DemoBackend, ...], tuple[DemoFrontEnd, ...], object]
+Found = tuple[tuple[DemoBackend, ...], tuple[DemoFrontEnd, ...], tuple[DemoQuestion, ...]]
 """What can take part."""
 
 _LOOKING = "look what can take part in the demo"

@@ -78,7 +78,7 @@ class TalkKeys(QObject):
         else:
             order.answer(self.tr("No talk is running. Start a new one in KAME's window."))
 
-    def hush(self) -> None:
+    def stop_reporting(self) -> None:
         """Hears no hotkey any more, which takes no time; `close` gives them back."""
         self._hotkeys.stop_reporting()
 

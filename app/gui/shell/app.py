@@ -67,6 +67,7 @@ def run_window(
     and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
+    assert isinstance(app, QApplication)
     QCoreApplication.setApplicationName(APP_NAME)
     QApplication.setApplicationDisplayName("KAME")
     QApplication.setDesktopFileName(APP_ID)
@@ -195,7 +196,7 @@ def _generators_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
     def close(generator: AsyncGenerator[object, None]) -> None:
         if not loop.is_closed():
-            loop.call_soon_threadsafe(lambda: loop.create_task(generator.aclose()))  # type: ignore[arg-type]
+            loop.call_soon_threadsafe(lambda: loop.create_task(generator.aclose()))
 
     before = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(finalizer=close)

@@ -227,8 +227,10 @@ class MainWindow(QMainWindow):
             self.setTabOrder(one, other)
 
     def _make_room(self) -> None:
-        """No smaller than what stands in it: brains with more fields, or large letters, need more."""
-        needed = self.centralWidget().minimumSizeHint().width()
+        """Keep the window at least as wide as its contents, which grow with the model's fields and the text size."""
+        body = self.centralWidget()
+        assert body is not None
+        needed = body.minimumSizeHint().width()
         if needed > self.minimumWidth():
             self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
 
@@ -256,7 +258,7 @@ class MainWindow(QMainWindow):
         for fetching in filter(None, (self.weights, self.graphics, self.models_controller)):
             await fetching.close()
         self._close_dialogs()
-        self.keys.hush()
+        self.keys.stop_reporting()
         await self.sound.close()
         if self.demo is not None:
             await self.demo.close()
@@ -292,7 +294,7 @@ class MainWindow(QMainWindow):
 
     def set_talk_mode(self, mode: str) -> None:
         """Use the talk button in this way: "hold" or "toggle"."""
-        self.push.set_mode(mode)
+        self.push.set_mode("toggle" if mode == "toggle" else "hold")
         self.state.set_toggles(mode == "toggle")
 
     # -- Qt's own events

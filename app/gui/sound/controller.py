@@ -243,7 +243,7 @@ class SoundController(QObject):
     def apply(self, event: e.DeviceChanged | e.SoundMeasured) -> None:
         """Shows what the edge tells."""
         if isinstance(event, e.DeviceChanged):
-            level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
+            level: Level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
             self._messages.say(event.sentence, topic=event.kind, level=level)
             self._news[event.kind].stop()
             if shown_ms := self.news_ms.get(event.change):
