@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.audio.io.base import AudioSink, AudioSource, SoundEdge
+from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.conversation.endpointing import PauseLengths
@@ -114,7 +114,7 @@ def session(
     end_with_input: bool = True,
     backend: Backend | None = None,
     made_frontend: FrontEnd | None = None,
-    edge: SoundEdge | None = None,
+    edge: DuplexAudio | None = None,
     remember_seconds: float = 0.0,
 ) -> Session:
     """A session of `choice` between `source` and `sink`, to be entered on the running loop.
@@ -172,7 +172,7 @@ def session(
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
     """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
-    from app.audio.devices.duplex import DeviceEdge
+    from app.audio.devices.duplex import DeviceDuplexAudio
     from app.audio.echo.store import EchoStore
 
     try:
@@ -181,7 +181,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         voice = await asyncio.to_thread(frontend, choice)
         if voice.needs:
             progress(f"the ears, the voice and the brain are loading. {voice.needs}")
-        edge = DeviceEdge(
+        edge = DeviceDuplexAudio(
             choice.microphone,
             choice.loudspeaker,
             choice.processing,
@@ -270,7 +270,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     """
     import sys
 
-    from app.audio.devices.list_process import list_now
+    from app.audio.devices.list_process import list_current_devices
     from app.audio.devices.watch import DeviceWatch
     from app.diagnostics.logs import log_folder, start_logging
     from app.diagnostics.report import Diagnostics
@@ -291,7 +291,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     report = StartReport(report_start) if report_start is not None else None
 
     def devices() -> tuple[list[str], list[str]]:
-        found = list_now()
+        found = list_current_devices()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
     service, graphics = BackendService(), GraphicsService()

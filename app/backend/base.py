@@ -21,7 +21,7 @@ FaultKind = Literal[
 server), `request` (refused in every form), `content` (a filter), `empty` (no words), `network` (no connection),
 `timeout`, `server` (an error of the server's own), `broken` (the answer broke off or could not be read)."""
 
-MENDABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
+USER_FIXABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
 """Faults that the user may fix in the settings of a back-end's key and connection."""
 
 
@@ -55,7 +55,7 @@ class ToolCallMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolMessage:
     """In a request: the result of the tool call `id`."""
 
     id: str
@@ -97,7 +97,7 @@ class ToolEnded:
 StreamItem = str | ToolCall | Usage | ToolStarted | ToolEnded
 """An item of an answer's stream. Readers ignore the types that they have no use for."""
 
-Message = ChatMessage | ToolCallMessage | ToolAnswer
+Message = ChatMessage | ToolCallMessage | ToolMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.backend.attempts import MORE_ROOM
-from app.backend.base import ChatRequest, Message, ToolAnswer, ToolCallMessage
+from app.backend.base import ChatRequest, Message, ToolCallMessage, ToolMessage
 from app.conversation.prompt import ChatMessage
 
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
@@ -111,7 +111,7 @@ class Dialect:
                             for c in calls
                         ],
                     }
-                case ToolAnswer(id, _, text):
+                case ToolMessage(id, _, text):
                     yield {"role": "tool", "tool_call_id": id, "content": text}
 
 

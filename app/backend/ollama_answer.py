@@ -14,9 +14,9 @@ from app.backend.base import (
     ChatRequest,
     Message,
     StreamItem,
-    ToolAnswer,
     ToolCall,
     ToolCallMessage,
+    ToolMessage,
     Usage,
 )
 from app.backend.dialect import tool_schemas
@@ -110,7 +110,7 @@ def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
                     "content": content,
                     "tool_calls": [{"function": {"name": c.name, "arguments": _object(c.arguments)}} for c in calls],
                 }
-            case ToolAnswer(_, name, text):
+            case ToolMessage(_, name, text):
                 yield {"role": "tool", "tool_name": name, "content": text}
 
 

@@ -16,10 +16,10 @@ from app.backend.base import (
     Backend,
     ChatRequest,
     StreamItem,
-    ToolAnswer,
     ToolCall,
     ToolCallMessage,
     ToolEnded,
+    ToolMessage,
     ToolStarted,
 )
 from app.tools.base import ToolResult, ToolSpec
@@ -96,7 +96,7 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
             await asyncio.wait(tasks)
         for result in results:
             yield ToolEnded(result.name, result.ok, result.text, result.seconds)
-        answers = tuple(ToolAnswer(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
+        answers = tuple(ToolMessage(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
             request = replace(request, tools=())  # it has to answer with what it has

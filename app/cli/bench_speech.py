@@ -23,9 +23,9 @@ def _add_hearing(parser: argparse.ArgumentParser) -> None:
 
 
 def _hearing(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.evaluation.live_recognition import run_hearing
+    from app.evaluation.live_recognition import run_live_recognition
 
-    return run_hearing(
+    return run_live_recognition(
         args.recordings,
         part=args.part,
         peak=args.peak,

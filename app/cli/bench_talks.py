@@ -103,9 +103,9 @@ def _add_turns(parser: argparse.ArgumentParser) -> None:
 
 
 def _turns(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.evaluation.endpointing import run_turns
+    from app.evaluation.endpointing import run_endpointing
 
-    return run_turns(
+    return run_endpointing(
         cases=args.cases, part=args.part, recordings=args.recordings, people_in=args.people, progress=progress
     )
 

@@ -405,7 +405,7 @@ class TalkReport:
 
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
-    from app.audio.devices.duplex import DeviceEdge
+    from app.audio.devices.duplex import DeviceDuplexAudio
     from app.audio.devices.loudspeaker import Loudspeaker
     from app.audio.devices.microphone import Microphone
     from app.audio.echo.store import EchoStore
@@ -426,7 +426,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         sink: AudioSink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
     else:
         processing = Processing(not args.no_echo_cancellation, args.noise_suppression, args.auto_gain)
-        edge = DeviceEdge(args.microphone, args.loudspeaker, processing, echoes=EchoStore(echoes_path()))
+        edge = DeviceDuplexAudio(args.microphone, args.loudspeaker, processing, echoes=EchoStore(echoes_path()))
         source, sink = edge.source, edge.sink
     paced = args.realtime or not (args.input and args.output)
     choice = SessionChoice(

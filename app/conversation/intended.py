@@ -19,7 +19,7 @@ ENOUGH_WORDS = 4
 _SENTENCE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*(?=\s+[^a-z]|$)")
 
 
-def meant_by(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH) -> str:
+def intended_answer(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH) -> str:
     """Returns the spoken form of `answer`, which is in the language `code`, up to the end of the sentence in which
     `heard` ends, or all of it if it was played `whole`. Empty if `heard` is not from this answer.
     """

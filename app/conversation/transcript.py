@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.intended import meant_by
+from app.conversation.intended import intended_answer
 from app.conversation.revisions import Revision, RevisionLog
 
 
@@ -26,7 +26,7 @@ class Part:
     def meant(self, whole: bool) -> str:
         """What the heard words stand for in the answer."""
         language = "en" if self.revision is None else self.revision.language
-        return meant_by(self.answer, self.heard, whole=whole, code=language)
+        return intended_answer(self.answer, self.heard, whole=whole, code=language)
 
 
 @dataclass(slots=True)

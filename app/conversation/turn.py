@@ -89,7 +89,7 @@ class TurnTracker:
         """The turn's words if those known so far reach up to the end of the voice; else empty."""
         return self._words if self._words_until >= self._last_voice - COVERED_SECONDS else ""
 
-    def would_go_on(self, at: float) -> bool:
+    def would_resume(self, at: float) -> bool:
         """Whether a voice at `at` resumes the turn that has just ended."""
         return at - self._ended_turn_voice <= self.settings.reopen_seconds
 
@@ -179,7 +179,7 @@ class TurnTracker:
         if self._waits_for_silence:
             self._waits_for_silence = self._run.silence < TYPED_SILENCE_SECONDS
             return
-        goes_on = self.would_go_on(at)
+        goes_on = self.would_resume(at)
         # A user who was answered a moment ago may well go on: that takes less evidence than an interruption.
         if not (self._run.interrupts if assistant_speaks and not goes_on else self._run.begins):
             return

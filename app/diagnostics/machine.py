@@ -212,11 +212,11 @@ def probe_disk() -> int:
 
 def probe_sound() -> Sound:
     """Lists microphones and loudspeakers, the system's default first."""
-    from app.audio.devices.list_process import list_now
+    from app.audio.devices.list_process import list_current_devices
     from app.audio.io.errors import AudioError
 
     try:
-        devices = list_now()
+        devices = list_current_devices()
     except AudioError as error:
         return Sound(trouble=str(error))
     inputs = sorted((d for d in devices if d.inputs), key=lambda d: not d.is_default_input)

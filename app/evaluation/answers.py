@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.audio.devices.loudspeaker import CUSHION_SECONDS
+from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.judged_answers import JudgedAnswer, judge
@@ -188,7 +188,7 @@ async def run_answers(
                     end = began + one.question.end
                     await until_answered(talk, events, end, SETTLE_SECONDS)
                     result.failures += [x.sentence for x in events if isinstance(x, e.Failure)]
-                    group.append(judge(one.question.text, one.answers, events, end, CUSHION_SECONDS))
+                    group.append(judge(one.question.text, one.answers, events, end, PREBUFFER_SECONDS))
                     sound = talk.sound_of("assistant", end, talk.clock()) if back is not None else None
                     if back is not None and sound is not None and group[-1].said:
                         said = fold(f"{group[-1].opening} {group[-1].said}")

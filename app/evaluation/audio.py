@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from app.audio.devices.duplex import DeviceEdge
+from app.audio.devices.duplex import DeviceDuplexAudio
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller
@@ -150,11 +150,11 @@ def run_audio(
         result = AudioResult(source.name, sink.name, stated=(source.latency + sink.latency) * 1000)
         _measure_devices(source, sink, max(5, rounds // 4), result)
     progress("round trips")
-    edge = DeviceEdge(microphone, loudspeaker, Processing(echo=False))
+    edge = DeviceDuplexAudio(microphone, loudspeaker, Processing(echo=False))
     with edge.sink as out, edge.source as source:
         _go_round(source, out, rounds, result)
         health = edge.health()
-        result.underruns, result.cushion = health.underruns, edge.cushion_seconds * 1000
+        result.underruns, result.cushion = health.underruns, edge.prebuffer_seconds * 1000
     result.canceller = canceller_delay()
     return result
 

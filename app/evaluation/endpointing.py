@@ -50,7 +50,7 @@ def follow(
     return Outcome(case, tuple(cuts), delay, words, reason)
 
 
-def run_turns(
+def run_endpointing(
     *,
     cases: int = 0,
     part: int = 2,

@@ -13,7 +13,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.audio.devices.loudspeaker import CUSHION_SECONDS
+from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.report import Progress, machine, quantile
@@ -94,7 +94,7 @@ class Follower:
         starts = [x.at for x in self.events if isinstance(x, e.AssistantStarted)]
         after = [at for at in starts if at >= end]
         m.early_starts += len(starts) - len(after[:1])
-        first_sound = after[0] + CUSHION_SECONDS - end if after else None
+        first_sound = after[0] + PREBUFFER_SECONDS - end if after else None
         if first_sound is not None:
             m.first_sound.append(first_sound)
         else:

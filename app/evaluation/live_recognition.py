@@ -66,7 +66,7 @@ def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.pad(whole, (0, -len(whole) % FRAME_SAMPLES))
 
 
-def heard_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
+def recognise_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
     """The final words of each turn in a recording. `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each
     turn's end until it is interrupted.
     """
@@ -77,7 +77,7 @@ def heard_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = Fal
     return tuple(words for _, words in sorted(listener.finals.items()))
 
 
-def run_hearing(
+def run_live_recognition(
     folder: Path,
     *,
     part: int | None = None,
@@ -87,7 +87,7 @@ def run_hearing(
     progress: Progress = no_progress,
 ) -> LiveRecognitionResult:
     """Recognises the recordings in `folder`, or the first `cases` of them if it is not 0. `part`, `peak`: see
-    `load_recordings`; `answers`: see `heard_live`. Raises TranscriberError.
+    `load_recordings`; `answers`: see `recognise_live`. Raises TranscriberError.
     """
     recordings = load_recordings(folder, part=part, peak=peak)[: cases or None]
     if not recordings:
@@ -97,7 +97,7 @@ def run_hearing(
         live = replace(models, decoder=counting)
         for number, recording in enumerate(recordings, 1):
             progress(f"recording {number} of {len(recordings)}")
-            turns = heard_live(recording.samples, live, answers=answers)
+            turns = recognise_live(recording.samples, live, answers=answers)
             result.heard.append(Heard(recording, turns, models.transcribe(recording.samples)))
             result.seconds += len(recording.samples) / SAMPLE_RATE
     result.looks, result.decode_seconds = counting.looks, counting.seconds

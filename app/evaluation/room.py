@@ -46,7 +46,7 @@ def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
 class RoomSink:
     """The loudspeaker: an `AudioSink` that takes a block from its queue at the pace of its own clock.
 
-    `stops`: the seconds at which it was silenced, by a flush or by one of the `hushes` that were not undone.
+    `stops`: the seconds at which it was silenced, by a flush or by one of the `playback_pauses` that were not undone.
     `underruns` counts how often it ran dry.
     """
 
@@ -57,7 +57,7 @@ class RoomSink:
     def __init__(self, room: Room) -> None:
         self.written = self.flushed = self.played = self.underruns = 0
         self.stops: list[float] = []
-        self.hushes = 0
+        self.playback_pauses = 0
         self._hushed = self._silenced = False
         self._room = room
         self._queue: np.ndarray = np.zeros(0, np.float32)
@@ -81,13 +81,13 @@ class RoomSink:
         self._hushed = False
         return thrown
 
-    def hush(self) -> None:
+    def pause_playback(self) -> None:
         if not self._hushed:
             self._hushed = True
-            self.hushes += 1
+            self.playback_pauses += 1
             self.stops.append(self._room.now + FADE / SAMPLE_RATE)
 
-    def unhush(self) -> None:
+    def resume_playback(self) -> None:
         if self._hushed:
             self._hushed = False
             self.stops.pop()

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.audio.devices.loudspeaker import CUSHION_SECONDS
+from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation import events as e
@@ -178,7 +178,7 @@ class PacedListener:
         if self._dry_at < now:
             if now - self._dry_at < 0.5 and self.written:
                 self.underruns += 1
-            self._dry_at = now + CUSHION_SECONDS
+            self._dry_at = now + PREBUFFER_SECONDS
         self._dry_at += len(samples) / SAMPLE_RATE
         self.written += len(samples)
 

@@ -155,12 +155,12 @@ class OraclePosition:
 class ContextGauge:
     """Frames that the front-end's context holds, of those that it can hold.
 
-    `began_anew`: at this step a fresh stream has started, primed with `primed` frames of the conversation.
+    `restarted`: at this step a fresh stream has started, primed with `primed` frames of the conversation.
     """
 
     frames: int
     capacity: int
-    began_anew: bool = False
+    restarted: bool = False
     primed: int = 0
 
 

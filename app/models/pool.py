@@ -151,7 +151,7 @@ class ModelPool:
         self._drop(spare.__contains__)
 
     @contextmanager
-    def lend(
+    def borrow(
         self,
         kind: str,
         load: Callable[..., _T],

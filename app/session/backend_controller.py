@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from typing import Literal
 
 from app.backend.address import without_secrets
-from app.backend.base import MENDABLE, Backend, BackendError, ChatRequest, FaultKind
+from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy
 from app.conversation.transcript import Transcript
@@ -327,7 +327,7 @@ class BackendController:
         self._close_spare()
 
     def _failed(self, backend: Backend, kind: FaultKind) -> None:
-        if kind in MENDABLE:
+        if kind in USER_FIXABLE:
             self._pool.spoil(backend)  # the user may put it right: chosen again, it is opened again
 
     def _close_spare(self) -> None:

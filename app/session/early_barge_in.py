@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.audio.io.base import AudioSink, AudioSource, Hushes, TellsAhead
+from app.audio.io.base import AudioSink, AudioSource, EarlySampleSource, PausesPlayback
 from app.conversation.frame import Frame
 from app.conversation.voice import VoiceRun, VoiceSettings, VoiceWindow
 from app.stt.base import VoiceActivity
@@ -25,16 +25,16 @@ HUSHED_FRAMES = 2
 class EarlyBargeIn:
     """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
 
-    `hear` returns the windows of the whole frame. Parts come from `source` if it is a `TellsAhead`, and `sink` is paused if
-    it is one that `Hushes`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
+    `hear` returns the windows of the whole frame. Parts come from `source` if it is a `EarlySampleSource`, and `sink` is paused if
+    it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
     """
 
     def __init__(
         self, voice: VoiceActivity, settings: VoiceSettings, source: AudioSource | None, sink: AudioSink
     ) -> None:
         self._voice = voice
-        self._source = source if isinstance(source, TellsAhead) else None
-        self._sink = sink if isinstance(sink, Hushes) else None
+        self._source = source if isinstance(source, EarlySampleSource) else None
+        self._sink = sink if isinstance(sink, PausesPlayback) else None
         self._run = VoiceRun(settings)
         self._goes_on = False
         self._next = 0
@@ -53,7 +53,7 @@ class EarlyBargeIn:
         suspects = self._suspects or goes_on
         self._armed = armed and suspects and self._sink is not None and self._hushed_frames is None
         if self._source is not None:
-            self._source.on_ahead = self.ahead if self._armed else None
+            self._source.on_early_samples = self.ahead if self._armed else None
 
     def ahead(self, samples: np.ndarray) -> None:
         """Take the next part of the frame under way: float32 (n,)."""
@@ -64,7 +64,7 @@ class EarlyBargeIn:
             stops = self._run.begins if self._goes_on else self._run.interrupts
             if self._armed and stops and self._hushed_frames is None:
                 assert self._sink is not None
-                self._sink.hush()
+                self._sink.pause_playback()
                 self._hushed_frames = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
@@ -94,6 +94,6 @@ class EarlyBargeIn:
             self._hushed_frames = None
         elif in_vain or self._hushed_frames >= HUSHED_FRAMES:
             assert self._sink is not None
-            self._sink.unhush()
+            self._sink.resume_playback()
             self._hushed_frames = None
             self._run.begin()  # or the same voice would hush it again

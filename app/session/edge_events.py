@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.audio.io.base import SoundEdge
+from app.audio.io.base import DuplexAudio
 from app.conversation import events as e
 from app.conversation.frame import Frame
 
@@ -21,7 +21,7 @@ ECHO_REMAINS = (
 class EdgeEvents:
     """Events of one edge; all calls on the frame thread."""
 
-    def __init__(self, edge: SoundEdge) -> None:
+    def __init__(self, edge: DuplexAudio) -> None:
         self._edge = edge
         self._muted = False
         self._echo_told_at = float("-inf")

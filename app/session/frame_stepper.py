@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.audio.io.base import AudioSink, AudioSource, SoundEdge
+from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.levels import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
@@ -81,7 +81,7 @@ class FrameStepper:
         tracker: TurnTracker,
         mailbox: Mailbox,
         clock: SessionClock,
-        edge: SoundEdge | None = None,
+        edge: DuplexAudio | None = None,
         source: AudioSource | None = None,
     ) -> None:
         self.frontend = frontend
@@ -120,7 +120,7 @@ class FrameStepper:
         self._voice.listen(
             self._can_be_interrupted,
             self.tracker.own_level(frame.at),
-            goes_on=self.tracker.would_go_on(frame.at + FRAME_SECONDS),
+            goes_on=self.tracker.would_resume(frame.at + FRAME_SECONDS),
         )
         return StepMessage(
             frame=frame,
@@ -277,8 +277,8 @@ def _of_model(frame: Frame, step: FrontEndStep) -> list[e.Event]:
     if step.oracle is not None:
         events.append(e.OracleTaken(frame.at, step.oracle.revision, step.oracle.taken, step.oracle.waiting))
     if step.context is not None:
-        if step.context.began_anew:
+        if step.context.restarted:
             events.append(e.ContextRestarted(frame.at, step.context.primed))
-        if step.context.began_anew or frame.index % GAUGE_FRAMES == 0:
+        if step.context.restarted or frame.index % GAUGE_FRAMES == 0:
             events.append(e.ContextMeasured(frame.at, step.context.frames, step.context.capacity))
     return events

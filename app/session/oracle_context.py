@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from app.backend.base import MENDABLE, Backend, BackendError, ChatRequest, FaultKind, StreamItem, Usage, made_for
+from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, StreamItem, Usage, made_for
 from app.backend.router import Choice
 from app.conversation import events as e
 from app.conversation.backend_speed import Pace
@@ -66,5 +66,5 @@ def backend_failure(
     """Return a back-end's failure as an event; it names the back-end if the user may put its key or server right."""
     if secondary:
         sentence = f"The comparison model: {sentence}"
-    who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
+    who = made_for(backend) if error.kind in USER_FIXABLE else ("", "", "")
     return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.audio.io.base import AudioSink, AudioSource, SoundEdge
+from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.backend.base import Backend, Usage
 from app.conversation.backend_speed import Pace as BackendPace
 from app.conversation.endpointing import PauseLengths
@@ -40,7 +40,7 @@ class SessionParts:
     backend: Backend
     source: AudioSource
     sink: AudioSink
-    edge: SoundEdge | None = None
+    edge: DuplexAudio | None = None
     recorder: Recorder | None = None
     fallback: Callable[[], FrontEnd] | None = None
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None

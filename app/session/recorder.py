@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from functools import partial
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np

@@ -44,9 +44,9 @@ class _Change(Generic[_Key, _T]):
         failed: Callable[[_Key, Exception], None],
     ) -> None:
         self.has = self.wanted = has
-        self._load = load
-        self._take = take
-        self._leave = leave
+        self._load: Callable[[_Key], Awaitable[_T]] = load
+        self._take: Callable[[_T], None] = take
+        self._leave: Callable[[_T], None] = leave
         self._failed = failed
         self._task: asyncio.Task[None] | None = None
 

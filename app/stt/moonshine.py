@@ -98,7 +98,7 @@ def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> MoonshineDecoder:
     """The decoder over `model` from the pool, which `lent` returns to it."""
     kind = MoonshineDecoder
-    return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
+    return lent.enter_context(MODELS.borrow("stt", kind, model, alive=kind.alive, close=kind.close))
 
 
 def name_of(model: Path) -> str:

@@ -31,14 +31,16 @@ def make_streaming(
 
     def load() -> tuple[Decoder, EndOfTurn | None]:
         decoder = lend_decoder(lent)
-        return decoder, lent.enter_context(MODELS.lend("endpointing", _load_judge, judge)) if judge.is_file() else None
+        return decoder, lent.enter_context(
+            MODELS.borrow("endpointing", _load_judge, judge)
+        ) if judge.is_file() else None
 
     def load_words() -> WordsJudge | None:
         if not english or not judge.is_file():
             return None  # words are judged only together with the sound
         words, model = text_endpointing.TextEndpointing, default_model("llm")
         return lent.enter_context(
-            MODELS.lend("words", text_endpointing.load, model, alive=words.alive, close=words.close)
+            MODELS.borrow("words", text_endpointing.load, model, alive=words.alive, close=words.close)
         )
 
     return StreamingTranscriber(name, load, call_soon, load_words, lent.close)

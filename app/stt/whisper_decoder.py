@@ -152,7 +152,9 @@ def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDe
 
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> WhisperDecoder:
     """The decoder over a model of the pool, which `lent` returns to it: sessions share models, but not decoders."""
-    return open_decoder(lent.enter_context(MODELS.lend("stt", _load_warm, model, close=LoadedWhisper.close)), language)
+    return open_decoder(
+        lent.enter_context(MODELS.borrow("stt", _load_warm, model, close=LoadedWhisper.close)), language
+    )
 
 
 def name_of(model: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, ToolAnswer, ToolCall, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, ToolCall, ToolMessage, Usage
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
@@ -68,7 +68,7 @@ def with_mail(fails: str = "", **more: object) -> tuple[Mail, Talk]:
     mail = Mail()
 
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
-        if request.tools and not any(isinstance(m, ToolAnswer) for m in request.messages):
+        if request.tools and not any(isinstance(m, ToolMessage) for m in request.messages):
             return ScriptedAnswer((ToolCall("1", "send", "{}"),))
         if model == fails:
             return ScriptedAnswer((), 0.1, 0.0, "It broke. Ask again.")
@@ -299,7 +299,7 @@ def test_the_backend_that_takes_over_is_one_that_has_worked() -> None:
 
 def test_what_a_tools_second_round_costs_is_counted_though_it_was_cut_off() -> None:
     def reply(request: ChatRequest) -> ScriptedAnswer:
-        if any(isinstance(m, ToolAnswer) for m in request.messages):
+        if any(isinstance(m, ToolMessage) for m in request.messages):
             return ScriptedAnswer(tuple(f" word{n}" for n in range(200)), 0.1, 0.1)
         return ScriptedAnswer((ToolCall("1", "calculator", '{"expression": "1+1"}'), Usage(100, 10)))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, ToolAnswer, ToolCall, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, ToolCall, ToolMessage, Usage
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.output import Terminal
@@ -190,7 +190,7 @@ def test_the_prompts_of_a_turn_share_their_beginning_so_that_caches_hit() -> Non
 
 def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() -> None:
     def script(request: ChatRequest) -> ScriptedAnswer:
-        result = next((m.text for m in request.messages if isinstance(m, ToolAnswer)), "")
+        result = next((m.text for m in request.messages if isinstance(m, ToolMessage)), "")
         if result:
             return answer(f"It makes {result}.")
         if request.tools:

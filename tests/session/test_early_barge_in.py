@@ -95,8 +95,8 @@ def _talk(
 
     async def run() -> Heard:
         place = Room(frames(seconds), attenuation_db=None, by_hops=by_hops, keep=True)
-        hush = place.sink.hush
-        place.sink.hush = lambda: (hush(), on_hush(session))  # type: ignore[method-assign]
+        pause_playback = place.sink.pause_playback
+        place.sink.pause_playback = lambda: (pause_playback(), on_hush(session))  # type: ignore[method-assign]
         parts = SessionParts(
             frontend=frontend(ScriptedVoice(), "after"),
             transcriber=ScriptedTranscriber([ASKED]),
@@ -124,7 +124,7 @@ def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
         over = 8.0 + 0.032 * phase
         plain, early = (_talk((over, over + 3.0), by_hops=by_hops, seconds=13.0) for by_hops in (False, True))
         assert early.of(e.UserStarted, e.AssistantHeld) == plain.of(e.UserStarted, e.AssistantHeld)
-        assert plain.place.sink.hushes == 0 and early.place.sink.hushes <= 1
+        assert plain.place.sink.playback_pauses == 0 and early.place.sink.playback_pauses <= 1
         before, after = plain.place.sink.stops[0], early.place.sink.stops[0]
         assert over + 0.064 <= after <= over + 0.064 + 0.032 + 0.02 + FADE / SAMPLE_RATE
         sooner.append(before - after)
@@ -139,7 +139,7 @@ def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
 
     plain, hushed = _talk(), _talk((8.03, 8.3), on_hush=off)
     sink = hushed.place.sink
-    assert sink.hushes == 1 and not sink.stops and not hushed.of(e.AssistantHeld)
+    assert sink.playback_pauses == 1 and not sink.stops and not hushed.of(e.AssistantHeld)
     assert sink.underruns == plain.place.sink.underruns == 1  # the end of the answer
     assert sink.flushed == 0 and sink.played == sink.written
     assert hushed.said == plain.said == " ".join(ANSWER.split())
@@ -156,22 +156,22 @@ def test_a_front_end_that_goes_on_by_itself_is_hushed_once_and_never_again() -> 
     talk = _talk((8.03, 8.5), (14.03, 14.5), frontend=GoesOn)
     assert len(talk.of(e.UserStarted)) == 3
     sink = talk.place.sink
-    assert sink.hushes == 1 and sink.flushed == 0 and sink.played == sink.written
+    assert sink.playback_pauses == 1 and sink.flushed == 0 and sink.played == sink.written
 
 
 def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
     """Reading by hops costs something: it is for as long as the app speaks and the user may interrupt it."""
 
     class Source:
-        on_ahead: Callable[[np.ndarray], None] | None = None
+        on_early_samples: Callable[[np.ndarray], None] | None = None
 
     class Sink:
         hushed = 0
 
-        def hush(self) -> None:
+        def pause_playback(self) -> None:
             self.hushed += 1
 
-        def unhush(self) -> None:
+        def resume_playback(self) -> None:
             self.hushed -= 1
 
     source, sink = Source(), Sink()
@@ -185,12 +185,12 @@ def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
         return count
 
     step(0)
-    assert source.on_ahead is None, "nothing like a voice yet"
+    assert source.on_early_samples is None, "nothing like a voice yet"
     step(1)
     step(2)
-    assert source.on_ahead == voice.ahead
+    assert source.on_early_samples == voice.ahead
     voice.listen(False)
-    assert source.on_ahead is None
+    assert source.on_early_samples is None
     voice.listen(True)
     for _ in range(3):
         voice.ahead(samples[:480])
@@ -200,7 +200,7 @@ def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
     assert sink.hushed == 1
     voice.dropped()  # the frame under way was skipped: the next one is heard whole
     assert step(5) == 3
-    assert sink.hushed == 1 and source.on_ahead is None
+    assert sink.hushed == 1 and source.on_early_samples is None
     step(6)
     assert sink.hushed == 0, "nothing has borne it out"
     voice.ahead(samples[:960])

@@ -28,7 +28,7 @@ SECONDS = 30
 def test_the_app_never_interrupts_itself(case: int) -> None:
     talk = monologue(SECONDS, app_first=case, swapped=case == 1, seed=case, **ROOMS[case])
     assert len(talk.of(e.AssistantStarted)) == 1
-    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.hushes == 0
+    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.playback_pauses == 0
     assert talk.sounding_share > 0.8, "the app should speak all the time"
     assert not any(health.echo_remains for health in talk.health)
     # From two seconds after its first word on; in the first ten seconds the canceller is still learning.
@@ -41,7 +41,7 @@ def test_the_app_never_interrupts_itself(case: int) -> None:
 
 def test_moving_the_microphone_interrupts_nothing() -> None:
     talk = monologue(40, seed=7, moves_at=25.0, **ROOMS[1])
-    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.hushes == 0
+    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.playback_pauses == 0
     assert erle_db(talk, 30.0, 40.0) >= 20
 
 

@@ -11,7 +11,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.live_recognition import heard_live
+from app.evaluation.live_recognition import recognise_live
 from app.evaluation.live_recognition_result import Heard
 from app.evaluation.recordings import Recording
 from app.evaluation.speech_models import SpeechModels
@@ -68,7 +68,7 @@ def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecode
     recording = Recording("149_1", "", question("149_1"))
     assert len(recording.samples) > (WINDOW_SECONDS + 1) * SAMPLE_RATE
     models = SpeechModels(decoder, NeverFinished(), None)
-    heard = Heard(recording, heard_live(recording.samples, models), models.transcribe(recording.samples))
+    heard = Heard(recording, recognise_live(recording.samples, models), models.transcribe(recording.samples))
     assert word_distance(normalised(heard.one_look), normalised(heard.live)) <= 2, heard
     assert not heard.lost_beginning
 

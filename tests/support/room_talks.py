@@ -87,7 +87,7 @@ class RecordedVoice:
 
 
 class _Listened:
-    """Records a source's frames and its health; a `TellsAhead`."""
+    """Records a source's frames and its health; a `EarlySampleSource`."""
 
     overruns = backlog = 0
     name = "room"
@@ -98,12 +98,12 @@ class _Listened:
         self.health: list[SoundHealth] = []
 
     @property
-    def on_ahead(self) -> Callable[[np.ndarray], None] | None:
-        return self._source.on_ahead
+    def on_early_samples(self) -> Callable[[np.ndarray], None] | None:
+        return self._source.on_early_samples
 
-    @on_ahead.setter
-    def on_ahead(self, told: Callable[[np.ndarray], None] | None) -> None:
-        self._source.on_ahead = told
+    @on_early_samples.setter
+    def on_early_samples(self, told: Callable[[np.ndarray], None] | None) -> None:
+        self._source.on_early_samples = told
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         frame = self._source.read_frame(timeout)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from app.audio.io.base import AudioSource, EndOfAudio, SoundEdge
+from app.audio.io.base import AudioSource, DuplexAudio, EndOfAudio
 from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
@@ -149,7 +149,7 @@ def simulate(
     make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None,
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
-    edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
+    edge: Callable[[AudioSource, LoopSpeaker], DuplexAudio] | None = None,
     ears: ScriptedTranscriber | None = None,
     openings: bool = False,
     duplex: bool = True,

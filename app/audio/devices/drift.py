@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import soxr
 
-from app.audio.io.base import AudioSink, Hushes
+from app.audio.io.base import AudioSink, PausesPlayback
 from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import SAMPLE_RATE
 
@@ -137,14 +137,14 @@ class DriftCompensatingSink:
         self._restart()
         return self.flushed - before
 
-    def hush(self) -> None:
-        if isinstance(self._sink, Hushes):
-            self._sink.hush()
+    def pause_playback(self) -> None:
+        if isinstance(self._sink, PausesPlayback):
+            self._sink.pause_playback()
 
-    def unhush(self) -> None:
+    def resume_playback(self) -> None:
         self._finish()  # the queue has grown in the meantime: that is no drift
-        if isinstance(self._sink, Hushes):
-            self._sink.unhush()
+        if isinstance(self._sink, PausesPlayback):
+            self._sink.resume_playback()
 
     def __enter__(self) -> Self:
         self._sink.__enter__()

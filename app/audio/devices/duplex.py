@@ -15,7 +15,7 @@ from app.audio.devices.drift import DriftCompensatingSink
 from app.audio.devices.manager import DeviceManager
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.store import EchoStore
-from app.audio.io.base import AudioSink, AudioSource, TellsAhead
+from app.audio.io.base import AudioSink, AudioSource, EarlySampleSource
 from app.audio.io.wrapped_source import WrappedSource
 from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
 
@@ -29,14 +29,14 @@ class MutedSource(WrappedSource):
         self._on_ahead: Callable[[np.ndarray], None] | None = None
 
     @property
-    def on_ahead(self) -> Callable[[np.ndarray], None] | None:
+    def on_early_samples(self) -> Callable[[np.ndarray], None] | None:
         return self._on_ahead
 
-    @on_ahead.setter
-    def on_ahead(self, listener: Callable[[np.ndarray], None] | None) -> None:
+    @on_early_samples.setter
+    def on_early_samples(self, listener: Callable[[np.ndarray], None] | None) -> None:
         self._on_ahead = listener
-        if isinstance(self._source, TellsAhead):
-            self._source.on_ahead = None if listener is None else lambda samples: listener(self._mute(samples))
+        if isinstance(self._source, EarlySampleSource):
+            self._source.on_early_samples = None if listener is None else lambda samples: listener(self._mute(samples))
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         frame = self._source.read_frame(timeout)
@@ -46,8 +46,8 @@ class MutedSource(WrappedSource):
         return np.zeros_like(samples) if self._muted() else samples
 
 
-class DeviceEdge:
-    """A `SoundEdge` on the machine's devices (names; empty: the system's defaults).
+class DeviceDuplexAudio:
+    """A `DuplexAudio` on the machine's devices (names; empty: the system's defaults).
 
     `echoes`: where the echo path of these devices is kept from session to session.
     """
@@ -97,9 +97,9 @@ class DeviceEdge:
         return replace(self._cancelled.health, underruns=self._devices.sink.underruns)
 
     @property
-    def cushion_seconds(self) -> float:
+    def prebuffer_seconds(self) -> float:
         """How long the first samples of speech wait before they are played, at present."""
-        return self._devices.sink.cushion_seconds
+        return self._devices.sink.prebuffer_seconds
 
     def set_processing(self, processing: Processing) -> None:
         self._cancelled.set_processing(processing)

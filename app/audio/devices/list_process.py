@@ -22,7 +22,7 @@ READER_SECONDS = 2.0
 """How long an ended child's pipe is waited for: another process may hold it open, as Wine's desktop does."""
 
 
-def list_now() -> list[Device]:
+def list_current_devices() -> list[Device]:
     """Lists the devices as of now, even while streams are open. Takes up to a second; raises `DeviceError`.
 
     If a child process had to list them, their `index` is invalid here.

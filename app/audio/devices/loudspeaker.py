@@ -22,7 +22,7 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 PLAYBACK_SECONDS = 60.0
 """Room for the app's voice: a synthesiser returns a whole paragraph at once, much faster than it is spoken."""
 
-CUSHION_SECONDS = 0.02
+PREBUFFER_SECONDS = 0.02
 """How long the first samples of speech wait before they are played, at first. A front-end writes 80 ms every 80 ms;
 without this wait each step that comes 1 ms late would be audible. Two blocks cover the frame thread's measured lateness
 (10 ms at worst under load); more would delay every answer."""
@@ -53,13 +53,13 @@ _prebuffer_seconds: dict[str, float] = {}
 class Loudspeaker(StreamOwner, PlaybackCounters):
     """An `AudioSink` over a loudspeaker. Opening raises `DeviceError` as `Microphone` does.
 
-    The first samples of speech wait `cushion_seconds`. Leaving the `with` discards what is queued; wait for
+    The first samples of speech wait `prebuffer_seconds`. Leaving the `with` discards what is queued; wait for
     `queued == 0` first to have it played.
 
     If the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back the last
     40 ms, which count as queued; an empty `write` plays them.
 
-    Implements `Hushes`: the samples of the fades count as played, the silence in between as nothing.
+    Implements `PausesPlayback`: the samples of the fades count as played, the silence in between as nothing.
     """
 
     kind = "loudspeaker"
@@ -86,9 +86,9 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         return self._gaps + self.xruns
 
     @property
-    def cushion_seconds(self) -> float:
+    def prebuffer_seconds(self) -> float:
         """How long the first samples of speech wait at present."""
-        return _prebuffer_seconds.get(self.name, CUSHION_SECONDS)
+        return _prebuffer_seconds.get(self.name, PREBUFFER_SECONDS)
 
     def playback(self) -> Playback:
         return self._counters.playback()
@@ -121,10 +121,10 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self._paused = False
         return queued
 
-    def hush(self) -> None:
+    def pause_playback(self) -> None:
         self._paused = True
 
-    def unhush(self) -> None:
+    def resume_playback(self) -> None:
         self._paused = False
 
     def _discard(self) -> None:
@@ -150,7 +150,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         return self._on_block
 
     def _set_prebuffer(self) -> None:
-        seconds = self.cushion_seconds + (0.0 if self._resampler is None else RESAMPLER_SECONDS)
+        seconds = self.prebuffer_seconds + (0.0 if self._resampler is None else RESAMPLER_SECONDS)
         self._prebuffer = round(seconds * self.rate)
         self._enough = round((FRAME_SECONDS + seconds) * self.rate)
 
@@ -158,7 +158,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         """Lengthens the wait after a gap that a longer one would have prevented."""
         self._gaps_seen = self._gaps
         if self._gap <= PREBUFFER_MOST_SECONDS * self.rate:
-            longer = round(self.cushion_seconds + PREBUFFER_STEP_SECONDS, 3)
+            longer = round(self.prebuffer_seconds + PREBUFFER_STEP_SECONDS, 3)
             _prebuffer_seconds[self.name] = min(longer, PREBUFFER_MOST_SECONDS)
             self._set_prebuffer()
 

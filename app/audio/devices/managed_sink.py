@@ -21,7 +21,7 @@ class ManagedSink(PlaybackCounters):
     """An `AudioSink` over the current loudspeaker; without one it drops what it is given.
 
     `written == played + queued + flushed + overruns` holds over all devices together. Samples written while there is no
-    device, or queued when it went, count as flushed. A pause (see `Hushes`) ends with its device.
+    device, or queued when it went, count as flushed. A pause (see `PausesPlayback`) ends with its device.
     """
 
     keeps_time = False
@@ -99,10 +99,10 @@ class ManagedSink(PlaybackCounters):
             return self._earlier_underruns + sum(device.underruns for device in devices)
 
     @property
-    def cushion_seconds(self) -> float:
+    def prebuffer_seconds(self) -> float:
         """How long the first samples of speech wait on the device in use; 0 without one."""
         loudspeaker = self._loudspeaker
-        return loudspeaker.cushion_seconds if loudspeaker is not None else 0.0
+        return loudspeaker.prebuffer_seconds if loudspeaker is not None else 0.0
 
     def playback(self) -> Playback:
         with self._lock:
@@ -129,15 +129,15 @@ class ManagedSink(PlaybackCounters):
         with self._lock:
             return self._loudspeaker.flush() if self._loudspeaker is not None else 0
 
-    def hush(self) -> None:
+    def pause_playback(self) -> None:
         with self._lock:
             if self._loudspeaker is not None:
-                self._loudspeaker.hush()
+                self._loudspeaker.pause_playback()
 
-    def unhush(self) -> None:
+    def resume_playback(self) -> None:
         with self._lock:
             if self._loudspeaker is not None:
-                self._loudspeaker.unhush()
+                self._loudspeaker.resume_playback()
 
 
 class ManagedTap:

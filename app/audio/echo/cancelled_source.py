@@ -16,7 +16,7 @@ from app.audio.echo.echo_remover import EchoRemover
 from app.audio.echo.far_end_aligner import FarEndAligner
 from app.audio.echo.power import HOP
 from app.audio.echo.store import EchoStore
-from app.audio.io.base import AudioSource, ShowsAhead, Tap
+from app.audio.io.base import AudioSource, PeekableSource, Tap
 from app.audio.io.wrapped_source import WrappedSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing, SoundHealth
@@ -26,13 +26,13 @@ POLL_SECONDS = 0.004
 
 
 class EchoCancelledSource(WrappedSource):
-    """Delivers `source` without the echo of what `tap` played; also a `TellsAhead`.
+    """Delivers `source` without the echo of what `tap` played; also a `EarlySampleSource`.
 
     Entering loads the canceller (0.6 s: not on an event loop), then opens `source`. Everything else happens in
     `read_frame` on the frame thread, in about 2 ms a frame, and waits for nothing but `source`. If `source` has an
     attribute `generation`, it means the same as the tap's.
 
-    If `source` is a `ShowsAhead` and `on_ahead` is set, hops of 20 ms are processed and passed on before their frame is
+    If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and passed on before their frame is
     complete, provided that they will be the same in the frame: only after a frame of which nothing was attenuated.
     """
 
@@ -45,8 +45,8 @@ class EchoCancelledSource(WrappedSource):
         self._aligner = FarEndAligner(tap)
         self._remover = EchoRemover(self._canceller, self._aligner, memory)
         self._meter = EchoMeter()
-        self.on_ahead: Callable[[np.ndarray], None] | None = None
-        self._early_source = source if isinstance(source, ShowsAhead) else None
+        self.on_early_samples: Callable[[np.ndarray], None] | None = None
+        self._early_source = source if isinstance(source, PeekableSource) else None
         self._early = EarlyHops()
         self._generation = self._source_generation
         self._overruns = 0
@@ -115,7 +115,7 @@ class EchoCancelledSource(WrappedSource):
 
         The last hop comes with the frame, so that nothing is due before it: infinity.
         """
-        source, listener, early = self._early_source, self.on_ahead, self._early
+        source, listener, early = self._early_source, self.on_early_samples, self._early
         if source is None or listener is None or self._source.backlog or not self._is_steady:
             return math.inf
         arrived = source.ahead()

@@ -57,7 +57,7 @@ class AudioSource(Protocol):
 
 
 @runtime_checkable
-class ShowsAhead(Protocol):
+class PeekableSource(Protocol):
     """An `AudioSource` that also shows the incomplete frame. Called by the thread that reads."""
 
     def ahead(self) -> np.ndarray:
@@ -70,10 +70,10 @@ class ShowsAhead(Protocol):
 
 
 @runtime_checkable
-class TellsAhead(Protocol):
+class EarlySampleSource(Protocol):
     """An `AudioSource` that also hands out parts of the next frame early, from inside `read_frame`."""
 
-    on_ahead: Callable[[np.ndarray], None] | None
+    on_early_samples: Callable[[np.ndarray], None] | None
     """Called with consecutive float32 (n,) parts of the beginning of the next frame, on the thread that reads. That
     thread also sets it; None turns it off."""
 
@@ -152,17 +152,17 @@ class AudioSink(Protocol):
 
 
 @runtime_checkable
-class Hushes(Protocol):
+class PausesPlayback(Protocol):
     """An `AudioSink` that can also pause playback without losing its queue. Called by the thread that writes."""
 
-    def hush(self) -> None:
-        """Fades out in the next block, then plays silence until `unhush` or `flush`; the queue stays and may grow.
+    def pause_playback(self) -> None:
+        """Fades out in the next block, then plays silence until `resume_playback` or `flush`; the queue stays and may grow.
 
         Counts no underrun. Does nothing if there is no device.
         """
         ...
 
-    def unhush(self) -> None:
+    def resume_playback(self) -> None:
         """Resumes playback where it was paused."""
         ...
 
@@ -188,7 +188,7 @@ class Tap(Protocol):
         ...
 
 
-class SoundEdge(Protocol):
+class DuplexAudio(Protocol):
     """Full-duplex audio: a source and a sink that outlive the devices behind them.
 
     Without a microphone the source delivers silence in real time; without a loudspeaker `ready` is False and nothing

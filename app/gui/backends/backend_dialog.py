@@ -40,7 +40,7 @@ class BackendDialog(Panel):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Connection"))
+        self.set_panel_title(self.tr("Connection"))
         self._service = service
         self._lists = lists
         self._background = background

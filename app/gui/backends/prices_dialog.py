@@ -23,7 +23,7 @@ class PricesDialog(Panel):
 
     def __init__(self, service: PriceService, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Prices"))
+        self.set_panel_title(self.tr("Prices"))
         self.setMinimumWidth(600)
         self._service = service
         self._unpriced = ""

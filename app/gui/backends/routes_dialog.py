@@ -27,7 +27,7 @@ class RoutesDialog(Panel):
 
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Router's table"))
+        self.set_panel_title(self.tr("Router's table"))
         self.setMinimumWidth(790)
         words = {
             "everyday": (self.tr("Everyday talk"), self.tr("small talk, plans, the household")),

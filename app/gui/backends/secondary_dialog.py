@@ -37,7 +37,7 @@ class _BackendQuestion(Panel):
 
     def ask(self, title: str, words: str, action: str) -> None:
         """Sets the dialog's title, its explanation, and the text of its button."""
-        self.entitle(title)
+        self.set_panel_title(title)
         self.words.setText(words)
         self.choose_button.setText(action)
         self.choose_button.setAccessibleName(action.replace("&", ""))

@@ -31,7 +31,7 @@ class ServersDialog(Panel):
 
     def __init__(self, service: ToolServerService, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Tool servers"))
+        self.set_panel_title(self.tr("Tool servers"))
         self.setMinimumWidth(WIDTH_PX)
         self._service = service
         self._background = background
@@ -59,7 +59,7 @@ class ServersDialog(Panel):
         self._connect()
         self._show_form()
 
-    def open_afresh(self) -> None:
+    def open_refreshed(self) -> None:
         """Opens with the present list, unless it is open already."""
         if not self.isVisible():
             self._show_list(ServerList(), whole=False)

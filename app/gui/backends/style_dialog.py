@@ -39,7 +39,7 @@ class StyleDialog(Panel):
 
     def __init__(self, parent: QWidget, mcp_servers: Sequence[str] = ()) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Style and tools"))
+        self.set_panel_title(self.tr("Style and tools"))
         self.persona = QPlainTextEdit(self)
         self.persona.setAccessibleName(self.tr("Persona"))
         self.persona.setPlaceholderText(

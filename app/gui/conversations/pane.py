@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QToolButton, QVBoxL
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import row
-from app.gui.widgets.undo_bar import AskBar, NoteBox, UndoBar
+from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
 from app.history.base import ConversationView
 
 SEARCH_MS = 150
@@ -144,7 +144,7 @@ class ConversationsPane(QWidget):
     def _lay_out(self) -> None:
         self.setMinimumWidth(NARROWEST_PX)
         self.setMaximumWidth(WIDEST_PX)
-        self.heading = Elided(self.tr("Conversations"), self)
+        self.heading = ElidedLabel(self.tr("Conversations"), self)
         font = self.heading.font()
         font.setBold(True)
         self.heading.setFont(font)
@@ -165,7 +165,7 @@ class ConversationsPane(QWidget):
         self.trouble = NoteBox(self, urgent=True)
         self.rows = ConversationRows(self.list, self)
         self.rows.setAccessibleName(self.tr("Conversations"))
-        self.ask = AskBar(self.tr("Delete all"), self.tr("Keep them"), self)
+        self.ask = ConfirmBar(self.tr("Delete all"), self.tr("Keep them"), self)
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)

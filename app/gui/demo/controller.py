@@ -11,7 +11,16 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation.events import Event
-from app.demo.base import DemoBackend, DemoFrontEnd, DemoOrder, DemoPlan, DemoProgress, DemoResult, chosen_backends
+from app.demo.base import (
+    DemoBackend,
+    DemoFrontEnd,
+    DemoOrder,
+    DemoPlan,
+    DemoProgress,
+    DemoQuestion,
+    DemoResult,
+    chosen_backends,
+)
 from app.demo.report import document
 from app.demo.run import DemoRunner
 from app.demo.service import DemoService

@@ -32,7 +32,7 @@ class DemoPanel(Panel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = parent
-        self.entitle(self.tr("Demo"))
+        self.set_panel_title(self.tr("Demo"))
         self.setMinimumWidth(RUN_WIDTH_PX)
         self.running = False
         self.dialog: QFileDialog | None = None

@@ -70,7 +70,7 @@ class ChoiceCard(Boxed):
         self.button.toggled.connect(lambda _: self.update())
         self._colour()
 
-    def entitle(self, title: str, words: str) -> None:
+    def set_panel_title(self, title: str, words: str) -> None:
         self.button.setText(title)
         self.button.setAccessibleName(title)
         self.button.setAccessibleDescription(words)

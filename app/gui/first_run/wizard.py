@@ -65,7 +65,7 @@ class FirstRun(Panel):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Set up KAME"))
+        self.set_panel_title(self.tr("Set up KAME"))
         self._settings = settings
         self._again = self._over = False
         self.machine = MachinePage(services.machine, services.graphics, background, self)
@@ -95,7 +95,7 @@ class FirstRun(Panel):
         """The number of the page that is shown, from 0."""
         return self.stack.currentIndex()
 
-    def open_afresh(self, *, again: bool = False) -> None:
+    def open_refreshed(self, *, again: bool = False) -> None:
         """Opens at its first page, and checks the machine. `again`: the present choices are kept."""
         if not self.isVisible():
             settings = self._settings

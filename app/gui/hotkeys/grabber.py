@@ -28,7 +28,7 @@ class Grabber(QObject):
     rebinding = Signal()
     """The grabber is about to grab all keys again by itself: earlier failures no longer hold."""
 
-    takes_from_fields = True
+    grabs_exclusively = True
     """Whether a grabbed key never reaches the app's own text fields, and keys can be given back for a moment."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:

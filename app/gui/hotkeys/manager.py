@@ -29,7 +29,7 @@ class Hotkeys(QObject):
     """A sentence that says why a hotkey doesn't work."""
     granted = Signal(str, str)
     """For "talk" or "mute", which keys the desktop uses, in its own words; empty once it doesn't say, or uses none."""
-    tried_anew = Signal()
+    rebinding = Signal()
     """The keyboard has changed, and the keys are grabbed again: earlier failures no longer hold."""
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
@@ -50,9 +50,9 @@ class Hotkeys(QObject):
         return bool(self._set) and self._set <= self._failed
 
     @property
-    def takes_from_fields(self) -> bool:
+    def grabs_exclusively(self) -> bool:
         """Whether grabbed keys never reach the app's own text fields."""
-        return self._grabber is not None and self._grabber.takes_from_fields
+        return self._grabber is not None and self._grabber.grabs_exclusively
 
     def set_keys(self, talk: str, mute: str) -> None:
         """Grabs these keys in place of the earlier ones; Qt's portable text, empty for none. Never raises.
@@ -138,7 +138,7 @@ class Hotkeys(QObject):
         if not self._closed:
             self._release_all()
             self._failed = set(self._refused)
-            self.tried_anew.emit()
+            self.rebinding.emit()
             self._emit_refused()
 
     def _emit_refused(self) -> None:

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 class PortalHotkeys(ThreadedGrabber):
     """Keeps one session of the portal for each set of keys. `address`: the message bus, None for the user's own."""
 
-    takes_from_fields = False  # giving keys back ends the session, and the next one may ask the user again
+    grabs_exclusively = False  # giving keys back ends the session, and the next one may ask the user again
 
     def __init__(self, parent: QObject | None = None, *, address: str | None = None) -> None:
         super().__init__(parent)

@@ -36,7 +36,7 @@ class TalkKeys(QObject):
         self._hotkeys.talk_pressed.connect(lambda: push.hold("hotkey"))
         self._hotkeys.talk_released.connect(lambda: push.let_go("hotkey"))
         self._hotkeys.mute_pressed.connect(sound.toggle_mute)
-        self._hotkeys.tried_anew.connect(lambda: self.trouble.emit("", False))
+        self._hotkeys.rebinding.connect(lambda: self.trouble.emit("", False))
         self._hotkeys.failed.connect(lambda sentence: self.trouble.emit(sentence, self._hotkeys.none_work))
         self._hotkeys.granted.connect(self.told)
 
@@ -56,9 +56,9 @@ class TalkKeys(QObject):
         self._typing = typing
         if typing:
             self._keys_before = self._keys
-            if self._hotkeys.takes_from_fields:
+            if self._hotkeys.grabs_exclusively:
                 self._hotkeys.set_keys("", "")
-        elif self._hotkeys.takes_from_fields or self._keys != self._keys_before:
+        elif self._hotkeys.grabs_exclusively or self._keys != self._keys_before:
             self.set_keys(*self._keys)
 
     def obey(self, order: Order) -> None:

@@ -54,7 +54,7 @@ class LatencyController(QObject):
         if self.panel is None:
             self.panel = LatencyPanel(self.stages, self._status.usage, self._window)
         self.panel.watch(self._status.usage)
-        self.panel.open_afresh()
+        self.panel.open_refreshed()
 
     def close(self) -> None:
         """Closes the panel, if it is open."""

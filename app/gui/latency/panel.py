@@ -34,7 +34,7 @@ class LatencyPanel(Panel):
         self._picked = 0  # the user's turn whose answer is shown; 0: the newest
         self._changes = -1
         self._rows: list[Row] = []
-        self.entitle(self.tr("Latency"))
+        self.set_panel_title(self.tr("Latency"))
         self.setMinimumWidth(WIDTH_PX)
         self.words = LatencyWords(self)
         self.empty = Quiet(
@@ -81,7 +81,7 @@ class LatencyPanel(Panel):
         """Shows this usage from now on."""
         self._usage = usage
 
-    def open_afresh(self) -> None:
+    def open_refreshed(self) -> None:
         """Shows the panel, up to date and with the focus on the answers."""
         self.refresh()
         self.appear()

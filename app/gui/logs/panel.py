@@ -45,7 +45,7 @@ class LogPanel(Panel):
 
     def __init__(self, source: LogSource, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Log"))
+        self.set_panel_title(self.tr("Log"))
         self.setMinimumSize(620, 380)
         self._source = source
         self._diagnose = diagnose

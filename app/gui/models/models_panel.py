@@ -35,7 +35,7 @@ class ModelsPanel(Panel):
         play: Callable[[np.ndarray], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Models"))
+        self.set_panel_title(self.tr("Models"))
         self._controller = controller
         self._background = background
         self._play = play
@@ -61,7 +61,7 @@ class ModelsPanel(Panel):
         self.resize(880, 560)
         self._shape()
 
-    def open_afresh(self, used: dict[str, str], language: str = "auto") -> None:
+    def open_refreshed(self, used: dict[str, str], language: str = "auto") -> None:
         """Opens with the present states. `used`: the models in the settings, by kind; `language`: of conversations, as
         two letters, or "auto".
         """

@@ -16,7 +16,7 @@ from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.card import SIDE, Card
 from app.gui.widgets.card_runs import laid_out_once
 from app.gui.widgets.card_view import CardView
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.palette import Look
 
 NARROW_PX, NARROW_SIDE = 360, 5.0
@@ -64,7 +64,7 @@ class OracleColumn(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = QWidget(self)
-        self.backend = Elided("", self.heading)
+        self.backend = ElidedLabel("", self.heading)
         self.mark = Mark(self.tr("answers"), self.heading)
         self.hand_button = QPushButton(self.tr("Switc&h"), self.heading)
         self.view = CardView(newest_first=True, parent=self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from app.conversation import events as e
 from app.gui.oracle.sides import Sides
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 
 HAND_OVER_KEYS = "Ctrl+H"
 
@@ -30,7 +30,7 @@ class OracleHeader(QWidget):
         super().__init__(parent)
         self.sides = Sides()
         self._columns = False
-        heading = Elided(self.tr("Oracle"), self)
+        heading = ElidedLabel(self.tr("Oracle"), self)
         font = heading.font()
         font.setBold(True)
         heading.setFont(font)

@@ -33,7 +33,7 @@ class SettingsDialog(Panel):
 
     def __init__(self, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Settings"))
+        self.set_panel_title(self.tr("Settings"))
         self._settings = settings
         self._group = 0
         self._before_reset: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class SettingsDialog(Panel):
         self._refresh()
         self.groups.setCurrentRow(0)
 
-    def open_afresh(self, key: str = "") -> None:
+    def open_refreshed(self, key: str = "") -> None:
         """Opens with the present settings; with `key`, at that setting."""
         if not self.isVisible():
             self._refresh()

@@ -17,7 +17,7 @@ class AboutDialog(Panel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("About KAME"))
+        self.set_panel_title(self.tr("About KAME"))
         self.heading(self.tr("KAME Desktop {0}").format(installed().version))
         self.column.addWidget(
             Quiet(

@@ -153,7 +153,7 @@ class Dialogs(QObject):
         if self.servers is None:
             self.servers = ServersDialog(self._tool_servers, self._errands, self._parent)
             self.servers.listed.connect(self._list_servers)
-        self.servers.open_afresh()
+        self.servers.open_refreshed()
 
     def _list_servers(self, names: Sequence[str], moved: Mapping[str, str]) -> None:
         self._mcp_servers = tuple(names)

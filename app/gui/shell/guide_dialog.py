@@ -39,7 +39,7 @@ class GuideDialog(Panel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Guide"))
+        self.set_panel_title(self.tr("Guide"))
         self.page = _Page(self)
         self.page.setAccessibleName(self.tr("Guide"))
         self.page.setOpenLinks(False)

@@ -87,7 +87,7 @@ class Panels(QObject):
             self.settings.changed.connect(self._window.live.change)
             self.settings.keys_typed.connect(self._window.sound.keys_typed)
         self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
-        self.settings.open_afresh(key)
+        self.settings.open_refreshed(key)
 
     def _offer_settings(self, *names: str) -> None:
         """The settings offer what the bar does."""
@@ -152,7 +152,7 @@ class Panels(QObject):
             run.completed.connect(self._done)
             run.skipped.connect(self._done)
         self._window.sound.close_dialog()  # they try out devices, too
-        self.first_run.open_afresh(again=again)
+        self.first_run.open_refreshed(again=again)
 
     def _take_devices(self, microphone: str, loudspeaker: str) -> None:
         self._window.live.change("microphone", microphone)
@@ -197,7 +197,7 @@ class Panels(QObject):
         settings = self._window.settings
         used = {"stt": settings.recogniser, "tts": settings.voice}
         used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
-        self.models.open_afresh(used, settings.language)
+        self.models.open_refreshed(used, settings.language)
 
     def _use_model(self, kind: str, key: str) -> None:
         if kind == "llm":

@@ -10,7 +10,7 @@ from app.conversation import events as e
 from app.conversation.latency import Figures
 from app.conversation.usage import BackendUsage, ConversationUsage
 from app.gui.state.talk_state import TalkState
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words, dollars, tokens
 from app.gui.widgets.link_button import LinkButton
 
@@ -33,7 +33,7 @@ class StatusLine(QWidget):
         self.response.clicked.connect(self.latency_wanted)
         self.counts = QLabel(self)
         self.counts.setAccessibleName(self.tr("Usage of this conversation"))
-        self.state = Elided(parent=self)
+        self.state = ElidedLabel(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -18,6 +18,7 @@ from app.conversation import events as e
 from app.conversation.sound_processing import Processing
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
+from app.gui.shell.message_row import Level
 from app.gui.shell.setup_bar import SetupBar
 from app.gui.sound.dialog import SoundDialog
 from app.gui.sound.talk_bar import TalkBar
@@ -182,7 +183,7 @@ class SoundController(QObject):
             self.dialog.hotkeys_changed.connect(self.set_hotkeys)
             self.dialog.keys_typed.connect(self.keys_typed)
         self.dialog.show_health(self._health)
-        self.dialog.open_afresh()
+        self.dialog.open_refreshed()
         for name, words in self._granted.items():
             self.dialog.show_granted(name, words)
         self.dialog.show_hotkey_trouble(self._trouble, self._none_work)

@@ -37,7 +37,7 @@ class SoundDialog(Panel):
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Sound"))
+        self.set_panel_title(self.tr("Sound"))
         self.setMinimumWidth(WIDTH_PX)
         self._settings = settings
         self._measured: SoundMeasured | None = None
@@ -72,7 +72,7 @@ class SoundDialog(Panel):
         self.left.connect(self.tests.leave)
         self._show_settings()
 
-    def open_afresh(self) -> None:
+    def open_refreshed(self) -> None:
         """Opens with the current settings. Where other devices are in use, call `show_devices` afterwards."""
         if not self.isVisible():
             self.tests.clear()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter
 from app.services.microphone_check import MicrophoneTest
 from app.services.sound_service import SoundTestService
@@ -46,7 +46,7 @@ class SoundTests(QWidget):
         self._active: QPushButton | None = None
         self._recorded = False
         self._shown_at = 0.0
-        self.microphone_name, self.loudspeaker_name = Elided(parent=self), Elided(parent=self)
+        self.microphone_name, self.loudspeaker_name = ElidedLabel(parent=self), ElidedLabel(parent=self)
         self.microphone = LevelMeter(self.tr("Microphone level, dB"), self)
         self.loudspeaker = LevelMeter(self.tr("Loudspeaker level, dB"), self)
         self.say_button, self.back_button, self.play_button = (QPushButton(self) for _ in range(3))

@@ -16,7 +16,7 @@ from app.gui.timeline.view import ZOOM_STEP, TimelineView
 from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.slim_button import SlimButton
 
@@ -39,7 +39,7 @@ class TimelinePane(QWidget):
         font = self.heading.font()
         font.setBold(True)
         self.heading.setFont(font)
-        self.readout = Elided(parent=self, dim=True)
+        self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
         self.legend = QLabel(self)
         self.legend.setAccessibleName(self.tr("Models by colour"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.slim_button import SlimButton
 from app.session.control import Style, ToolChoice
 
@@ -20,11 +20,11 @@ class TranscriptHeader(QWidget):
 
     def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Elided(parent=self)
+        self.heading = ElidedLabel(parent=self)
         font = self.heading.font()
         font.setBold(True)
         self.heading.setFont(font)
-        self.words = Elided(parent=self, dim=True)
+        self.words = ElidedLabel(parent=self, dim=True)
         self.words.setAccessibleName(self.tr("Settings of the conversation"))
         self.button = SlimButton(self.tr("St&yle and tools…"), self)
         self.button.setAccessibleName(self.tr("Style and tools of the conversation"))

@@ -11,7 +11,7 @@ from app.gui.widgets.palette import blend
 LEAST_PX = 24
 
 
-class Elided(QLabel):
+class ElidedLabel(QLabel):
     """One line of plain text; `dim` for less important ones."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, dim: bool = False) -> None:

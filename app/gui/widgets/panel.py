@@ -35,7 +35,7 @@ class Panel(QDialog):
         self.show()
         self.activateWindow()
 
-    def entitle(self, title: str) -> None:
+    def set_panel_title(self, title: str) -> None:
         """Sets its title."""
         self.setWindowTitle(title)
         self.setAccessibleName(title)

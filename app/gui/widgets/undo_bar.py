@@ -172,7 +172,7 @@ class UndoBar(NoteBox):
             self._wait()
 
 
-class AskBar(NoteBox):
+class ConfirmBar(NoteBox):
     """Asks before something is done, and emits `agreed` if the user confirms. Escape declines."""
 
     agreed = Signal()

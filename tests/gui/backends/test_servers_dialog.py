@@ -198,13 +198,17 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
 async def test_a_server_that_is_changed_in_use_is_chosen_again(path: Path) -> None:
     factory = FakeFactory()
     given(path, a=FILES, b={"command": "x"})
-    async with opened(ToolServerService(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
+    async with opened(ToolServerService(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (
+        _,
+        _,
+        dialog,
+    ):
         QTest.keyClicks(dialog.form.command, "2")
         press(dialog, "Save")
         await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
         factory.session.calls.clear()
         await until(lambda: not dialog.isVisible())
-        dialog.open_afresh()
+        dialog.open_refreshed()
         await until(dialog.save_button.isEnabled)
         dialog.servers.setCurrentRow(1)
         QTest.keyClicks(dialog.form.command, "2")

@@ -215,7 +215,7 @@ async def opened(
     before = asyncio.all_tasks()
     place = Place(settings or Settings(), machine or FakeMachine(), devices, sound, service)
     try:
-        place.run.open_afresh(again=again)
+        place.run.open_refreshed(again=again)
         await until(place.run.isActiveWindow)
         if looked:
             await place.looked()
@@ -372,7 +372,7 @@ async def test_leaving_ends_the_look_and_says_so_once() -> None:
         await until(lambda: machine.cancelled == 1)
         assert machine.gate is not None
         machine.gate.set()
-        place.run.open_afresh()
+        place.run.open_refreshed()
         await place.looked()
         assert place.page == "This machine" and machine.looks == 2
         place.run.close()

@@ -197,7 +197,7 @@ async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> 
 
 async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> None:
     async with shown(FakeFactory()) as window:
-        keys.takes_from_fields = False  # as the portal: its session would end, and the next might ask the user
+        keys.grabs_exclusively = False  # as the portal: its session would end, and the next might ask the user
         keys.failed.emit("", "The desktop's dialog was cancelled.")
         for typing in (True, False):
             window.keys.let_type(typing)

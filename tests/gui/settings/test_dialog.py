@@ -50,7 +50,7 @@ class Place:
 
     def row(self, key: str) -> SettingRow:
         """The setting's row, on screen."""
-        self.dialog.open_afresh(key)
+        self.dialog.open_refreshed(key)
         row = self.dialog.rows[key]
         assert row.isVisible()
         self.dialog.area.ensureWidgetVisible(row)
@@ -74,7 +74,7 @@ def place_with(qtbot: QtBot, **kept: Any) -> Place:
     place.dialog.changed.connect(place.take)
     for key in ("microphone", "loudspeaker"):
         place.dialog.set_choices(key, DEVICES)
-    place.dialog.open_afresh()
+    place.dialog.open_refreshed()
     qtbot.waitUntil(place.dialog.isActiveWindow)
     return place
 
@@ -203,7 +203,7 @@ def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared:
     shown = row.editor.in_words(declared.default)
     assert shown and shown in row.reset.toolTip()
     place.dialog.close()
-    place.dialog.open_afresh(declared.name)
+    place.dialog.open_refreshed(declared.name)
     assert row.value == wanted and row.reset.isVisible()
     QTest.mouseClick(row.reset, Qt.MouseButton.LeftButton)
     assert place.told[1:] == [(declared.name, declared.default)]
@@ -403,7 +403,7 @@ def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
 
 def test_it_opens_at_a_setting(place: Place) -> None:
     QTest.keyClicks(place.dialog.search, "zebra")
-    place.dialog.open_afresh("weights_folder")
+    place.dialog.open_refreshed("weights_folder")
     assert place.titles == ["Advanced"]
     assert QApplication.focusWidget() is place.dialog.rows["weights_folder"].editor.line
 

@@ -28,7 +28,7 @@ from app.conversation import events as e
 from app.diagnostics.logs import Log
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.gui.widgets.elided import Elided
+from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
@@ -155,7 +155,7 @@ def cut_off(window: QWidget) -> list[str]:
     ]
     for label in window.findChildren(QLabel):
         shown_here = label.isVisible() and label.window() is window
-        rigid = not label.wordWrap() and not isinstance(label, Elided)
+        rigid = not label.wordWrap() and not isinstance(label, ElidedLabel)
         if shown_here and rigid and label.width() < label.sizeHint().width():
             short.append(label.text())
         if shown_here and label.wordWrap() and label.height() < label.heightForWidth(label.width()):

@@ -74,7 +74,7 @@ async def opened(settings: Settings, service: SoundTestService | None = None) ->
     before = asyncio.all_tasks()
     place = Place(settings, service)
     try:
-        place.dialog.open_afresh()
+        place.dialog.open_refreshed()
         yield place
     finally:
         place.dialog.close()
@@ -195,7 +195,7 @@ async def test_closing_ends_a_test_and_the_session_is_muted_until_its_device_is_
         assert not place.dialog.isVisible() and not place.tests.testing
         await until(lambda: place.service.cancelled)
         assert place.emitted == ["began"]
-        place.dialog.open_afresh()
+        place.dialog.open_refreshed()
         assert place.answer == ("", "")
         place.tests.play_button.click()
         await until(lambda: place.service.running == 2)
@@ -234,7 +234,7 @@ async def test_the_check_boxes_show_the_settings_and_emit_all_three(settings: Se
         assert place.emitted == [Processing(True, True, True), Processing(False, True, True)]
         assert settings.echo_cancellation and not settings.auto_gain  # the controller stores them
         dialog.close()
-        dialog.open_afresh()
+        dialog.open_refreshed()
         assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.emitted) == 2
 
 

@@ -152,7 +152,7 @@ def test_what_is_open_follows_the_theme_and_the_size(app: QApplication, qtbot: Q
     qtbot.addWidget(host)
     apply_theme(app, "light")
     dialog = SettingsDialog(Settings(), host)
-    dialog.open_afresh("persona")
+    dialog.open_refreshed("persona")
     row = dialog.rows["persona"]
     narrow, low = dialog.minimumWidth(), row.editor.text.height()
     for name in ("dark", "light"):

@@ -68,11 +68,11 @@ class _Recording:
         self.writes.append(samples.copy())
         self.inner.write(samples)
 
-    def hush(self) -> None:
-        self.inner.hush()
+    def pause_playback(self) -> None:
+        self.inner.pause_playback()
 
-    def unhush(self) -> None:
-        self.inner.unhush()
+    def resume_playback(self) -> None:
+        self.inner.resume_playback()
 
     def __enter__(self) -> _Recording:
         return self
@@ -140,12 +140,12 @@ def test_pause_is_passed_on_and_loses_nothing() -> None:
     sink, recording, _ = _play(300.0, 3)
     room, played = recording.inner._room, sink.played
     room._end += 8 * FRAME_SAMPLES
-    sink.hush()
+    sink.pause_playback()
     for _ in range(2):
         sink.write(np.ones(FRAME_SAMPLES, np.float32))
         room.next_frame()
-    assert recording.inner.hushes == 1 and sink.played - played <= FADE + 2
-    sink.unhush()
+    assert recording.inner.playback_pauses == 1 and sink.played - played <= FADE + 2
+    sink.resume_playback()
     assert not sink.is_resampling, "the queue is longer after a pause: that is no drift"
     while sink.queued:
         room.next_frame()

@@ -192,7 +192,7 @@ def _process_early(place: Room, speech: np.ndarray, listen: bool = True) -> tupl
     with EchoCancelledSource(place.source, place.tap) as source:
         while True:
             parts: list[np.ndarray] = []
-            source.on_ahead = parts.append if listen else None
+            source.on_early_samples = parts.append if listen else None
             try:
                 frame = source.read_frame(1.0)
             except EndOfAudio:
@@ -263,14 +263,14 @@ def test_early_hops_of_a_frame_muted_later_are_not_in_it() -> None:
     place.say(question("103_2"), 0.0)
     parts: list[np.ndarray] = []
     with EchoCancelledSource(place.source, place.tap, OFF) as source:
-        source.on_ahead = parts.append
+        source.on_early_samples = parts.append
         for n in range(frames(4)):
             del parts[:]
             if n == 30:
-                source.on_ahead = lambda samples: (parts.append(samples), place.source.mute())
+                source.on_early_samples = lambda samples: (parts.append(samples), place.source.mute())
             frame = source.read_frame(1.0)
             if n == 30:
-                source.on_ahead = parts.append
+                source.on_early_samples = parts.append
                 assert parts[0].any() and not frame[: len(parts[0])].any()
             else:
                 # Before the first frame nothing is aligned.

@@ -89,7 +89,7 @@ def test_silence_after_a_flush_is_no_underrun(fake: FakeSoundDevice) -> None:
 def test_the_wait_grows_after_an_underrun(fake: FakeSoundDevice) -> None:
     with Loudspeaker() as speaker:
         device = fake.streams[0]
-        assert speaker.cushion_seconds == 0.04
+        assert speaker.prebuffer_seconds == 0.04
         for gap, wait in ((1, 0.05), (20, 0.05), (1, 0.06)):  # 0.4 s: no wait would have prevented that
             speaker.write(ramp(0, FRAME_SAMPLES))
             while speaker.queued:
@@ -99,13 +99,13 @@ def test_the_wait_grows_after_an_underrun(fake: FakeSoundDevice) -> None:
             speaker.write(ramp(0, FRAME_SAMPLES))
             device.tick()
             speaker.write(ramp(0, 0))
-            assert speaker.cushion_seconds == wait
+            assert speaker.prebuffer_seconds == wait
             while speaker.queued:
                 device.tick()
             for _ in range(60):
                 device.tick()
     with Loudspeaker() as speaker:
-        assert speaker.cushion_seconds == 0.06  # remembered for the device
+        assert speaker.prebuffer_seconds == 0.06  # remembered for the device
 
 
 def test_the_tap_has_all_that_was_played(fake: FakeSoundDevice) -> None:
@@ -149,12 +149,12 @@ def test_a_pause_loses_and_repeats_nothing(fake: FakeSoundDevice, device_format:
             speaker.write(speech[:0])
             blocks = [device.tick() for _ in range(5)]
             if pause:
-                speaker.hush()
+                speaker.pause_playback()
                 falling, *silent = [device.tick() for _ in range(9)]
                 waiting = speaker.queued
                 assert falling[:fade].any() and not falling[fade:].any() and not np.any(silent)
                 assert (falling[:, 0] == falling[:, -1]).all()
-                speaker.unhush()
+                speaker.resume_playback()
                 rising = device.tick()
                 assert waiting > speaker.queued and accounted(speaker)
                 blocks += [falling[:fade], rising]
@@ -178,7 +178,7 @@ def test_flush_ends_a_pause(fake: FakeSoundDevice) -> None:
         device = fake.streams[0]
         speaker.write(ramp(1, SAMPLE_RATE))
         device.tick()
-        speaker.hush()
+        speaker.pause_playback()
         device.tick()
         played = speaker.played
         assert played == BLOCK + 120  # the fade
@@ -194,14 +194,14 @@ def test_flush_ends_a_pause(fake: FakeSoundDevice) -> None:
 def test_a_pause_is_no_underrun_and_goes_to_the_tap(fake: FakeSoundDevice) -> None:
     with Loudspeaker() as speaker:
         device = fake.streams[0]
-        speaker.hush()  # before anything sounds: what is written then waits
+        speaker.pause_playback()  # before anything sounds: what is written then waits
         speaker.write(ramp(1, 100))
         out = [device.tick() for _ in range(4)]
         assert not np.any(out) and speaker.queued == 100
-        speaker.unhush()
+        speaker.resume_playback()
         out += [device.tick() for _ in range(4)]
         speaker.write(ramp(1, SAMPLE_RATE))
-        speaker.hush()
+        speaker.pause_playback()
         device.options["callback"](last := np.full((BLOCK, 1), np.nan, np.float32), BLOCK, None, "underflow")
         assert speaker.xruns == 0
         tapped = np.empty(9 * BLOCK, np.float32)

@@ -64,7 +64,7 @@ def test_lost_loudspeaker_ends_a_pause(rig: AudioRig) -> None:
         sink = devices.sink
         sink.write(np.ones(48_000, np.float32))
         wait_until(lambda: sink.played)
-        sink.hush()
+        sink.pause_playback()
         time.sleep(0.05)
         played = sink.played
         time.sleep(0.1)
@@ -77,7 +77,7 @@ def test_lost_loudspeaker_ends_a_pause(rig: AudioRig) -> None:
         assert (where.played, where.queued, where.flushed) == (played, 0, 48_000 - played)
         sink.write(np.ones(4_800, np.float32))  # the next one is not paused
         wait_until(lambda: not sink.queued)
-        sink.unhush()
+        sink.resume_playback()
         assert sink.played == played + 4_800 and sink.underruns == 0
 
 

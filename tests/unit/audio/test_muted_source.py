@@ -76,10 +76,10 @@ def test_early_hops_are_muted() -> None:
     with MutedSource(EchoCancelledSource(place.source, place.tap, Processing(echo=False)), lambda: muted) as source:
         for n in range(frames(2)):
             muted = n >= 10
-            source.on_ahead = parts.append
+            source.on_early_samples = parts.append
             del parts[:]
             frame = source.read_frame(1.0)
             assert np.array_equal(frame[: 3 * HOP], np.concatenate(parts)) if n else not parts
             assert frame.any() == (not muted)
-        source.on_ahead = None
-        assert source.on_ahead is None
+        source.on_early_samples = None
+        assert source.on_early_samples is None

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from app.backend.base import (
     ChatRequest,
     StreamItem,
-    ToolAnswer,
     ToolCall,
     ToolCallMessage,
     ToolEnded,
+    ToolMessage,
     ToolStarted,
     Usage,
 )
@@ -87,7 +87,7 @@ def test_the_tool_is_run_and_the_answer_goes_on_with_what_it_gave() -> None:
     ]
     first, second = backend.requests
     assert [spec.name for spec in first.tools] == ["calculator", "mail__send"]
-    assert second.messages == (*ASK.messages, ToolCallMessage((CALL,)), ToolAnswer("c1", "calculator", "4"))
+    assert second.messages == (*ASK.messages, ToolCallMessage((CALL,)), ToolMessage("c1", "calculator", "4"))
     assert backend.open_streams == 0
 
 
@@ -102,7 +102,7 @@ def test_a_slow_tool_is_bridged_with_words_once_and_only_if_nothing_was_said() -
 def test_a_tool_that_fails_is_told_to_the_backend_which_answers_all_the_same() -> None:
     got, backend = run([(CALL,), ("I could not work it out.",)], ScriptedTools(ok=False))
     assert ToolEnded("calculator", False, "It failed.", 0.0) in [item for _, item in got]
-    assert backend.requests[1].messages[-1] == ToolAnswer("c1", "calculator", "It failed.")
+    assert backend.requests[1].messages[-1] == ToolMessage("c1", "calculator", "It failed.")
     assert got[-1][1] == "I could not work it out."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.backend.base import Message, ToolAnswer, ToolCall, ToolCallMessage
+from app.backend.base import Message, ToolCall, ToolCallMessage, ToolMessage
 from tests.support.provider_protocols import SSE, event
 from tests.support.wire import Reply
 from tests.unit.backend.adapters import CLOCK, REQUEST, SPEECHES, answers_to, each
@@ -43,7 +43,7 @@ async def test_a_call_that_repeats_its_name_or_has_no_id() -> None:
 @each
 async def test_what_tools_said_is_told_in_the_providers_form(kind: str) -> None:
     calls = (ToolCall("call_a", "clock", '{"zone": "Asia/Tokyo"}'),)
-    talk: tuple[Message, ...] = (ToolCallMessage(calls, "One moment."), ToolAnswer("call_a", "clock", "noon"))
+    talk: tuple[Message, ...] = (ToolCallMessage(calls, "One moment."), ToolMessage("call_a", "clock", "noon"))
     request = replace(REQUEST, messages=(*REQUEST.messages, *talk), tools=(CLOCK,))
     _, [body] = await answers_to(kind, SPEECHES[kind].answer(), request=request)
     asked, told = body["messages"][2:]

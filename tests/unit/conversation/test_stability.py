@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.conversation.intended import meant_by
+from app.conversation.intended import intended_answer
 from app.conversation.prompt import build_prompt
 from app.conversation.stability import Revision, is_stable
 from app.conversation.transcript import Transcript
@@ -52,12 +52,12 @@ def test_words_of_another_language_tell_nothing_of_whether_they_are_whole() -> N
 
 def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
     text = "It is **Oslo**. It lies by the sea, in the south. More is not known."
-    assert meant_by(text, "It is Oslo. It lies by the sea,".split(), whole=False) == (
+    assert intended_answer(text, "It is Oslo. It lies by the sea,".split(), whole=False) == (
         "It is Oslo. It lies by the sea, in the south."
     )
-    assert meant_by(text, ["It", "is", "Oslo."], whole=False) == "It is Oslo."
-    assert meant_by(text, ["by", "the", "sea,"], whole=True) == text.replace("*", "")
-    assert meant_by(text, "That is another thing.".split(), whole=True) == ""
+    assert intended_answer(text, ["It", "is", "Oslo."], whole=False) == "It is Oslo."
+    assert intended_answer(text, ["by", "the", "sea,"], whole=True) == text.replace("*", "")
+    assert intended_answer(text, "That is another thing.".split(), whole=True) == ""
 
 
 def told(*said: tuple[str, int], interrupted: bool = False) -> tuple[str, str]:

@@ -99,13 +99,13 @@ def test_the_default_devices_come_first(monkeypatch: pytest.MonkeyPatch) -> None
         Device("Desk microphone", "ALSA", 1, 0, 48_000, True, False, 0),
         Device("Headphones", "ALSA", 0, 2, 48_000, False, True, 1),
     ]
-    monkeypatch.setattr(app.audio.devices.list_process, "list_now", lambda: listed)
+    monkeypatch.setattr(app.audio.devices.list_process, "list_current_devices", lambda: listed)
     assert probe_sound() == Sound(("Desk microphone", "Webcam"), ("Headphones",))
 
     def fail() -> list[Device]:
         raise DeviceError("No sound here.")
 
-    monkeypatch.setattr(app.audio.devices.list_process, "list_now", fail)
+    monkeypatch.setattr(app.audio.devices.list_process, "list_current_devices", fail)
     assert probe_sound() == Sound(trouble="No sound here.")
 
 

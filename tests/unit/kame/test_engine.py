@@ -116,7 +116,7 @@ def test_a_forgotten_talk_is_told_again_before_it_goes_on(folder: Path) -> None:
             gauges.append(step.context)
     begun = next(i for i, gauge in enumerate(gauges) if gauge.frames < (gauges[i - 1].frames if i else 0))
     assert begun == 40
-    over = next(i for i, gauge in enumerate(gauges) if gauge.began_anew)
+    over = next(i for i, gauge in enumerate(gauges) if gauge.restarted)
     # Of 20 frames told and one more for each frame of sound, three a frame: ten frames.
     assert over - begun + 1 == 10 and gauges[over].primed == 20 and gauges[over].frames == 30
     assert gauges[-1].frames == 30 + len(gauges) - 1 - over

@@ -46,12 +46,12 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def lend(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> AbstractContextManager[Loaded]:
-    return pool.lend(kind, lambda place, *_: Loaded(place), file, *options, alive=Loaded.alive, close=Loaded.close)
+def borrow(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> AbstractContextManager[Loaded]:
+    return pool.borrow(kind, lambda place, *_: Loaded(place), file, *options, alive=Loaded.alive, close=Loaded.close)
 
 
 def use(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> Loaded:
-    with lend(pool, file, kind, *options) as model:
+    with borrow(pool, file, kind, *options) as model:
         assert not model.closed
     return model
 
@@ -69,13 +69,13 @@ def test_the_next_user_has_the_same_model_and_one_with_other_options_another(poo
 
 
 def test_two_users_at_once_have_one_each(pool: ModelPool, file: Path) -> None:
-    with lend(pool, file) as first, lend(pool, file) as second:
+    with borrow(pool, file) as first, borrow(pool, file) as second:
         assert first is not second
     assert {use(pool, file), use(pool, file)} <= {first, second}
 
 
 def test_what_has_died_is_loaded_again(pool: ModelPool, file: Path) -> None:
-    with lend(pool, file) as dead_while_used:
+    with borrow(pool, file) as dead_while_used:
         dead_while_used.works = False
     assert dead_while_used.closed
     dead_while_kept = use(pool, file)
@@ -101,7 +101,7 @@ def test_a_model_that_is_removed_is_not_found(pool: ModelPool, file: Path) -> No
     def load(place: Path) -> Loaded:
         raise FileNotFoundError(place)
 
-    with pytest.raises(FileNotFoundError), pool.lend("llm", load, file):
+    with pytest.raises(FileNotFoundError), pool.borrow("llm", load, file):
         pass
     assert first.closed
 
@@ -110,7 +110,7 @@ def test_what_nobody_uses_goes_after_its_time(pool: ModelPool, file: Path) -> No
     early = use(pool, file)
     pool._clock.now = KEEP_SECONDS / 2
     late = use(pool, file, "tts")
-    with lend(pool, file, "stt") as used:
+    with borrow(pool, file, "stt") as used:
         pool._clock.now = KEEP_SECONDS
         pool.tidy()
         assert (early.closed, late.closed, used.closed) == (True, False, False)
@@ -141,7 +141,7 @@ def test_nothing_is_left_when_the_app_ends(file: Path) -> None:
     with ExitStack() as talk:
         with pool.keeping():
             kept = use(pool, file)
-            used = talk.enter_context(lend(pool, file, "tts"))
+            used = talk.enter_context(borrow(pool, file, "tts"))
         assert kept.closed and not used.closed
     assert used.closed
     assert use(pool, file).closed  # nobody has asked for anything to be kept
