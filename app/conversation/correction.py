@@ -1,8 +1,8 @@
 """Plans how an answer that is being spoken goes over to a newer revision, as a person would correct himself.
 
 From the words said in this turn and the newer revision's clauses follows which of these are still to be said, and
-whether the two disagree so that a bridge ("or rather") must be spoken. In mid-sentence the newer revision continues only
-where it has the very same words; otherwise it starts with a whole sentence.
+whether the two disagree so that a bridge ("or rather") must be spoken. In mid-sentence the newer revision continues
+only where it has the very same words; otherwise it starts with a whole sentence.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.words import fold
 
 SAME = 0.6
-"""Share of a sentence's content words that an earlier one must have, without any others, to have said it already. Chosen
-by hand: what is missing may then be a turn of phrase, and hardly a statement."""
+"""Share of a sentence's content words that an earlier one must have, without any others, to have said it already.
+Chosen by hand: what is missing may then be a turn of phrase, and hardly a statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ def plan_correction(
 ) -> Correction:
     """Joins a newer revision to what was `said`.
 
-    `clauses`: the revision's closed clauses so far. `complete`: no more will come. `corrections`: bridges spoken in this
-    turn so far. `resumed`: the user has spoken since, so a new sentence starts and nothing is corrected. `code`: the
-    answer's language.
+    `clauses`: the revision's closed clauses so far. `complete`: no more will come. `corrections`: bridges spoken in
+    this turn so far. `resumed`: the user has spoken since, so a new sentence starts and nothing is corrected. `code`:
+    the answer's language.
     """
     spoken, spoken_in = fold(said), language(code)
     if not spoken:
@@ -165,7 +165,7 @@ def _only_starts(sentence: _Sentence, earlier: list[_Sentence], spoken_in: Langu
 
 
 def _is_same(said: tuple[str, ...], newer: tuple[str, ...], spoken_in: Language) -> bool:
-    """Whether `newer` has all the content words of `said`, hardly any more, and the same stakes (numbers, negations)."""
+    """Whether `newer` has all the content words of `said`, hardly any more, and the same stakes (numbers and such)."""
     if said == newer:
         return True
     mine, others = _content(said, spoken_in), _content(newer, spoken_in)

@@ -1,9 +1,9 @@
 """The CPU front-end: reads the oracle aloud, and goes over to a better revision in mid-answer.
 
-In the manner `after` it waits for an answer to the complete turn. In the manner `thinking` it starts as soon as the turn
-has ended and the newest revision is stable (`app.conversation.stability`), fills a longer wait with a short opening, and
-goes over to a better revision at a clause's end, or at a word's end where the user has chosen another back-end. Clauses
-are synthesised ahead, the first one while the user still talks. Time is the frames' own.
+In the manner `after` it waits for an answer to the complete turn. In the manner `thinking` it starts as soon as the
+turn has ended and the newest revision is stable (`app.conversation.stability`), fills a longer wait with a short
+opening, and goes over to a better revision at a clause's end, or at a word's end where the user has chosen another
+back-end. Clauses are synthesised ahead, the first one while the user still talks. Time is the frames' own.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ WORTH_CUTTING = SAMPLE_RATE
 class CascadeFrontEnd:
     """Speaks through `voice`, in one of the manners of the module's docstring.
 
-    `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the session
-    starts in.
+    `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the
+    session starts in.
     """
 
     name = "cascade"

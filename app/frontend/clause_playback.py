@@ -44,7 +44,7 @@ class PlayingClause:
             self.cut = quiet_cut(self.clip, self.position, self.word)
 
     def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
-        """Writes the next samples to `out`; returns their number, and each word that ends in them with its end there."""
+        """Writes the next samples to `out`; returns their number, and the words that end in them with their ends."""
         stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
         count = min(len(out), stop - self.position)
         out[:count] = self.clip.samples[self.position : self.position + count]

@@ -8,13 +8,14 @@ To be read in this order:
   `loudness.py`: over which sound; `stable_words.py`: which words no longer change.
 - `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
   `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
-- `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): decoders;
+- `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): the
+  decoders;
   `transcript_cleanup.py`: what is dropped from their text.
 - `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber.
 - `scripted.py`: for tests.
 
-A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives words,
-which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.
+A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives
+words, which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from app.stt.base import EndOfTurn, WordsJudge
 from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
 
 COVERED_SECONDS = 0.16
-"""Words that account for this much less than the sound are judged: what is missing is the fading end of the last one."""
+"""Words that account for this much less than the sound are judged: only the fading end of the last one is missing."""
 
 
 class Endpointing:

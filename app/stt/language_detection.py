@@ -8,8 +8,8 @@ from app.conversation.languages import CODES
 from app.models.catalogue import models_of
 
 FIRST, CLEARLY = 0.8, 0.9
-"""Probability from which a language is kept for the session, and from which another one replaces it. Whisper base on the
-first two seconds of 34 sentences of people in English, 16 in German and 22 in Spanish by synthetic voices: 0.89 or
+"""Probability from which a language is kept for the session, and from which another one replaces it. Whisper base on
+the first two seconds of 34 sentences of people in English, 16 in German and 22 in Spanish by synthetic voices: 0.89 or
 more for English, never 0.06 for another language; 3 of the others are taken for a third language with 0.8 or more. On
 three seconds none is."""
 LEAST_SECONDS = 1.4

@@ -1,8 +1,9 @@
 """The child process that recognises speech with Moonshine's own library, until its input ends.
 
 The library and its weights are one package, which the user has downloaded, with an ONNX Runtime of its own: in a
-separate process it can't conflict with the app's. Standard input: four bytes with a length, and so many bytes of float32
-at 16 kHz. Standard output: a line `{"text": …, "seconds": …}` with the words and the processor time, or `{"error": …}`.
+separate process it can't conflict with the app's. Standard input: four bytes with a length, and so many bytes of
+float32 at 16 kHz. Standard output: a line `{"text": …, "seconds": …}` with the words and the processor time, or
+`{"error": …}`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Voice activity detection with Silero VAD v6, as faster-whisper ships it, streamed window by window.
 
-Also distinguishes a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each window is. Runs
-on the frame thread: 0.4 ms a frame.
+Also distinguishes a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each window is.
+Runs on the frame thread: 0.4 ms a frame.
 """
 
 from __future__ import annotations

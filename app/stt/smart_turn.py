@@ -1,7 +1,7 @@
 """Judges whether a turn sounds finished: Smart Turn v3 (BSD-2-Clause), on the CPU, from the last 8 s of sound.
 
-The model file is read from the wheel that contains it; none of that package's code is run. Input: log-mel spectrogram as
-for Whisper, 80 x 800, of sound that is normalised and padded in front, as the model was trained.
+The model file is read from the wheel that contains it; none of that package's code is run. Input: log-mel spectrogram
+as for Whisper, 80 x 800, of sound that is normalised and padded in front, as the model was trained.
 """
 
 from __future__ import annotations

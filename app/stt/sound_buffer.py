@@ -12,8 +12,8 @@ from app.stt.base import RATE
 from app.stt.loudness import quiet_before
 
 PREROLL_SECONDS = 0.4
-"""Sound kept before voice was detected, even where the app was speaking: an onset takes 64 to 100 ms to detect, and a consonant leads
-it."""
+"""Sound kept before voice was detected, even where the app was speaking: an onset takes 64 to 100 ms to detect, and a
+consonant leads it."""
 LONGEST_PREROLL_SECONDS = 2.5
 """Where the app was silent, the sound starts in the last silence before that, at most so far back: the detector may
 have missed a soft first word."""

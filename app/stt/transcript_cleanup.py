@@ -69,7 +69,7 @@ def spoken_words(text: str, seconds: float, no_speech: float, log_probability: f
 
 
 def without_masked_end(text: str) -> str:
-    """`text` without a last word that is masked ("f*ck"), which the model often writes for a word that is cut in two."""
+    """`text` without a last word that is masked ("f*ck"): the model often writes one for a word that is cut in two."""
     head, _, last = text.rstrip().rpartition(" ")
     return head if re.search(r"\w\*+\w", last) else text
 

@@ -113,7 +113,7 @@ class WhisperDecoder:
         return self._prompts[language]
 
     def _encode(self, samples: np.ndarray) -> Any:
-        """`samples` encoded, followed by encoded silence from the place where it would be if it were encoded with them."""
+        """`samples` encoded, followed by encoded silence from the place that it would have behind them."""
         encoded = _encoded(self._whisper, np.pad(samples, (0, RATE * PADDING_SECONDS)))
         count = encoded.shape[1]
         silence = self._silence[:, count : count + SILENCE_SECONDS * ENCODED_PER_SECOND]

@@ -1,7 +1,7 @@
 """A voice in a child process, one worker module for each engine, so that synthesis takes no time of this process.
 
-Starts the child, sends it texts one by one, and resamples the sound to 24 kHz. On exit the child is released to the pool
-of models; it also ends by itself when this process ends, because its input closes.
+Starts the child, sends it texts one by one, and resamples the sound to 24 kHz. On exit the child is released to the
+pool of models; it also ends by itself when this process ends, because its input closes.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _weight(word: str) -> float:
 
 
 def amplified(samples: np.ndarray, gain: float, volume: float = 1.0) -> np.ndarray:
-    """Float32 samples made louder by `gain` decibels and by the factor `volume`, with soft limiting below full scale."""
+    """Float32 samples made louder by `gain` decibels and by the factor `volume`, with soft limiting."""
     factor = 10 ** (gain / 20) * volume
     out = (samples * factor).astype(np.float32)
     loud = np.abs(out) > _KNEE

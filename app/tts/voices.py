@@ -17,8 +17,8 @@ from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 
 LEAST_RATE = 2.0
-"""Seconds of sound that a voice must make in a second for the app to choose it by itself: a slower one falls behind where
-it shares the processor with a session."""
+"""Seconds of sound that a voice must make in a second for the app to choose it by itself: a slower one falls behind
+where it shares the processor with a session."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",

@@ -56,8 +56,8 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
     if options.weights is None or not options.weights.is_dir():
         where = f" in {options.weights}" if options.weights else ""
         raise FrontEndError(
-            f"{label}'s weights are not there{where}. Get them with “{single_instance.command()} models get {name}” (about "
-            "16 GB), or set the folder that holds them."
+            f"{label}'s weights are not there{where}. Get them with “{single_instance.command()} models get {name}” "
+            "(about 16 GB), or set the folder that holds them."
         )
     try:
         files = read_layout(options.weights)

@@ -35,7 +35,7 @@ class Check:
 
 
 def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
-    """Makes all comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
+    """Makes all comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
     checks = []

@@ -1,4 +1,4 @@
-"""Starts a fresh stream before the model's context is full, and primes it with the newest frames of the conversation."""
+"""Starts a fresh stream before the model's context is full, and primes it with the newest frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_PRIMING_FRAMES = 12
 
 
 class StreamMemory:
-    """The newest columns of a stream. `frames`, `steps`: as `PRIME_FRAMES` and `PRIME_STEPS`; `steps` None: by `engine`."""
+    """The newest columns of a stream. `frames`, `steps`: as `PRIME_FRAMES`, `PRIME_STEPS`; None: as measured."""
 
     def __init__(self, engine: Engine, frames: int = PRIME_FRAMES, steps: int | None = None) -> None:
         self.columns: deque[Column] = deque(maxlen=max(1, frames))

@@ -403,7 +403,8 @@ def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound(
 
 
 def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
-    rig = Rig(Odds())
+    words = Odds()
+    rig = Rig(words)
     with rig.stt:
         rig.stt.begin(1, rig.at)
         rig.push(2.0, voiced=True)
@@ -412,7 +413,13 @@ def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
         rig.settle()
         passes, told = len(rig.decoder.lengths), list(rig.finished)
         sounds: list[int] = []
-        rig.stt.endpointing._sound_judge.probability = lambda samples: sounds.append(len(samples)) or 0.9  # type: ignore[union-attr, func-returns-value, method-assign]
+
+        class Counted:
+            def probability(self, samples: np.ndarray) -> float:
+                sounds.append(len(samples))
+                return 0.9
+
+        rig.stt.endpointing.set_judges(Counted(), words)
         rig.push(0.16, voiced=False)
         rig.stt.pause(1, end)
         rig.settle()
