@@ -28,6 +28,10 @@
         <translation>Anderer Server</translation>
     </message>
     <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
         <source>Answer delay</source>
         <translation>Antwortpause</translation>
     </message>
@@ -56,10 +60,6 @@
         <translation>Automatische Verstärkung</translation>
     </message>
     <message>
-        <source>Brain</source>
-        <translation>Sprachmodell</translation>
-    </message>
-    <message>
         <source>Built in</source>
         <translation>Eingebaut</translation>
     </message>
@@ -82,6 +82,10 @@
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
         <translation>Befehle wie „{0} ptt toggle“ erreichen dieses Fenster nicht ({1}). Alles andere funktioniert; starte die App neu, um es noch einmal zu versuchen.</translation>
+    </message>
+    <message>
+        <source>Comparison model</source>
+        <translation>Vergleichsmodell</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -108,7 +112,7 @@
         <translation>Englisch</translation>
     </message>
     <message>
-        <source>Favourite brains</source>
+        <source>Favourite models</source>
         <translation>Bevorzugte Sprachmodelle</translation>
     </message>
     <message>
@@ -124,10 +128,6 @@
         <translation>Französisch</translation>
     </message>
     <message>
-        <source>Full duplex</source>
-        <translation>Vollduplex</translation>
-    </message>
-    <message>
         <source>German</source>
         <translation>Deutsch</translation>
     </message>
@@ -138,6 +138,10 @@
     <message>
         <source>Google model</source>
         <translation>Google-Modell</translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
+        <translation>Freihändig</translation>
     </message>
     <message>
         <source>History</source>
@@ -152,7 +156,7 @@
         <translation>Wie schnell die Stimme spricht, in Prozent ihres eigenen Tempos.</translation>
     </message>
     <message>
-        <source>How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild.</source>
+        <source>How freely the model chooses its words: 0 is sober and the same each time, 2 is wild.</source>
         <translation>Wie frei das Sprachmodell seine Worte wählt: 0 ist nüchtern und jedes Mal gleich, 2 ist wild.</translation>
     </message>
     <message>
@@ -252,16 +256,16 @@
         <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
     </message>
     <message>
-        <source>Manner</source>
-        <translation>Modus</translation>
-    </message>
-    <message>
         <source>Memory</source>
         <translation>Gedächtnis</translation>
     </message>
     <message>
         <source>Microphone</source>
         <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Sprachmodell</translation>
     </message>
     <message>
         <source>Model on the other server</source>
@@ -282,6 +286,10 @@
     <message>
         <source>Mutes the microphone while another window has the keyboard; empty for none.</source>
         <translation>Zum Stummschalten des Mikrofons, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+    </message>
+    <message>
+        <source>Name of the comparison model</source>
+        <translation>Name des Vergleichsmodells</translation>
     </message>
     <message>
         <source>Noise suppression</source>
@@ -360,16 +368,8 @@
         <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
     </message>
     <message>
-        <source>Second brain</source>
-        <translation>Zweites Sprachmodell</translation>
-    </message>
-    <message>
-        <source>Second brain&apos;s model</source>
-        <translation>Zweites Sprachmodell: Modell</translation>
-    </message>
-    <message>
-        <source>Second brain&apos;s server</source>
-        <translation>Zweites Sprachmodell: Server</translation>
+        <source>Server of the comparison model</source>
+        <translation>Server des Vergleichsmodells</translation>
     </message>
     <message>
         <source>Shows only the answer that counts now, not those that it has overtaken.</source>
@@ -440,14 +440,6 @@
         <translation>Das Modell der App, das antwortet; leer für das beste, das hier ist.</translation>
     </message>
     <message>
-        <source>The brain at the side of the one that speaks; empty for none.</source>
-        <translation>Das Sprachmodell neben dem, das spricht; leer: keins.</translation>
-    </message>
-    <message>
-        <source>The brains that are offered first, as JSON.</source>
-        <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
-    </message>
-    <message>
         <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
         <translation>Die Kaskade sagt etwas Kurzes wie „Let me think.“, wenn ihre Antwort länger als eine halbe Sekunde braucht; freihändig ab einer Dreiviertelsekunde, weil du weitersprechen könntest.</translation>
     </message>
@@ -464,6 +456,10 @@
         <translation>Das Modell, das dich hört; leer: was die App für deine Sprache wählt.</translation>
     </message>
     <message>
+        <source>The model whose answers are shown beside the spoken ones; empty for none.</source>
+        <translation>Das Sprachmodell, dessen Antworten neben den gesprochenen erscheinen; leer: keins.</translation>
+    </message>
+    <message>
         <source>The model&apos;s name; empty for the default one.</source>
         <translation>Der Name des Modells; leer: das voreingestellte.</translation>
     </message>
@@ -474,6 +470,10 @@
     <message>
         <source>The model&apos;s name; empty for the server&apos;s first.</source>
         <translation>Der Name des Modells; leer: das erste des Servers.</translation>
+    </message>
+    <message>
+        <source>The models that are offered first, as JSON.</source>
+        <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
     </message>
     <message>
         <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
@@ -492,7 +492,7 @@
         <translation>Werkzeuge</translation>
     </message>
     <message>
-        <source>US dollars that a conversation may cost. At the cap, brains that cost are not asked any more.</source>
+        <source>US dollars that a conversation may cost. At the cap, models that cost money are not asked any more.</source>
         <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
     </message>
     <message>
@@ -524,8 +524,8 @@
         <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
-        <source>What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools.</source>
-        <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen Werkzeugserver.</translation>
+        <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
+        <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen MCP-Server.</translation>
     </message>
     <message>
         <source>What you speak into. It can be changed in mid-talk.</source>
@@ -536,36 +536,36 @@
         <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
     </message>
     <message>
-        <source>When the brain begins to work on the answer.</source>
-        <translation>Wann das Sprachmodell anfängt, an der Antwort zu arbeiten.</translation>
+        <source>When I have finished</source>
+        <translation>Wenn ich fertig bin</translation>
     </message>
     <message>
-        <source>When you have finished</source>
-        <translation>Wenn du fertig bist</translation>
+        <source>When the model starts to work on the answer.</source>
+        <translation>Wann das Sprachmodell anfängt, an der Antwort zu arbeiten.</translation>
     </message>
     <message>
         <source>Where Ollama listens.</source>
         <translation>Wo Ollama zu erreichen ist.</translation>
     </message>
     <message>
-        <source>Where it is; empty for the default place.</source>
-        <translation>Wo es ist; leer: der übliche Ort.</translation>
+        <source>Where it is; empty for the default address.</source>
+        <translation>Wo er ist; leer: die übliche Adresse.</translation>
     </message>
     <message>
         <source>Whether the app has introduced itself.</source>
         <translation>Ob sich die App vorgestellt hat.</translation>
     </message>
     <message>
-        <source>Which brain answers which kind of question, as JSON.</source>
+        <source>Which language model answers. The router chooses one by the kind of question.</source>
+        <translation>Welches Sprachmodell antwortet. Der Router wählt eins je nach Art der Frage.</translation>
+    </message>
+    <message>
+        <source>Which model answers which kind of question, as JSON.</source>
         <translation>Welches Sprachmodell welche Art von Frage beantwortet, als JSON.</translation>
     </message>
     <message>
-        <source>Which language model thinks. The router chooses one by the kind of question.</source>
-        <translation>Welches Sprachmodell denkt. Der Router wählt eins je nach Art der Frage.</translation>
-    </message>
-    <message>
-        <source>While you talk</source>
-        <translation>Während du sprichst</translation>
+        <source>While I speak</source>
+        <translation>Während ich spreche</translation>
     </message>
     <message>
         <source>Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant.</source>
@@ -580,7 +580,7 @@
         <translation>Sprache des Fensters</translation>
     </message>
     <message>
-        <source>Your voice alone opens and closes your turns, without the talk button.</source>
+        <source>Your voice alone starts and ends your turns, without the talk button.</source>
         <translation>Deine Stimme allein beginnt und beendet deine Redebeiträge, ohne Sprechtaste.</translation>
     </message>
     <message>
@@ -608,7 +608,7 @@
         <translation>keine Grenze</translation>
     </message>
     <message>
-        <source>the brain&apos;s own</source>
+        <source>the model&apos;s own</source>
         <translation>Vorgabe des Modells</translation>
     </message>
     <message>
@@ -626,10 +626,6 @@
     <message>
         <source>“{0}” is on the number pad, whose keys can&apos;t be hotkeys. Choose another key.</source>
         <translation>„{0}“ liegt auf dem Ziffernblock, dessen Tasten sich nicht als Tastenkürzel eignen. Wähle eine andere Taste.</translation>
-    </message>
-    <message>
-        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
-        <translation>„{0}“ ist auf deiner Tastatur dasselbe wie „{1}“, das hier schon eine andere Aufgabe hat. Wähle andere Tasten.</translation>
     </message>
     <message>
         <source>“{0}” would be taken from every program, so it can&apos;t be a hotkey. Add Ctrl, Alt or both.</source>
@@ -659,51 +655,31 @@
         <translation>Bestandteile</translation>
     </message>
     <message>
-        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. After Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
+        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
         <translation>Spricht mit dir, während es denkt: eine Stimme, die sofort antwortet, und dahinter ein beliebiges Sprachmodell, dessen Worte, das Orakel, die Stimme erreichen, während sie schon spricht. Nach dem Tandem-Entwurf KAME von Sakana AI (arXiv 2510.02327) und Moshi von Kyutai. Verwendet Qt {0}.</translation>
     </message>
     <message>
-        <source>only when asked for</source>
-        <translation>nur auf Wunsch</translation>
+        <source>optional</source>
+        <translation>optional</translation>
     </message>
 </context>
 <context>
     <name>BackendDialog</name>
     <message>
-        <source>&amp;Forget key</source>
-        <translation>Schlüssel &amp;vergessen</translation>
-    </message>
-    <message>
-        <source>&amp;Save key</source>
-        <translation>Schlüssel &amp;speichern</translation>
+        <source>&amp;Compare with it</source>
+        <translation>&amp;Damit vergleichen</translation>
     </message>
     <message>
         <source>&amp;Test connection</source>
         <translation>Verbindung &amp;testen</translation>
     </message>
     <message>
-        <source>&amp;Use it at the side</source>
-        <translation>&amp;Daneben verwenden</translation>
-    </message>
-    <message>
         <source>&amp;Use the router again</source>
         <translation>Wieder den &amp;Router verwenden</translation>
     </message>
     <message>
-        <source>&amp;Use this brain</source>
-        <translation>Dieses Sprachmodell ver&amp;wenden</translation>
-    </message>
-    <message>
-        <source>API key</source>
-        <translation>API-Schlüssel</translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
-        <translation>{0} wird um ein Wort gebeten …</translation>
-    </message>
-    <message>
-        <source>Brain: key, connection, models</source>
-        <translation>Sprachmodell: Schlüssel, Verbindung, Modelle</translation>
+        <source>&amp;Use this model</source>
+        <translation>Dieses Modell ver&amp;wenden</translation>
     </message>
     <message>
         <source>Close</source>
@@ -718,79 +694,47 @@
         <translation>Verbindung</translation>
     </message>
     <message>
-        <source>It answers beside the one that drives.</source>
-        <translation>Es antwortet neben dem, das führt.</translation>
+        <source>It answers next to the model that speaks.</source>
+        <translation>Es antwortet neben dem Modell, das spricht.</translation>
     </message>
     <message>
         <source>Key</source>
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>Say first where the server is.</source>
-        <translation>Gib zuerst an, wo der Server ist.</translation>
+        <source>Result of the test</source>
+        <translation>Ergebnis des Tests</translation>
     </message>
     <message>
-        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
-        <translation>Der Schlüssel kommt aus der Umgebungsvariable {0}, die Vorrang vor einem gespeicherten hat.</translation>
+        <source>Starts the router again, with your correction.</source>
+        <translation>Startet den Router neu, mit deiner Korrektur.</translation>
     </message>
     <message>
-        <source>The key comes from the environment, which goes before a saved one.</source>
-        <translation>Der Schlüssel kommt aus der Umgebung, die Vorrang vor einem gespeicherten hat.</translation>
+        <source>Test</source>
+        <translation>Test</translation>
     </message>
     <message>
-        <source>The key is in the system&apos;s keyring.</source>
-        <translation>Der Schlüssel liegt im Schlüsselbund des Systems.</translation>
+        <source>Testing {0} …</source>
+        <translation>{0} wird getestet …</translation>
     </message>
     <message>
-        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
-        <translation>Der Schlüssel bleibt im Speicher, bis du das Fenster schließt: Hier gibt es keinen Schlüsselbund.</translation>
+        <source>The conversation goes on with it instead of the router.</source>
+        <translation>Die Unterhaltung geht damit weiter statt mit dem Router.</translation>
     </message>
     <message>
-        <source>The router begins anew, with what you put right.</source>
-        <translation>Der Router fängt neu an, mit dem, was du berichtigt hast.</translation>
-    </message>
-    <message>
-        <source>The talk goes on with it, and not with the router.</source>
-        <translation>Das Gespräch geht damit weiter und nicht mit dem Router.</translation>
-    </message>
-    <message>
-        <source>The talk goes on with it.</source>
-        <translation>Das Gespräch geht damit weiter.</translation>
-    </message>
-    <message>
-        <source>There is no key yet.</source>
-        <translation>Es gibt noch keinen Schlüssel.</translation>
-    </message>
-    <message>
-        <source>There is no key; this one may not need any.</source>
-        <translation>Es gibt keinen Schlüssel; vielleicht wird hier keiner gebraucht.</translation>
-    </message>
-    <message>
-        <source>What the test found</source>
-        <translation>Was der Test ergeben hat</translation>
-    </message>
-    <message>
-        <source>paste a key</source>
-        <translation>Schlüssel einfügen</translation>
+        <source>The conversation goes on with it.</source>
+        <translation>Die Unterhaltung geht damit weiter.</translation>
     </message>
 </context>
 <context>
     <name>BackendPicker</name>
     <message>
-        <source>&amp;Brain</source>
-        <translation>S&amp;prachmodell</translation>
+        <source>&amp;Provider</source>
+        <translation>An&amp;bieter</translation>
     </message>
     <message>
-        <source>1 model is offered.</source>
-        <translation>1 Modell wird angeboten.</translation>
-    </message>
-    <message>
-        <source>Brain</source>
-        <translation>Sprachmodell</translation>
-    </message>
-    <message>
-        <source>Fetches the list of models anew.</source>
-        <translation>Holt die Liste der Modelle neu.</translation>
+        <source>Enter the server&apos;s address first.</source>
+        <translation>Gib zuerst die Adresse des Servers ein.</translation>
     </message>
     <message>
         <source>M&amp;odel</source>
@@ -801,8 +745,8 @@
         <translation>Modell</translation>
     </message>
     <message>
-        <source>No models are known yet: type a name.</source>
-        <translation>Noch sind keine Modelle bekannt: Gib einen Namen ein.</translation>
+        <source>Provider</source>
+        <translation>Anbieter</translation>
     </message>
     <message>
         <source>Refresh the list of models</source>
@@ -821,28 +765,12 @@
         <translation>Die Adresse des Servers; Eingabetaste, um sie zu verwenden.</translation>
     </message>
     <message>
-        <source>The language model that thinks.</source>
-        <translation>Das Sprachmodell, das denkt.</translation>
-    </message>
-    <message>
-        <source>The list of models could not be fetched: {0}</source>
-        <translation>Die Liste der Modelle ließ sich nicht holen: {0}</translation>
-    </message>
-    <message>
-        <source>The list of models is being fetched.</source>
-        <translation>Die Liste der Modelle wird geholt.</translation>
-    </message>
-    <message>
-        <source>The model&apos;s name; empty for the default one.</source>
-        <translation>Der Name des Modells; leer: das voreingestellte.</translation>
+        <source>Who runs the language model that works out the answers.</source>
+        <translation>Wer das Sprachmodell betreibt, das die Antworten erarbeitet.</translation>
     </message>
     <message>
         <source>default</source>
         <translation>voreingestellt</translation>
-    </message>
-    <message>
-        <source>{0} models are offered.</source>
-        <translation>{0} Modelle werden angeboten.</translation>
     </message>
 </context>
 <context>
@@ -877,28 +805,16 @@
 <context>
     <name>CloudCard</name>
     <message>
-        <source>&amp;Keep it</source>
-        <translation>Sp&amp;eichern</translation>
-    </message>
-    <message>
-        <source>API key</source>
-        <translation>API-Schlüssel</translation>
-    </message>
-    <message>
         <source>In the cloud</source>
         <translation>In der Cloud</translation>
-    </message>
-    <message>
-        <source>Keep the key</source>
-        <translation>Schlüssel speichern</translation>
     </message>
     <message>
         <source>Key</source>
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>Knows most. What you say goes there as text, and is paid for by your key.</source>
-        <translation>Weiß am meisten. Was du sagst, geht als Text dorthin und wird über deinen Schlüssel bezahlt.</translation>
+        <source>Knows most. What you say is sent there as text, and paid for with your key.</source>
+        <translation>Weiß am meisten. Was du sagst, wird als Text dorthin geschickt und mit deinem Schlüssel bezahlt.</translation>
     </message>
     <message>
         <source>Model</source>
@@ -912,30 +828,6 @@
         <source>Provider</source>
         <translation>Anbieter</translation>
     </message>
-    <message>
-        <source>The key comes from the environment.</source>
-        <translation>Der Schlüssel kommt aus der Umgebung.</translation>
-    </message>
-    <message>
-        <source>The key is in the system&apos;s keyring.</source>
-        <translation>Der Schlüssel liegt im Schlüsselbund des Systems.</translation>
-    </message>
-    <message>
-        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
-        <translation>Der Schlüssel bleibt im Speicher, bis du das Fenster schließt: Hier gibt es keinen Schlüsselbund.</translation>
-    </message>
-    <message>
-        <source>There is no key yet. Copy one from your account there, and paste it here.</source>
-        <translation>Es gibt noch keinen Schlüssel. Kopiere einen aus deinem Konto dort und füge ihn hier ein.</translation>
-    </message>
-    <message>
-        <source>Where the key is</source>
-        <translation>Wo der Schlüssel ist</translation>
-    </message>
-    <message>
-        <source>paste a key</source>
-        <translation>Schlüssel einfügen</translation>
-    </message>
 </context>
 <context>
     <name>ConversationItems</name>
@@ -946,69 +838,6 @@
     <message>
         <source>Title of the conversation</source>
         <translation>Titel der Unterhaltung</translation>
-    </message>
-</context>
-<context>
-    <name>ConversationList</name>
-    <message>
-        <source>, with sound</source>
-        <translation>, mit Ton</translation>
-    </message>
-    <message>
-        <source>1 turn</source>
-        <translation>1 Redebeitrag</translation>
-    </message>
-    <message>
-        <source>Earlier</source>
-        <translation>Früher</translation>
-    </message>
-    <message>
-        <source>Last 30 days</source>
-        <translation>Letzte 30 Tage</translation>
-    </message>
-    <message>
-        <source>Last 7 days</source>
-        <translation>Letzte 7 Tage</translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation>Heute</translation>
-    </message>
-    <message>
-        <source>Today {0}</source>
-        <translation>Heute, {0}</translation>
-    </message>
-    <message>
-        <source>Untitled</source>
-        <translation>Ohne Titel</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>Gestern</translation>
-    </message>
-    <message>
-        <source>Yesterday {0}</source>
-        <translation>Gestern, {0}</translation>
-    </message>
-    <message>
-        <source>a talk is under way</source>
-        <translation>ein Gespräch läuft</translation>
-    </message>
-    <message>
-        <source>d MMMM</source>
-        <translation>d. MMMM</translation>
-    </message>
-    <message>
-        <source>d MMMM yyyy</source>
-        <translation>d. MMMM yyyy</translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation>geöffnet</translation>
-    </message>
-    <message>
-        <source>{0} turns</source>
-        <translation>{0} Redebeiträge</translation>
     </message>
 </context>
 <context>
@@ -1025,8 +854,8 @@
         <translation>Alle &amp;löschen…</translation>
     </message>
     <message>
-        <source>&amp;Duplicate with another brain…</source>
-        <translation>Mit anderem Sprachmodell &amp;duplizieren…</translation>
+        <source>&amp;Duplicate with another model…</source>
+        <translation>Mit anderem Modell &amp;duplizieren…</translation>
     </message>
     <message>
         <source>&amp;Export…</source>
@@ -1037,8 +866,8 @@
         <translation>&amp;Importieren…</translation>
     </message>
     <message>
-        <source>&amp;New</source>
-        <translation>&amp;Neu</translation>
+        <source>&amp;New conversation</source>
+        <translation>&amp;Neue Unterhaltung</translation>
     </message>
     <message>
         <source>&amp;Open</source>
@@ -1047,10 +876,6 @@
     <message>
         <source>&amp;Rename</source>
         <translation>&amp;Umbenennen</translation>
-    </message>
-    <message>
-        <source>Begin a new conversation</source>
-        <translation>Eine neue Unterhaltung beginnen</translation>
     </message>
     <message>
         <source>Conversations</source>
@@ -1097,15 +922,19 @@
         <translation>Unterhaltungen durchsuchen</translation>
     </message>
     <message>
-        <source>What you talk about is kept here.</source>
-        <translation>Worüber du sprichst, wird hier aufbewahrt.</translation>
+        <source>Start a new conversation</source>
+        <translation>Eine neue Unterhaltung beginnen</translation>
+    </message>
+    <message>
+        <source>Your conversations are kept here.</source>
+        <translation>Hier werden deine Unterhaltungen aufbewahrt.</translation>
     </message>
 </context>
 <context>
     <name>DemoChart</name>
     <message>
-        <source>Response times, brain by brain</source>
-        <translation>Antwortzeiten, nach Sprachmodell</translation>
+        <source>Response times by model</source>
+        <translation>Antwortzeiten nach Sprachmodell</translation>
     </message>
 </context>
 <context>
@@ -1126,16 +955,16 @@
         <translation>Vom Ende der Frage bis zum ersten Ton der Antwort</translation>
     </message>
     <message>
-        <source>The answers, as they were heard</source>
-        <translation>Die Antworten, wie sie zu hören waren</translation>
+        <source>Result of the demo</source>
+        <translation>Ergebnis der Demo</translation>
     </message>
     <message>
-        <source>What it comes to</source>
-        <translation>Was dabei herauskommt</translation>
+        <source>Summary</source>
+        <translation>Zusammenfassung</translation>
     </message>
     <message>
-        <source>What the demo has brought</source>
-        <translation>Was die Demo ergeben hat</translation>
+        <source>The answers as they were spoken</source>
+        <translation>Die Antworten, wie sie gesprochen wurden</translation>
     </message>
     <message>
         <source>{0} → {1}, changed in mid-answer</source>
@@ -1145,16 +974,8 @@
 <context>
     <name>DemoPanel</name>
     <message>
-        <source> and </source>
-        <translation> und </translation>
-    </message>
-    <message>
         <source>&amp;Again…</source>
         <translation>&amp;Noch einmal…</translation>
-    </message>
-    <message>
-        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
-        <translation>&amp;Kurz: je eine Frage und nur der Anfang der Antworten</translation>
     </message>
     <message>
         <source>&amp;Start</source>
@@ -1163,18 +984,6 @@
     <message>
         <source>&amp;Stop</source>
         <translation>&amp;Abbrechen</translation>
-    </message>
-    <message>
-        <source>A few spoken questions are asked of each brain, by each way to hear and speak, and once the brain is changed in mid-answer. At the end a chart shows who answered how, and how fast. You need neither a microphone nor to do anything.</source>
-        <translation>Jedem Sprachmodell werden ein paar gesprochene Fragen gestellt, auf jede Art zu hören und zu sprechen, und einmal wird das Sprachmodell mitten in der Antwort gewechselt. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
-    </message>
-    <message>
-        <source>Brains</source>
-        <translation>Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>Brains that cost money take part only if you tick them.</source>
-        <translation>Sprachmodelle, die Geld kosten, machen nur mit, wenn du sie ankreuzt.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -1197,28 +1006,8 @@
         <translation>Demo</translation>
     </message>
     <message>
-        <source>How far the demo is</source>
-        <translation>Wie weit die Demo ist</translation>
-    </message>
-    <message>
         <source>Images (*.png)</source>
         <translation>Bilder (*.png)</translation>
-    </message>
-    <message>
-        <source>It takes {0}.</source>
-        <translation>Dauert {0}.</translation>
-    </message>
-    <message>
-        <source>Looking for the brains that are here …</source>
-        <translation>Vorhandene Sprachmodelle werden gesucht …</translation>
-    </message>
-    <message>
-        <source>No brain is here. Set KAME up again, or choose one above the talk first.</source>
-        <translation>Hier ist kein Sprachmodell. Richte KAME neu ein oder wähle zuerst eins über dem Gespräch.</translation>
-    </message>
-    <message>
-        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
-        <translation>Hier ist nur ein Sprachmodell, also kann es nicht mitten in der Antwort gewechselt werden. Hol dir ein zweites unter „Modelle“.</translation>
     </message>
     <message>
         <source>Save as &amp;image…</source>
@@ -1245,43 +1034,27 @@
         <translation>Das Bild konnte nicht gespeichert werden: {0}</translation>
     </message>
     <message>
-        <source>Tick at least one brain, and one way to hear and speak.</source>
-        <translation>Kreuze mindestens ein Sprachmodell und eine Art zu hören und zu sprechen an.</translation>
-    </message>
-    <message>
-        <source>Ways to hear and speak</source>
-        <translation>Arten zu hören und zu sprechen</translation>
-    </message>
-    <message>
-        <source>What the demo does now</source>
-        <translation>Was die Demo gerade tut</translation>
-    </message>
-    <message>
         <source>What went wrong</source>
         <translation>Was schiefging</translation>
-    </message>
-    <message>
-        <source>With one brain alone, none is changed in mid-answer.</source>
-        <translation>Mit nur einem Sprachmodell wird mitten in der Antwort keins gewechselt.</translation>
     </message>
     <message>
         <source>kame-demo.png</source>
         <translation>kame-demo.png</translation>
     </message>
-    <message>
-        <source>{0} (costs money)</source>
-        <translation>{0} (kostet Geld)</translation>
-    </message>
-    <message>
-        <source>{0}: thinking {1}</source>
-        <translation>{0}: denkt, {1}</translation>
-    </message>
 </context>
 <context>
     <name>DemoWords</name>
     <message>
+        <source> and </source>
+        <translation> und </translation>
+    </message>
+    <message>
         <source>All were equally fast: {0} after the question.</source>
         <translation>Alle waren gleich schnell: {0} nach der Frage.</translation>
+    </message>
+    <message>
+        <source>Answering while you speak was {0} times as fast as answering when you have finished.</source>
+        <translation>Antworten, während du sprichst, war {0}-mal so schnell wie Antworten, wenn du fertig bist.</translation>
     </message>
     <message>
         <source>KAME&apos;s demo</source>
@@ -1292,24 +1065,20 @@
         <translation>Keine Frage wurde beantwortet.</translation>
     </message>
     <message>
-        <source>The brain was not changed from {0} to {1} in mid-answer: {2}</source>
-        <translation>Das Sprachmodell wurde nicht mitten in der Antwort von {0} zu {1} gewechselt: {2}</translation>
-    </message>
-    <message>
-        <source>The change from {0} to {1} in mid-answer cost at most {2} of silence; {3} after the wish the new brain&apos;s words were heard.</source>
-        <translation>Der Wechsel von {0} zu {1} mitten in der Antwort kostete höchstens {2} Stille; {3} nach dem Wunsch waren die Worte des neuen Sprachmodells zu hören.</translation>
+        <source>The change from {0} to {1} in mid-answer caused at most {2} of silence; the new model was heard {3} after the change was requested.</source>
+        <translation>Der Wechsel von {0} zu {1} mitten in der Antwort verursachte höchstens {2} Stille; das neue Sprachmodell war {3} nach dem Wechselwunsch zu hören.</translation>
     </message>
     <message>
         <source>The demo was stopped before its end.</source>
         <translation>Die Demo wurde vor ihrem Ende abgebrochen.</translation>
     </message>
     <message>
-        <source>The fastest was {0} ({1}): its answers were heard {2} after the question.</source>
-        <translation>Am schnellsten war {0} ({1}): Die Antworten waren {2} nach der Frage zu hören.</translation>
+        <source>The fastest was {0} ({1}): its answers began {2} after the question.</source>
+        <translation>Am schnellsten war {0} ({1}): Die Antworten begannen {2} nach der Frage.</translation>
     </message>
     <message>
-        <source>Thinking while you talk was heard {0} times as soon as thinking when you have finished.</source>
-        <translation>Denken, während du sprichst, war {0}-mal so schnell zu hören wie Denken, wenn du fertig bist.</translation>
+        <source>The model was not changed from {0} to {1} in mid-answer: {2}</source>
+        <translation>Das Sprachmodell wurde nicht mitten in der Antwort von {0} zu {1} gewechselt: {2}</translation>
     </message>
     <message>
         <source>about a minute</source>
@@ -1332,28 +1101,36 @@
         <translation>für sich allein</translation>
     </message>
     <message>
-        <source>getting {0} ready …</source>
-        <translation>{0} wird bereit gemacht …</translation>
-    </message>
-    <message>
         <source>no answer</source>
         <translation>keine Antwort</translation>
+    </message>
+    <message>
+        <source>preparing {0} …</source>
+        <translation>{0} wird vorbereitet …</translation>
     </message>
     <message>
         <source>when you have finished</source>
         <translation>wenn du fertig bist</translation>
     </message>
     <message>
-        <source>while you talk</source>
+        <source>while you speak</source>
         <translation>während du sprichst</translation>
+    </message>
+    <message>
+        <source>{0} (costs money)</source>
+        <translation>{0} (kostet Geld)</translation>
     </message>
     <message>
         <source>{0} of {1}: {2}</source>
         <translation>{0} von {1}: {2}</translation>
     </message>
     <message>
-        <source>{0}, thinking {1}</source>
-        <translation>{0}: denkt, {1}</translation>
+        <source>{0}, answering {1}</source>
+        <translation>{0}, antwortet {1}</translation>
+    </message>
+    <message>
+        <source>{0}: answering {1}</source>
+        <translation>{0}: antwortet {1}</translation>
     </message>
 </context>
 <context>
@@ -1374,12 +1151,16 @@
         <translation> ({0:.0f} GB)</translation>
     </message>
     <message>
+        <source>&amp;Continue</source>
+        <translation>&amp;Fortsetzen</translation>
+    </message>
+    <message>
         <source>&amp;Download</source>
         <translation>&amp;Herunterladen</translation>
     </message>
     <message>
-        <source>&amp;Go on</source>
-        <translation>&amp;Fortsetzen</translation>
+        <source>Continue the download</source>
+        <translation>Das Herunterladen fortsetzen</translation>
     </message>
     <message>
         <source>Download of the weights</source>
@@ -1390,40 +1171,24 @@
         <translation>Die Gewichte herunterladen</translation>
     </message>
     <message>
-        <source>Go on with the download</source>
-        <translation>Das Herunterladen fortsetzen</translation>
-    </message>
-    <message>
-        <source>How the download goes</source>
-        <translation>Wie weit das Herunterladen ist</translation>
-    </message>
-    <message>
         <source>It goes on in the background. The embedded voice speaks until then.</source>
         <translation>Es läuft im Hintergrund weiter. Bis dahin spricht die eingebaute Stimme.</translation>
     </message>
     <message>
-        <source>S&amp;top</source>
-        <translation>S&amp;topp</translation>
+        <source>State of the download</source>
+        <translation>Stand des Herunterladens</translation>
     </message>
     <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
-    </message>
-    <message>
-        <source>Stopped. What has come is kept, and it goes on from there.</source>
-        <translation>Angehalten. Was da ist, bleibt, und von dort geht es weiter.</translation>
+        <source>Stopped. What has been downloaded is kept.</source>
+        <translation>Angehalten. Was heruntergeladen ist, bleibt.</translation>
     </message>
     <message>
         <source>The embedded voice speaks until then.</source>
         <translation>Bis dahin spricht die eingebaute Stimme.</translation>
     </message>
     <message>
-        <source>asking for the files</source>
-        <translation>die Dateien werden angefragt</translation>
-    </message>
-    <message>
-        <source>stopping; what has come is kept</source>
-        <translation>wird angehalten; was da ist, bleibt</translation>
+        <source>requesting the files …</source>
+        <translation>die Dateien werden angefragt …</translation>
     </message>
     <message>
         <source>{0}: {1}</source>
@@ -1433,16 +1198,16 @@
 <context>
     <name>DuplicateDialog</name>
     <message>
-        <source>&amp;Duplicate it</source>
+        <source>&amp;Duplicate</source>
         <translation>&amp;Duplizieren</translation>
     </message>
     <message>
-        <source>Duplicate with another brain</source>
-        <translation>Mit anderem Sprachmodell duplizieren</translation>
+        <source>Copies the conversation. The copy goes on with this model; the original stays as it is.</source>
+        <translation>Kopiert die Unterhaltung. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
     </message>
     <message>
-        <source>The conversation is there twice then, with the same words so far. In the new one this brain goes on; the other stays as it is.</source>
-        <translation>Die Unterhaltung ist dann zweimal da, mit denselben Worten bis hierher. In der neuen geht es mit diesem Sprachmodell weiter; die andere bleibt, wie sie ist.</translation>
+        <source>Duplicate with another model</source>
+        <translation>Mit anderem Modell duplizieren</translation>
     </message>
 </context>
 <context>
@@ -1455,16 +1220,16 @@
 <context>
     <name>FavouritesButton</name>
     <message>
-        <source>Drop {0}</source>
+        <source>Add {0}</source>
+        <translation>{0} hinzufügen</translation>
+    </message>
+    <message>
+        <source>Favourite models</source>
+        <translation>Bevorzugte Modelle</translation>
+    </message>
+    <message>
+        <source>Remove {0}</source>
         <translation>{0} entfernen</translation>
-    </message>
-    <message>
-        <source>Favourite brains</source>
-        <translation>Bevorzugte Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>Keep {0}</source>
-        <translation>{0} merken</translation>
     </message>
 </context>
 <context>
@@ -1472,6 +1237,21 @@
     <message>
         <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
         <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
+    </message>
+</context>
+<context>
+    <name>FetchStrip</name>
+    <message>
+        <source>S&amp;top</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>Stopping; what has been downloaded is kept …</source>
+        <translation>Wird angehalten; was heruntergeladen ist, bleibt …</translation>
     </message>
 </context>
 <context>
@@ -1528,12 +1308,12 @@
         <translation>Gespräch &amp;beginnen</translation>
     </message>
     <message>
-        <source>Brain</source>
-        <translation>Sprachmodell</translation>
-    </message>
-    <message>
         <source>Machine</source>
         <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Page</source>
@@ -1617,24 +1397,28 @@
         <translation>Die Gewichte herunterladen</translation>
     </message>
     <message>
+        <source>How long it waits after you have spoken.</source>
+        <translation>Wie lange es wartet, nachdem du gesprochen hast.</translation>
+    </message>
+    <message>
+        <source>How much later than the language model it gets what you say.</source>
+        <translation>Wie viel später als das Sprachmodell es bekommt, was du sagst.</translation>
+    </message>
+    <message>
+        <source>How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause with the newest part.</source>
+        <translation>Wie viel von der Unterhaltung die Stimme noch weiß. Ist es fast voll, fängt sie in einer Pause mit dem neuesten Teil neu an.</translation>
+    </message>
+    <message>
         <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
         <translation>Wie die Gewichte auf der Karte liegen: bf16 für 24 GB, int8 für 12 bis 16, int4 für 8.</translation>
-    </message>
-    <message>
-        <source>It hears you so much later than the brain does.</source>
-        <translation>So viel später als das Sprachmodell hört es dich.</translation>
-    </message>
-    <message>
-        <source>It keeps silent for so long after you have spoken.</source>
-        <translation>So lange schweigt es, nachdem du gesprochen hast.</translation>
     </message>
     <message>
         <source>Memory</source>
         <translation>Gedächtnis</translation>
     </message>
     <message>
-        <source>Memory of the talk</source>
-        <translation>Gedächtnis des Gesprächs</translation>
+        <source>Memory of the conversation</source>
+        <translation>Gedächtnis für die Unterhaltung</translation>
     </message>
     <message>
         <source>Oracle l&amp;ead</source>
@@ -1657,10 +1441,6 @@
         <translation>Das Herunterladen anhalten</translation>
     </message>
     <message>
-        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
-        <translation>Was das Modell vom Gespräch noch weiß. Ist es fast voll, fängt es in einer Pause neu an und bekommt den neuesten Teil gesagt.</translation>
-    </message>
-    <message>
         <source>automatic</source>
         <translation>automatisch</translation>
     </message>
@@ -1681,14 +1461,29 @@
     </message>
 </context>
 <context>
+    <name>Grabber</name>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation>Deine Tastaturbelegung hat kein „{0}“, deshalb eignet es sich nicht als Tastenkürzel. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be used. Choose another.</source>
+        <translation>„{0}“ ist schon das Tastenkürzel eines anderen Programms und deshalb nicht verwendbar. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
+        <translation>„{0}“ ist auf deiner Tastatur dasselbe wie „{1}“, das hier schon eine andere Aufgabe hat. Wähle andere Tasten.</translation>
+    </message>
+</context>
+<context>
     <name>GraphicsStrip</name>
     <message>
         <source>&amp;Download</source>
         <translation>Herunter&amp;laden</translation>
     </message>
     <message>
-        <source>&amp;Get it…</source>
-        <translation>&amp;Holen…</translation>
+        <source>&amp;Download…</source>
+        <translation>Herunter&amp;laden…</translation>
     </message>
     <message>
         <source>&amp;Restart KAME</source>
@@ -1699,6 +1494,10 @@
         <translation>Etwa {0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie etwa {1} GB, {2} GB sind dort frei.</translation>
     </message>
     <message>
+        <source>Checking the graphics card …</source>
+        <translation>Die Grafikkarte wird geprüft …</translation>
+    </message>
+    <message>
         <source>Download what the graphics card needs</source>
         <translation>Herunterladen, was die Grafikkarte braucht</translation>
     </message>
@@ -1707,8 +1506,8 @@
         <translation>Holen, was die Grafikkarte braucht</translation>
     </message>
     <message>
-        <source>Installing what the graphics card needs</source>
-        <translation>Was die Grafikkarte braucht, wird installiert</translation>
+        <source>Installation of what the graphics card needs</source>
+        <translation>Installation dessen, was die Grafikkarte braucht</translation>
     </message>
     <message>
         <source>KAME goes on with the embedded voice meanwhile.</source>
@@ -1723,24 +1522,16 @@
         <translation>Die Grafikkarte vorerst auslassen</translation>
     </message>
     <message>
-        <source>Looking at the graphics card …</source>
-        <translation>Die Grafikkarte wird geprüft …</translation>
-    </message>
-    <message>
         <source>N&amp;ot now</source>
         <translation>N&amp;icht jetzt</translation>
     </message>
     <message>
+        <source>Restart KAME for the graphics card</source>
+        <translation>KAME für die Grafikkarte neu starten</translation>
+    </message>
+    <message>
         <source>Restart KAME to use it.</source>
         <translation>Starte KAME neu, um es zu verwenden.</translation>
-    </message>
-    <message>
-        <source>Restart KAME to use the graphics card</source>
-        <translation>KAME neu starten, um die Grafikkarte zu verwenden</translation>
-    </message>
-    <message>
-        <source>S&amp;top</source>
-        <translation>S&amp;topp</translation>
     </message>
     <message>
         <source>Several GB have to be downloaded. Download them now?</source>
@@ -1749,10 +1540,6 @@
     <message>
         <source>Stop the installation</source>
         <translation>Die Installation anhalten</translation>
-    </message>
-    <message>
-        <source>Stopping; what has come is kept …</source>
-        <translation>Wird angehalten; was da ist, bleibt …</translation>
     </message>
     <message>
         <source>The embedded voice speaks until then.</source>
@@ -1773,6 +1560,17 @@
     <message>
         <source>{0} GB have to be downloaded. They take {1} GB on the disk, of which {2} GB are free.</source>
         <translation>{0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie {1} GB, {2} GB sind dort frei.</translation>
+    </message>
+</context>
+<context>
+    <name>GuideDialog</name>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Guide</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1835,12 +1633,67 @@
 <context>
     <name>Instance</name>
     <message>
-        <source>KAME does not know this word. It knows {0}.</source>
-        <translation>KAME kennt dieses Wort nicht. Es kennt {0}.</translation>
+        <source>KAME does not know this command. It knows {0}.</source>
+        <translation>KAME kennt diesen Befehl nicht. Es kennt {0}.</translation>
     </message>
     <message>
         <source>KAME was busy for too long, so this was not done. Try again.</source>
         <translation>KAME war zu lange beschäftigt, deshalb ist das nicht geschehen. Versuch es noch einmal.</translation>
+    </message>
+</context>
+<context>
+    <name>KeyBox</name>
+    <message>
+        <source>&amp;Forget key</source>
+        <translation>Schlüssel &amp;vergessen</translation>
+    </message>
+    <message>
+        <source>&amp;Save key</source>
+        <translation>Schlüssel &amp;speichern</translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>Forget key</source>
+        <translation>Schlüssel vergessen</translation>
+    </message>
+    <message>
+        <source>Save key</source>
+        <translation>Schlüssel speichern</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebungsvariable {0}, die Vorrang vor einem gespeicherten hat.</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment, which goes before a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebung, die Vorrang vor einem gespeicherten hat.</translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation>Der Schlüssel liegt im Schlüsselbund des Systems.</translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation>Der Schlüssel bleibt im Speicher, bis du das Fenster schließt: Hier gibt es keinen Schlüsselbund.</translation>
+    </message>
+    <message>
+        <source>There is no key yet. Copy one from your account at the provider, and paste it here.</source>
+        <translation>Es gibt noch keinen Schlüssel. Kopiere einen aus deinem Konto beim Anbieter und füge ihn hier ein.</translation>
+    </message>
+    <message>
+        <source>There is no key; this one may not need any.</source>
+        <translation>Es gibt keinen Schlüssel; vielleicht wird hier keiner gebraucht.</translation>
+    </message>
+    <message>
+        <source>Where the key is</source>
+        <translation>Wo der Schlüssel ist</translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation>Schlüssel einfügen</translation>
     </message>
 </context>
 <context>
@@ -1869,8 +1722,8 @@
         <translation>keine</translation>
     </message>
     <message>
-        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
-        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten. Drücke andere Tasten.</translation>
+        <source>“{0}” is used already. Press other keys.</source>
+        <translation>„{0}“ ist schon vergeben. Drücke andere Tasten.</translation>
     </message>
 </context>
 <context>
@@ -1927,8 +1780,8 @@
         <translation>Gedächtnis des Gesprächs</translation>
     </message>
     <message>
-        <source>No brain was asked yet.</source>
-        <translation>Noch wurde kein Sprachmodell gefragt.</translation>
+        <source>No model was asked yet.</source>
+        <translation>Noch wurde kein Modell gefragt.</translation>
     </message>
     <message>
         <source>Steps</source>
@@ -2060,16 +1913,20 @@
         <translation>1 Frame wurde ausgelassen</translation>
     </message>
     <message>
-        <source>Another brain had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
-        <translation>Ein anderes Sprachmodell war ausgefallen, deshalb wurde {0} gefragt und brauchte {1} bis zu den ersten Worten{2}.</translation>
+        <source>Another model had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
+        <translation>Ein anderes Modell war ausgefallen, deshalb wurde {0} gefragt und brauchte {1} bis zu den ersten Worten{2}.</translation>
     </message>
     <message>
-        <source>For {0}, one stage waited for another to hand over. If this stays so, close other programs.</source>
-        <translation>{0} lang wartete ein Abschnitt darauf, dass ein anderer übergibt. Wenn das so bleibt, schließe andere Programme.</translation>
+        <source>Between the end of one stage and the start of the next.</source>
+        <translation>Zwischen dem Ende eines Abschnitts und dem Beginn des nächsten.</translation>
     </message>
     <message>
-        <source>From the brain&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
-        <translation>Von den ersten Worten des Sprachmodells, oder vom Ende deines Redebeitrags, falls das später war, bis zum ersten Ton.</translation>
+        <source>For {0}, one stage waited for another. If this stays so, close other programs.</source>
+        <translation>{0} lang wartete ein Abschnitt auf einen anderen. Wenn das so bleibt, schließe andere Programme.</translation>
+    </message>
+    <message>
+        <source>From the model&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
+        <translation>Von den ersten Worten des Modells, oder vom Ende deines Redebeitrags, falls das später war, bis zum ersten Ton.</translation>
     </message>
     <message>
         <source>From the request that was answered until its first words. It may run while you talk.</source>
@@ -2084,8 +1941,8 @@
         <translation>Von deinem letzten Ton, bis deine Worte feststanden.</translation>
     </message>
     <message>
-        <source>If this stays so, choose a quicker brain.</source>
-        <translation>Wenn das so bleibt, wähle ein schnelleres Sprachmodell.</translation>
+        <source>If this stays so, choose a quicker model.</source>
+        <translation>Wenn das so bleibt, wähle ein schnelleres Modell.</translation>
     </message>
     <message>
         <source>In between</source>
@@ -2116,36 +1973,36 @@
         <translation>KAME hat erst nach {0} bemerkt, dass du fertig warst{1}.</translation>
     </message>
     <message>
-        <source>KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting the talk button go ends a turn at once.</source>
-        <translation>KAME hat {0} gewartet, um sicher zu sein, dass du fertig bist, {1}. Ohne Vollduplex beendet das Loslassen der Sprechtaste einen Redebeitrag sofort.</translation>
+        <source>KAME waited {0} to be sure that you had finished, {1}. Without hands-free, letting the talk button go ends a turn at once.</source>
+        <translation>KAME hat {0} gewartet, um sicher zu sein, dass du fertig bist, {1}. Ohne Freisprechen beendet das Loslassen der Sprechtaste einen Redebeitrag sofort.</translation>
     </message>
     <message>
         <source>Noticing that you had finished</source>
         <translation>Bemerken, dass du fertig bist</translation>
     </message>
     <message>
-        <source>The brain had thought while you talked, and cost no time.</source>
-        <translation>Das Sprachmodell hat gedacht, während du sprachst, und keine Zeit gekostet.</translation>
+        <source>The model had answered while you spoke, and cost no time.</source>
+        <translation>Das Modell hat geantwortet, während du sprachst, und keine Zeit gekostet.</translation>
     </message>
     <message>
-        <source>The brain&apos;s first words</source>
-        <translation>Die ersten Worte des Sprachmodells</translation>
+        <source>The model&apos;s first words</source>
+        <translation>Die ersten Worte des Modells</translation>
     </message>
     <message>
-        <source>The tool “{0}” was at work for {1} before the brain could answer.</source>
-        <translation>Das Werkzeug „{0}“ arbeitete {1}, bevor das Sprachmodell antworten konnte.</translation>
+        <source>The tool “{0}” was at work for {1} before the model could answer.</source>
+        <translation>Das Werkzeug „{0}“ arbeitete {1}, bevor das Modell antworten konnte.</translation>
     </message>
     <message>
-        <source>The voice took {0} from the brain&apos;s first words to its first sound{1}.</source>
-        <translation>Die Stimme brauchte {0} von den ersten Worten des Sprachmodells bis zu ihrem ersten Ton{1}.</translation>
+        <source>The voice took {0} from the model&apos;s first words to its first sound{1}.</source>
+        <translation>Die Stimme brauchte {0} von den ersten Worten des Modells bis zu ihrem ersten Ton{1}.</translation>
     </message>
     <message>
         <source>The voice&apos;s first sound</source>
         <translation>Der erste Ton der Stimme</translation>
     </message>
     <message>
-        <source>The voice&apos;s own model began after {0}; no brain was waited for.</source>
-        <translation>Das eigene Modell der Stimme begann nach {0}; auf kein Sprachmodell wurde gewartet.</translation>
+        <source>The voice&apos;s own model started after {0}, without waiting for another model.</source>
+        <translation>Das eigene Modell der Stimme begann nach {0}, ohne auf ein anderes Modell zu warten.</translation>
     </message>
     <message>
         <source>The whole wait</source>
@@ -2160,10 +2017,6 @@
         <translation>Dieser Rechner war zu beschäftigt, um mitzuschreiben, was du sagst; das dauerte {0}{1}. Schließe andere Programme.</translation>
     </message>
     <message>
-        <source>Until one stage had handed over to the next.</source>
-        <translation>Bis ein Abschnitt an den nächsten übergeben hatte.</translation>
-    </message>
-    <message>
         <source>Writing down what you said</source>
         <translation>Mitschreiben, was du gesagt hast</translation>
     </message>
@@ -2172,8 +2025,8 @@
         <translation>Mitzuschreiben, was du gesagt hast, dauerte {0}{1}.</translation>
     </message>
     <message>
-        <source>You had changed the brain, so {0} was asked anew, and that took {1}.</source>
-        <translation>Du hattest das Sprachmodell gewechselt, deshalb wurde {0} neu gefragt, und das dauerte {1}.</translation>
+        <source>You had switched the model, so {0} was asked again, and that took {1}.</source>
+        <translation>Du hattest das Modell gewechselt, deshalb wurde {0} noch einmal gefragt, und das dauerte {1}.</translation>
     </message>
     <message>
         <source>You have asked for a pause of {0} before each answer. Turn “Answer delay” down to hear it sooner.</source>
@@ -2224,8 +2077,8 @@
         <translation>{0} brauchte {1} bis zu den ersten Worten{2}.</translation>
     </message>
     <message>
-        <source>{0} was asked anew, because your last words changed the question, and took {1} to its first words{2}.</source>
-        <translation>{0} wurde neu gefragt, weil deine letzten Worte die Frage änderten, und brauchte {1} bis zu den ersten Worten{2}.</translation>
+        <source>{0} was asked again, because your last words changed the question, and took {1} to its first words{2}.</source>
+        <translation>{0} wurde noch einmal gefragt, weil deine letzten Worte die Frage änderten, und brauchte {1} bis zu den ersten Worten{2}.</translation>
     </message>
 </context>
 <context>
@@ -2242,8 +2095,8 @@
 <context>
     <name>LogPanel</name>
     <message>
-        <source>&amp;Copy lines</source>
-        <translation>Zeilen &amp;kopieren</translation>
+        <source>&amp;Copy entries</source>
+        <translation>Einträge &amp;kopieren</translation>
     </message>
     <message>
         <source>&amp;Open the log folder</source>
@@ -2254,24 +2107,20 @@
         <translation>&amp;mit dem Gesagten</translation>
     </message>
     <message>
-        <source>1 line</source>
-        <translation>1 Zeile</translation>
+        <source>1 entry</source>
+        <translation>1 Eintrag</translation>
     </message>
     <message>
         <source>All levels</source>
         <translation>Alle Stufen</translation>
     </message>
     <message>
-        <source>All of the selected lines</source>
-        <translation>Die gewählten Zeilen vollständig</translation>
-    </message>
-    <message>
         <source>C&amp;lear</source>
         <translation>&amp;Leeren</translation>
     </message>
     <message>
-        <source>Choose a line to read all of it.</source>
-        <translation>Wähle eine Zeile, um sie ganz zu lesen.</translation>
+        <source>Choose an entry to read all of it.</source>
+        <translation>Wähle einen Eintrag, um ihn ganz zu lesen.</translation>
     </message>
     <message>
         <source>Clear the log</source>
@@ -2282,16 +2131,12 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Columns of the log</source>
-        <translation>Spalten des Protokolls</translation>
+        <source>Copied 1 entry.</source>
+        <translation>1 Eintrag kopiert.</translation>
     </message>
     <message>
-        <source>Copied 1 line.</source>
-        <translation>1 Zeile kopiert.</translation>
-    </message>
-    <message>
-        <source>Copied {0} lines.</source>
-        <translation>{0} Zeilen kopiert.</translation>
+        <source>Copied {0} entries.</source>
+        <translation>{0} Einträge kopiert.</translation>
     </message>
     <message>
         <source>Copied, without keys and without what was said.</source>
@@ -2306,8 +2151,8 @@
         <translation>&amp;Diagnose kopieren</translation>
     </message>
     <message>
-        <source>Copy the selected lines</source>
-        <translation>Gewählte Zeilen kopieren</translation>
+        <source>Copy the selected entries</source>
+        <translation>Gewählte Einträge kopieren</translation>
     </message>
     <message>
         <source>Diagnostics with what was said</source>
@@ -2326,20 +2171,16 @@
         <translation>Gezeigte Stufen</translation>
     </message>
     <message>
-        <source>Lines of the log</source>
-        <translation>Zeilen des Protokolls</translation>
-    </message>
-    <message>
         <source>Log</source>
         <translation>Protokoll</translation>
     </message>
     <message>
-        <source>No line fits. Search for less, or show all levels.</source>
-        <translation>Keine Zeile passt. Such nach weniger oder zeig alle Stufen.</translation>
+        <source>No entry matches. Search for less, or show all levels.</source>
+        <translation>Kein Eintrag passt. Such nach weniger oder zeig alle Stufen.</translation>
     </message>
     <message>
-        <source>Nothing has been noted down yet.</source>
-        <translation>Noch wurde nichts festgehalten.</translation>
+        <source>Nothing has been logged yet.</source>
+        <translation>Noch wurde nichts protokolliert.</translation>
     </message>
     <message>
         <source>Search</source>
@@ -2350,16 +2191,16 @@
         <translation>Im Protokoll suchen</translation>
     </message>
     <message>
-        <source>The folder can&apos;t be shown by the desktop. It is {0}</source>
-        <translation>Der Desktop kann den Ordner nicht zeigen. Er ist {0}</translation>
+        <source>The folder can&apos;t be opened on this desktop. It is {0}</source>
+        <translation>Der Ordner lässt sich auf diesem Desktop nicht öffnen. Er ist {0}</translation>
     </message>
     <message>
-        <source>The log was cleared here. Its files stay.</source>
+        <source>The log was cleared here. Its files remain.</source>
         <translation>Das Protokoll wurde hier geleert. Seine Dateien bleiben.</translation>
     </message>
     <message>
-        <source>Warning</source>
-        <translation>Warnung</translation>
+        <source>The selected entries in full</source>
+        <translation>Die gewählten Einträge vollständig</translation>
     </message>
     <message>
         <source>Warnings and worse</source>
@@ -2374,12 +2215,12 @@
         <translation>Wird geschrieben …</translation>
     </message>
     <message>
-        <source>{0} lines</source>
-        <translation>{0} Zeilen</translation>
+        <source>{0} entries</source>
+        <translation>{0} Einträge</translation>
     </message>
     <message>
-        <source>{0} of {1} lines</source>
-        <translation>{0} von {1} Zeilen</translation>
+        <source>{0} of {1} entries</source>
+        <translation>{0} von {1} Einträgen</translation>
     </message>
 </context>
 <context>
@@ -2422,10 +2263,37 @@
     </message>
 </context>
 <context>
+    <name>LogView</name>
+    <message>
+        <source>Columns of the log</source>
+        <translation>Spalten des Protokolls</translation>
+    </message>
+    <message>
+        <source>Log entries</source>
+        <translation>Einträge des Protokolls</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Warnung</translation>
+    </message>
+</context>
+<context>
     <name>MachinePage</name>
     <message>
-        <source>&amp;Look again</source>
+        <source>Check a&amp;gain</source>
         <translation>Er&amp;neut prüfen</translation>
+    </message>
+    <message>
+        <source>Check again</source>
+        <translation>Erneut prüfen</translation>
+    </message>
+    <message>
+        <source>Check of this machine</source>
+        <translation>Prüfung dieses Rechners</translation>
+    </message>
+    <message>
+        <source>Checking this machine …</source>
+        <translation>Dieser Rechner wird geprüft …</translation>
     </message>
     <message>
         <source>Disk</source>
@@ -2438,18 +2306,6 @@
     <message>
         <source>Keys</source>
         <translation>Schlüssel</translation>
-    </message>
-    <message>
-        <source>Look again</source>
-        <translation>Erneut prüfen</translation>
-    </message>
-    <message>
-        <source>Looking at this machine</source>
-        <translation>Dieser Rechner wird geprüft</translation>
-    </message>
-    <message>
-        <source>Looking at this machine …</source>
-        <translation>Dieser Rechner wird geprüft …</translation>
     </message>
     <message>
         <source>Loudspeaker</source>
@@ -2476,12 +2332,12 @@
         <translation>Was zu diesem Rechner passt</translation>
     </message>
     <message>
-        <source>What is being looked at</source>
+        <source>What is being checked</source>
         <translation>Was geprüft wird</translation>
     </message>
     <message>
-        <source>What is here, and what fits it. The embedded voice is ready in any case.</source>
-        <translation>Was hier ist und was dazu passt. Die eingebaute Stimme ist auf jeden Fall bereit.</translation>
+        <source>What this machine has, and what fits it. The embedded voice works on any machine.</source>
+        <translation>Was dieser Rechner hat und was zu ihm passt. Die eingebaute Stimme läuft auf jedem Rechner.</translation>
     </message>
 </context>
 <context>
@@ -2511,6 +2367,93 @@
     </message>
 </context>
 <context>
+    <name>Measurements</name>
+    <message>
+        <source>Clocks</source>
+        <translation>Taktgeber</translation>
+    </message>
+    <message>
+        <source>Clocks measured</source>
+        <translation>Gemessene Taktgeber</translation>
+    </message>
+    <message>
+        <source>Echo</source>
+        <translation>Echo</translation>
+    </message>
+    <message>
+        <source>Echo is made {0} dB quieter.</source>
+        <translation>Das Echo wird um {0} dB leiser gemacht.</translation>
+    </message>
+    <message>
+        <source>Echo measured</source>
+        <translation>Gemessenes Echo</translation>
+    </message>
+    <message>
+        <source>Echo remains, and the app may mistake its own voice for yours.</source>
+        <translation>Es bleibt Echo, und die App könnte ihre eigene Stimme für deine halten.</translation>
+    </message>
+    <message>
+        <source>Echo remains: it is made {0} dB quieter, and the app may still mistake its own voice for yours.</source>
+        <translation>Es bleibt Echo: Es wird um {0} dB leiser gemacht, und die App könnte trotzdem ihre eigene Stimme für deine halten.</translation>
+    </message>
+    <message>
+        <source>Losses</source>
+        <translation>Verluste</translation>
+    </message>
+    <message>
+        <source>Loudspeaker and microphone keep the same time.</source>
+        <translation>Lautsprecher und Mikrofon laufen im selben Takt.</translation>
+    </message>
+    <message>
+        <source>No echo measured: headphones, or nothing has been said yet.</source>
+        <translation>Kein Echo gemessen: Kopfhörer, oder es wurde noch nichts gesagt.</translation>
+    </message>
+    <message>
+        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
+        <translation>Nichts von deiner Stimme ging verloren, und die der App hatte keine Aussetzer.</translation>
+    </message>
+    <message>
+        <source>Not known yet.</source>
+        <translation>Noch nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>Not measured: echo cancellation is off.</source>
+        <translation>Nicht gemessen: Die Echounterdrückung ist aus.</translation>
+    </message>
+    <message>
+        <source>Nothing is measured, since no conversation is running.</source>
+        <translation>Nichts wird gemessen, weil kein Gespräch läuft.</translation>
+    </message>
+    <message>
+        <source>Sound lost</source>
+        <translation>Verlorener Ton</translation>
+    </message>
+    <message>
+        <source>Switch echo cancellation on, or use headphones.</source>
+        <translation>Schalte die Echounterdrückung ein oder nimm Kopfhörer.</translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; this is corrected.</source>
+        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm vor; das wird ausgeglichen.</translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; this is corrected.</source>
+        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm nach; das wird ausgeglichen.</translation>
+    </message>
+    <message>
+        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
+        <translation>Stell den Lautsprecher leiser, rück das Mikrofon von ihm weg oder nimm Kopfhörer.</translation>
+    </message>
+    <message>
+        <source>ppm: parts per million. 12 ppm are a second a day.</source>
+        <translation>ppm: Millionstel. 12 ppm sind eine Sekunde am Tag.</translation>
+    </message>
+    <message>
+        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
+        <translation>{0} ms deiner Stimme gingen verloren; Aussetzer in der Stimme der App: {1}. Vielleicht ist der Rechner zu beschäftigt.</translation>
+    </message>
+</context>
+<context>
     <name>MessageBar</name>
     <message>
         <source>Messages</source>
@@ -2536,20 +2479,20 @@
         <translation>Diese Meldung schließen (Esc)</translation>
     </message>
     <message>
+        <source>Connection of the comparison model</source>
+        <translation>Verbindung des Vergleichsmodells</translation>
+    </message>
+    <message>
+        <source>Connection of the model</source>
+        <translation>Verbindung des Sprachmodells</translation>
+    </message>
+    <message>
+        <source>Connection…</source>
+        <translation>Verbindung…</translation>
+    </message>
+    <message>
         <source>Error</source>
         <translation>Fehler</translation>
-    </message>
-    <message>
-        <source>Key and connection of the brain</source>
-        <translation>Schlüssel und Verbindung des Sprachmodells</translation>
-    </message>
-    <message>
-        <source>Key and connection of the brain at the side</source>
-        <translation>Schlüssel und Verbindung des Sprachmodells daneben</translation>
-    </message>
-    <message>
-        <source>Key and connection…</source>
-        <translation>Schlüssel und Verbindung…</translation>
     </message>
     <message>
         <source>Notice</source>
@@ -2577,121 +2520,203 @@
     </message>
 </context>
 <context>
-    <name>ModelOffer</name>
+    <name>ModelField</name>
     <message>
-        <source>&amp;Get it</source>
-        <translation>&amp;Holen</translation>
+        <source>1 model is offered.</source>
+        <translation>1 Modell wird angeboten.</translation>
     </message>
+    <message>
+        <source>Fetches the list of models again.</source>
+        <translation>Holt die Liste der Modelle noch einmal.</translation>
+    </message>
+    <message>
+        <source>No models are known yet: type a name.</source>
+        <translation>Noch sind keine Modelle bekannt: Gib einen Namen ein.</translation>
+    </message>
+    <message>
+        <source>The list of models could not be fetched: {0}</source>
+        <translation>Die Liste der Modelle ließ sich nicht holen: {0}</translation>
+    </message>
+    <message>
+        <source>The list of models is being fetched.</source>
+        <translation>Die Liste der Modelle wird geholt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation>Der Name des Modells; leer: das voreingestellte.</translation>
+    </message>
+    <message>
+        <source>{0} models are offered.</source>
+        <translation>{0} Modelle werden angeboten.</translation>
+    </message>
+</context>
+<context>
+    <name>ModelOffer</name>
     <message>
         <source>A better model</source>
         <translation>Ein besseres Modell</translation>
     </message>
     <message>
-        <source>Download of the model</source>
-        <translation>Herunterladen des Modells</translation>
+        <source>Do&amp;wnload</source>
+        <translation>Herunter&amp;laden</translation>
     </message>
     <message>
-        <source>Get the better model</source>
-        <translation>Das bessere Modell holen</translation>
+        <source>Download of the better model</source>
+        <translation>Herunterladen des besseren Modells</translation>
+    </message>
+    <message>
+        <source>Download the better model</source>
+        <translation>Das bessere Modell herunterladen</translation>
     </message>
     <message>
         <source>Sto&amp;p</source>
         <translation>St&amp;opp</translation>
     </message>
     <message>
-        <source>Stop the download of the model</source>
-        <translation>Das Herunterladen des Modells anhalten</translation>
+        <source>Stop the download of the better model</source>
+        <translation>Das Herunterladen des besseren Modells anhalten</translation>
     </message>
     <message>
-        <source>This machine also runs {0} in time ({1} GB to download), which knows far more.</source>
-        <translation>Auf diesem Rechner ist auch {0} schnell genug ({1} GB zum Herunterladen), und es weiß viel mehr.</translation>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
+        <translation>Dieser Rechner ist schnell genug für {0} ({1} GB zum Herunterladen), das viel mehr weiß.</translation>
     </message>
     <message>
-        <source>{0} is coming ({1} GB). Until it is here, the small one answers.</source>
-        <translation>{0} wird geladen ({1} GB). Bis es da ist, antwortet das kleine.</translation>
+        <source>{0} is being downloaded ({1} GB). Until then the small model answers.</source>
+        <translation>{0} wird heruntergeladen ({1} GB). Bis dahin antwortet das kleine Modell.</translation>
     </message>
     <message>
-        <source>{0} is here, and the built-in brain uses it.</source>
-        <translation>{0} ist da, und das eingebaute Sprachmodell verwendet es.</translation>
+        <source>{0} is on this machine, and is used by “Built in”.</source>
+        <translation>{0} ist auf diesem Rechner und wird von „Eingebaut“ verwendet.</translation>
     </message>
 </context>
 <context>
     <name>ModelPage</name>
     <message>
-        <source>A larger model on this machine, by Ollama.</source>
-        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
-    </message>
-    <message>
-        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
-        <translation>Ein Modell auf diesem Rechner, das alles für sich behält. Das kleine, das schon da ist, antwortet schnell und weiß wenig.</translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
-        <translation>{0} wird um ein Wort gebeten …</translation>
+        <source>A model on this machine: nothing leaves it. The small one included is quick, and knows little.</source>
+        <translation>Ein Modell auf diesem Rechner: Nichts verlässt ihn. Das kleine, das dabei ist, ist schnell und weiß wenig.</translation>
     </message>
     <message>
         <source>Built in</source>
         <translation>Eingebaut</translation>
     </message>
     <message>
-        <source>Model</source>
-        <translation>Modell</translation>
+        <source>Paste a key first, or choose another model.</source>
+        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>Ollama</source>
-        <translation>Ollama</translation>
-    </message>
-    <message>
-        <source>Ollama does not run here. Start it, then go back and look again.</source>
-        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>Ollama runs, and has no model yet. Fetch one here:</source>
-        <translation>Ollama läuft und hat noch kein Modell. Lade hier eins:</translation>
-    </message>
-    <message>
-        <source>Ollama&apos;s model</source>
-        <translation>Modell von Ollama</translation>
-    </message>
-    <message>
-        <source>Paste a key first, or choose another brain.</source>
-        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Sprachmodell.</translation>
-    </message>
-    <message>
-        <source>Still looking at this machine …</source>
-        <translation>Dieser Rechner wird noch geprüft …</translation>
+        <source>Result of the test</source>
+        <translation>Ergebnis des Tests</translation>
     </message>
     <message>
         <source>T&amp;est it</source>
         <translation>&amp;Testen</translation>
     </message>
     <message>
-        <source>Test the brain</source>
-        <translation>Sprachmodell testen</translation>
+        <source>Test the model</source>
+        <translation>Modell testen</translation>
     </message>
     <message>
-        <source>The brain</source>
-        <translation>Das Sprachmodell</translation>
+        <source>Testing {0} …</source>
+        <translation>{0} wird getestet …</translation>
     </message>
     <message>
-        <source>The brain that you have now.</source>
-        <translation>Das Sprachmodell, das du jetzt hast.</translation>
+        <source>The language model that works out the answers. You can change it at any time.</source>
+        <translation>Das Sprachmodell, das die Antworten erarbeitet. Du kannst es jederzeit wechseln.</translation>
     </message>
     <message>
-        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
-        <translation>Das Modell, das denkt. Du kannst es jederzeit wechseln, auch während es antwortet.</translation>
+        <source>The model</source>
+        <translation>Das Modell</translation>
     </message>
     <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
-        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>What the test found</source>
-        <translation>Was der Test ergeben hat</translation>
+        <source>The model that you use now.</source>
+        <translation>Das Modell, das du jetzt verwendest.</translation>
     </message>
     <message>
         <source>{0}, {1}</source>
         <translation>{0}, {1}</translation>
+    </message>
+</context>
+<context>
+    <name>ModelTable</name>
+    <message>
+        <source>End of turn</source>
+        <translation>Ende des Redebeitrags</translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <translation>Fakten</translation>
+    </message>
+    <message>
+        <source>Front-ends for a graphics card</source>
+        <translation>Front-ends für eine Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Language models</source>
+        <translation>Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>Sprachen</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation>Spracherkennung</translation>
+    </message>
+    <message>
+        <source>Speed here</source>
+        <translation>Tempo hier</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>Stimmen</translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation>da</translation>
+    </message>
+    <message>
+        <source>here, with the app</source>
+        <translation>da, mit der App</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>many</source>
+        <translation>viele</translation>
+    </message>
+    <message>
+        <source>partly here</source>
+        <translation>teils da</translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation>{0} GB</translation>
+    </message>
+    <message>
+        <source>{0} of 120</source>
+        <translation>{0} von 120</translation>
     </message>
 </context>
 <context>
@@ -2705,12 +2730,8 @@
         <translation>&amp;Schließen</translation>
     </message>
     <message>
-        <source>&amp;Get</source>
-        <translation>&amp;Holen</translation>
-    </message>
-    <message>
-        <source>&amp;Hear</source>
-        <translation>A&amp;nhören</translation>
+        <source>&amp;Download</source>
+        <translation>&amp;Herunterladen</translation>
     </message>
     <message>
         <source>&amp;Remove</source>
@@ -2741,56 +2762,32 @@
         <translation>Herunterladen eines Modells</translation>
     </message>
     <message>
-        <source>End of turn</source>
-        <translation>Ende des Redebeitrags</translation>
+        <source>Download the chosen model</source>
+        <translation>Das gewählte Modell herunterladen</translation>
     </message>
     <message>
-        <source>Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions with one right answer, asked on our own bench.</source>
-        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird hier einmal gemessen; „Fakten“ sind 120 kurze Fragen mit einer richtigen Antwort aus unserem eigenen Test.</translation>
+        <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
+        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird einmal auf diesem Rechner gemessen. Fakten: wie viele von 120 kurzen Fragen es richtig beantwortet.</translation>
     </message>
     <message>
-        <source>Facts</source>
-        <translation>Fakten</translation>
-    </message>
-    <message>
-        <source>Front-ends for a graphics card</source>
-        <translation>Front-ends für eine Grafikkarte</translation>
-    </message>
-    <message>
-        <source>Get the chosen model</source>
-        <translation>Das gewählte Modell holen</translation>
-    </message>
-    <message>
-        <source>Hear a sample of the chosen voice</source>
-        <translation>Eine Probe der gewählten Stimme anhören</translation>
-    </message>
-    <message>
-        <source>Language models</source>
-        <translation>Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>Languages</source>
-        <translation>Sprachen</translation>
-    </message>
-    <message>
-        <source>Leave the choice of such a model to the app</source>
-        <translation>Die Wahl eines solchen Modells der App überlassen</translation>
-    </message>
-    <message>
-        <source>Licence</source>
-        <translation>Lizenz</translation>
+        <source>Let the app choose a model of this kind</source>
+        <translation>Die App ein Modell dieser Art wählen lassen</translation>
     </message>
     <message>
         <source>Loading {0} …</source>
         <translation>{0} wird geladen …</translation>
     </message>
     <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
         <source>Models</source>
         <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>P&amp;lay</source>
+        <translation>&amp;Abspielen</translation>
+    </message>
+    <message>
+        <source>Play a sample of the chosen voice</source>
+        <translation>Eine Probe der gewählten Stimme abspielen</translation>
     </message>
     <message>
         <source>Reading all of {0} …</source>
@@ -2799,22 +2796,6 @@
     <message>
         <source>Remove the chosen model</source>
         <translation>Das gewählte Modell entfernen</translation>
-    </message>
-    <message>
-        <source>Size</source>
-        <translation>Größe</translation>
-    </message>
-    <message>
-        <source>Speech recognition</source>
-        <translation>Spracherkennung</translation>
-    </message>
-    <message>
-        <source>Speed here</source>
-        <translation>Tempo hier</translation>
-    </message>
-    <message>
-        <source>State</source>
-        <translation>Zustand</translation>
     </message>
     <message>
         <source>Stop the download</source>
@@ -2829,48 +2810,16 @@
         <translation>Das gewählte Modell verwenden</translation>
     </message>
     <message>
-        <source>Voices</source>
-        <translation>Stimmen</translation>
-    </message>
-    <message>
         <source>What happened</source>
         <translation>Was geschehen ist</translation>
     </message>
     <message>
-        <source>here</source>
-        <translation>da</translation>
-    </message>
-    <message>
-        <source>here, with the app</source>
-        <translation>da, mit der App</translation>
-    </message>
-    <message>
-        <source>in use</source>
-        <translation>in Gebrauch</translation>
-    </message>
-    <message>
-        <source>many</source>
-        <translation>viele</translation>
-    </message>
-    <message>
-        <source>partly here</source>
-        <translation>teils da</translation>
-    </message>
-    <message>
-        <source>{0} GB</source>
-        <translation>{0} GB</translation>
-    </message>
-    <message>
-        <source>{0} is here.</source>
-        <translation>{0} ist da.</translation>
+        <source>{0} is on this machine.</source>
+        <translation>{0} ist auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{0} is used from now on.</source>
         <translation>{0} wird von jetzt an verwendet.</translation>
-    </message>
-    <message>
-        <source>{0} of 120</source>
-        <translation>{0} von 120</translation>
     </message>
 </context>
 <context>
@@ -2892,19 +2841,19 @@
         <translation>Schaltet das Mikrofon stumm (Strg+M).</translation>
     </message>
     <message>
-        <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
-        <translation>Das Mikrofon ist stumm: Kein Ton von ihm gelangt in die App.</translation>
+        <source>The microphone is muted: none of its sound is used.</source>
+        <translation>Das Mikrofon ist stumm: Von seinem Ton wird nichts verwendet.</translation>
     </message>
 </context>
 <context>
     <name>Offers</name>
     <message>
         <source>Open it</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen</translation>
     </message>
     <message>
         <source>Restart KAME</source>
-        <translation type="unfinished"></translation>
+        <translation>KAME neu starten</translation>
     </message>
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
@@ -2912,27 +2861,62 @@
     </message>
     <message>
         <source>Use it</source>
-        <translation type="unfinished"></translation>
+        <translation>Verwenden</translation>
     </message>
     <message>
         <source>Use it now</source>
-        <translation type="unfinished"></translation>
+        <translation>Jetzt verwenden</translation>
     </message>
     <message>
         <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was die Grafikkarte braucht, ist installiert und wird nach einem Neustart von KAME verwendet.</translation>
     </message>
     <message>
         <source>What was said here is not kept: when you open another conversation, it is gone.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
     </message>
     <message>
         <source>{0} is downloaded, and can hear and speak from now on.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
     </message>
     <message>
         <source>{0} is here. New conversations with the built-in model use it.</source>
         <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OllamaCard</name>
+    <message>
+        <source>A larger model on this machine, run by Ollama.</source>
+        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation>Ollama</translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and check again.</source>
+        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>Ollama runs, but has no model yet. Download one here:</source>
+        <translation>Ollama läuft, hat aber noch kein Modell. Lade hier eins herunter:</translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation>Modell von Ollama</translation>
+    </message>
+    <message>
+        <source>Still checking this machine …</source>
+        <translation>Dieser Rechner wird noch geprüft …</translation>
+    </message>
+    <message>
+        <source>This machine could not be checked. Go back and check again.</source>
+        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
     </message>
 </context>
 <context>
@@ -2970,8 +2954,8 @@
         <translation>gefragt</translation>
     </message>
     <message>
-        <source>at the side</source>
-        <translation>daneben</translation>
+        <source>comparison</source>
+        <translation>Vergleich</translation>
     </message>
     <message>
         <source>complete turn</source>
@@ -3000,14 +2984,6 @@
     <message>
         <source>for {0}</source>
         <translation>für {0}</translation>
-    </message>
-    <message>
-        <source>handed over as {0}</source>
-        <translation>übergeben als {0}</translation>
-    </message>
-    <message>
-        <source>handed over from {0}</source>
-        <translation>übernommen von {0}</translation>
     </message>
     <message>
         <source>humanities</source>
@@ -3058,8 +3034,12 @@
         <translation>überholt von {0}</translation>
     </message>
     <message>
-        <source>the brain</source>
-        <translation>das Sprachmodell</translation>
+        <source>switched to</source>
+        <translation>gewechselt</translation>
+    </message>
+    <message>
+        <source>the model</source>
+        <translation>das Modell</translation>
     </message>
     <message>
         <source>{0} ({1})</source>
@@ -3078,20 +3058,12 @@
         <translation>{0} Wörter</translation>
     </message>
     <message>
-        <source>{0} words heard, {1} with the voice, {2} still waiting</source>
+        <source>{0} words heard, {1} sent to the voice, {2} still waiting</source>
         <translation>{0} Wörter gehört, {1} bei der Stimme, {2} warten noch</translation>
     </message>
 </context>
 <context>
     <name>OracleColumn</name>
-    <message>
-        <source>&amp;Hand over</source>
-        <translation>Überg&amp;eben</translation>
-    </message>
-    <message>
-        <source>Hand over to {0}</source>
-        <translation>An {0} übergeben</translation>
-    </message>
     <message>
         <source>Oracle revisions</source>
         <translation>Fassungen des Orakels</translation>
@@ -3101,35 +3073,35 @@
         <translation>Fassungen von {0}</translation>
     </message>
     <message>
-        <source>drives</source>
-        <translation>führt</translation>
+        <source>Switc&amp;h</source>
+        <translation>W&amp;echseln</translation>
+    </message>
+    <message>
+        <source>Switch to {0}</source>
+        <translation>Zu {0} wechseln</translation>
+    </message>
+    <message>
+        <source>answers</source>
+        <translation>antwortet</translation>
     </message>
 </context>
 <context>
     <name>OracleHeader</name>
     <message>
-        <source>&amp;Hand over</source>
-        <translation>Überg&amp;eben</translation>
-    </message>
-    <message>
         <source>&amp;Quiet</source>
         <translation>&amp;Ruhig</translation>
     </message>
     <message>
-        <source>A second brain answers, too, and is shown beside the one that drives.</source>
-        <translation>Ein zweites Sprachmodell antwortet ebenfalls und wird neben dem gezeigt, das führt.</translation>
+        <source>A second model answers, too: its answers are shown and not spoken.</source>
+        <translation>Ein zweites Modell antwortet ebenfalls: Seine Antworten werden gezeigt und nicht gesprochen.</translation>
     </message>
     <message>
-        <source>Ends the one at the side.</source>
-        <translation>Beendet das Sprachmodell daneben.</translation>
+        <source>Compare…</source>
+        <translation>Vergleichen…</translation>
     </message>
     <message>
-        <source>Hand over</source>
-        <translation>Übergeben</translation>
-    </message>
-    <message>
-        <source>One brain alone</source>
-        <translation>Nur ein Sprachmodell</translation>
+        <source>End comparison</source>
+        <translation>Vergleich beenden</translation>
     </message>
     <message>
         <source>Oracle</source>
@@ -3144,28 +3116,36 @@
         <translation>Zeigt nur die Antwort, die jetzt gilt.</translation>
     </message>
     <message>
-        <source>Side by side…</source>
-        <translation>Nebeneinander…</translation>
+        <source>Switc&amp;h</source>
+        <translation>W&amp;echseln</translation>
     </message>
     <message>
-        <source>The brain at the side drives from now on, in mid-talk; the other is shown ({0}).</source>
-        <translation>Das Sprachmodell daneben führt von jetzt an, mitten im Gespräch; das andere wird gezeigt ({0}).</translation>
+        <source>Switch to the comparison model</source>
+        <translation>Zum Vergleichsmodell wechseln</translation>
     </message>
     <message>
-        <source>What the brain thinks.</source>
-        <translation>Was das Sprachmodell denkt.</translation>
+        <source>The comparison model answers from now on, and the present one becomes the comparison ({0}).</source>
+        <translation>Das Vergleichsmodell antwortet von jetzt an, und das jetzige wird zum Vergleich ({0}).</translation>
     </message>
     <message>
-        <source>Who drives</source>
-        <translation>Wer führt</translation>
+        <source>The comparison model answers no more.</source>
+        <translation>Das Vergleichsmodell antwortet nicht mehr.</translation>
     </message>
     <message>
-        <source>the other</source>
-        <translation>das andere</translation>
+        <source>The model that answers, and the comparison</source>
+        <translation>Das Modell, das antwortet, und der Vergleich</translation>
     </message>
     <message>
-        <source>{0} drives; {1} is at the side.</source>
-        <translation>{0} führt; {1} steht daneben.</translation>
+        <source>The model&apos;s answers, revision by revision.</source>
+        <translation>Die Antworten des Modells, Fassung für Fassung.</translation>
+    </message>
+    <message>
+        <source>the other model</source>
+        <translation>das andere Modell</translation>
+    </message>
+    <message>
+        <source>{0} answers; {1} is the comparison.</source>
+        <translation>{0} antwortet; {1} ist der Vergleich.</translation>
     </message>
 </context>
 <context>
@@ -3179,16 +3159,16 @@
         <translation>Die Antwort, die jetzt gilt, erscheint hier.</translation>
     </message>
     <message>
-        <source>The other</source>
-        <translation>Das andere</translation>
+        <source>The comparison model&apos;s answers appear here.</source>
+        <translation>Die Antworten des Vergleichsmodells erscheinen hier.</translation>
     </message>
     <message>
-        <source>What the brain at the side thinks appears here.</source>
-        <translation>Was das Sprachmodell daneben denkt, erscheint hier.</translation>
+        <source>The model&apos;s answers appear here while you still speak.</source>
+        <translation>Die Antworten des Modells erscheinen hier, während du noch sprichst.</translation>
     </message>
     <message>
-        <source>What the brain thinks, while you still talk, appears here.</source>
-        <translation>Was das Sprachmodell denkt, während du noch sprichst, erscheint hier.</translation>
+        <source>The other model</source>
+        <translation>Das andere Modell</translation>
     </message>
 </context>
 <context>
@@ -3248,8 +3228,8 @@
         <translation>Ein Preis von „{0}“ fehlt. Trag ihn ein oder entferne die Zeile.</translation>
     </message>
     <message>
-        <source>A row names no model, so its price can&apos;t count. Name one, or remove the row.</source>
-        <translation>Eine Zeile nennt kein Modell, deshalb kann ihr Preis nicht zählen. Nenne eins oder entferne die Zeile.</translation>
+        <source>A row names no model. Enter one, or remove the row.</source>
+        <translation>Eine Zeile nennt kein Modell. Trag eins ein oder entferne die Zeile.</translation>
     </message>
     <message>
         <source>Model</source>
@@ -3268,16 +3248,16 @@
         <translation>Der Name des Modells. Seine Versionen mit Datum kosten dasselbe, wenn sie keine eigene Zeile haben.</translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
-        <translation>US-Dollar für eine Million Token, die es aus dem Cache seines Servers liest; leer: wie gelesen.</translation>
+        <source>US dollars per million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
+        <translation>US-Dollar pro Million Token, die es aus dem Cache seines Servers liest; leer: wie gelesen.</translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that it writes.</source>
-        <translation>US-Dollar für eine Million Token, die es schreibt.</translation>
+        <source>US dollars per million tokens that it writes.</source>
+        <translation>US-Dollar pro Million Token, die es schreibt.</translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that the brain reads.</source>
-        <translation>US-Dollar für eine Million Token, die das Sprachmodell liest.</translation>
+        <source>US dollars per million tokens that the model reads.</source>
+        <translation>US-Dollar pro Million Token, die das Modell liest.</translation>
     </message>
     <message>
         <source>Written</source>
@@ -3300,16 +3280,23 @@
         <translation>wie gelesen</translation>
     </message>
     <message>
-        <source>“{0}” is below zero, which no price is. Enter it without the sign.</source>
-        <translation>„{0}“ ist unter null, und das ist kein Preis. Gib ihn ohne Vorzeichen ein.</translation>
+        <source>“{0}” is below zero. Enter the price without the sign.</source>
+        <translation>„{0}“ ist kleiner als null. Gib den Preis ohne Vorzeichen ein.</translation>
     </message>
     <message>
         <source>“{0}” is in the table already. Change that row, and remove this one.</source>
         <translation>„{0}“ steht schon in der Tabelle. Ändere jene Zeile und entferne diese.</translation>
     </message>
     <message>
-        <source>“{0}” is no price. Enter dollars as a number, like 2.50.</source>
+        <source>“{0}” is not a price. Enter dollars as a number, like 2.50.</source>
         <translation>„{0}“ ist kein Preis. Gib Dollar als Zahl ein, etwa 2,50.</translation>
+    </message>
+</context>
+<context>
+    <name>PriceView</name>
+    <message>
+        <source>The table&apos;s columns</source>
+        <translation>Die Spalten der Tabelle</translation>
     </message>
 </context>
 <context>
@@ -3335,28 +3322,28 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>If you save here, a new one is written, and the old one is kept beside it.</source>
-        <translation>Wenn du hier speicherst, wird eine neue geschrieben und die alte daneben aufgehoben.</translation>
+        <source>If you save here, a new one is written, and a copy of the old one is kept.</source>
+        <translation>Wenn du hier speicherst, wird eine neue geschrieben und eine Kopie der alten aufgehoben.</translation>
     </message>
     <message>
-        <source>Prices of brains</source>
-        <translation>Preise der Sprachmodelle</translation>
+        <source>Prices</source>
+        <translation>Preise</translation>
     </message>
     <message>
-        <source>Prices, in US dollars for a million tokens</source>
-        <translation>Preise, in US-Dollar für eine Million Token</translation>
+        <source>Prices, in US dollars per million tokens</source>
+        <translation>Preise, in US-Dollar pro Million Token</translation>
     </message>
     <message>
         <source>Remove the model</source>
         <translation>Modell entfernen</translation>
     </message>
     <message>
-        <source>The app&apos;s prices are as the providers listed them when its table was made. Providers change them: compare with theirs.</source>
-        <translation>Die Preise der App sind die der Anbieter, als ihre Tabelle gemacht wurde. Anbieter ändern sie: Vergleiche mit ihren.</translation>
+        <source>The app&apos;s prices are those that the providers listed when this version was made. Check them with the provider: prices change.</source>
+        <translation>Die Preise der App sind die der Anbieter, als diese Version entstand. Prüfe sie beim Anbieter: Preise ändern sich.</translation>
     </message>
     <message>
-        <source>US dollars for a million tokens. What is yours is in bold.</source>
-        <translation>US-Dollar für eine Million Token. Was von dir ist, steht fett.</translation>
+        <source>US dollars per million tokens. Your own prices are in bold.</source>
+        <translation>US-Dollar pro Million Token. Deine eigenen Preise stehen fett.</translation>
     </message>
     <message>
         <source>What can&apos;t be saved</source>
@@ -3368,54 +3355,143 @@
     </message>
 </context>
 <context>
+    <name>ProcessingBox</name>
+    <message>
+        <source>&amp;Echo cancellation</source>
+        <translation>&amp;Echounterdrückung</translation>
+    </message>
+    <message>
+        <source>&amp;Noise suppression</source>
+        <translation>&amp;Rauschunterdrückung</translation>
+    </message>
+    <message>
+        <source>Automatic &amp;gain</source>
+        <translation>Automatische &amp;Verstärkung</translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and everything else that can be heard with it.</source>
+        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
+    </message>
+    <message>
+        <source>Removes steady noise, such as a fan&apos;s; a voice may lose some brightness.</source>
+        <translation>Entfernt gleichmäßiges Rauschen, etwa das eines Lüfters; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
+    </message>
+    <message>
+        <source>Removes the app&apos;s own voice, so that you can interrupt it while using loudspeakers.</source>
+        <translation>Entfernt die Stimme der App, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPage</name>
+    <message>
+        <source>Progress of the demo</source>
+        <translation>Fortschritt der Demo</translation>
+    </message>
+    <message>
+        <source>What the demo does now</source>
+        <translation>Was die Demo gerade tut</translation>
+    </message>
+</context>
+<context>
     <name>PullBox</name>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
+        <source>&amp;Download</source>
+        <translation>&amp;Herunterladen</translation>
     </message>
     <message>
-        <source>F&amp;etch</source>
-        <translation>&amp;Laden</translation>
+        <source>Download a model</source>
+        <translation>Ein Modell herunterladen</translation>
     </message>
     <message>
-        <source>Fetch a model</source>
-        <translation>Ein Modell laden</translation>
+        <source>Download of the model</source>
+        <translation>Herunterladen des Modells</translation>
     </message>
     <message>
-        <source>Fetch the model</source>
-        <translation>Modell laden</translation>
+        <source>Download the model</source>
+        <translation>Modell herunterladen</translation>
     </message>
     <message>
-        <source>Fetching the model</source>
-        <translation>Modell wird geladen</translation>
+        <source>Model to download</source>
+        <translation>Modell zum Herunterladen</translation>
     </message>
     <message>
-        <source>How the fetching goes</source>
-        <translation>Wie weit das Laden ist</translation>
+        <source>Requesting {0} …</source>
+        <translation>{0} wird angefragt …</translation>
     </message>
     <message>
-        <source>Model to fetch</source>
-        <translation>Modell zum Laden</translation>
+        <source>State of the download</source>
+        <translation>Stand des Herunterladens</translation>
     </message>
     <message>
-        <source>Stop fetching</source>
-        <translation>Laden anhalten</translation>
+        <source>Stop</source>
+        <translation>Stopp</translation>
     </message>
     <message>
-        <source>Stopped. What has come is kept: fetching it again goes on from there.</source>
-        <translation>Angehalten. Was da ist, bleibt: Beim nächsten Laden geht es von dort weiter.</translation>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
     </message>
     <message>
-        <source>asking for {0}</source>
-        <translation>{0} wird angefragt</translation>
+        <source>Stopped. What has been downloaded is kept: download it again to continue.</source>
+        <translation>Angehalten. Was heruntergeladen ist, bleibt: Lade es noch einmal herunter, um fortzufahren.</translation>
     </message>
     <message>
-        <source>model to fetch, such as gemma3:4b</source>
-        <translation>Modell zum Laden, etwa gemma3:4b</translation>
+        <source>model to download, such as gemma3:4b</source>
+        <translation>Modell zum Herunterladen, etwa gemma3:4b</translation>
     </message>
     <message>
-        <source>{0} is here.</source>
-        <translation>{0} ist da.</translation>
+        <source>{0} is on the server.</source>
+        <translation>{0} ist auf dem Server.</translation>
+    </message>
+</context>
+<context>
+    <name>ResetBar</name>
+    <message>
+        <source>&amp;Keep them</source>
+        <translation>&amp;Behalten</translation>
+    </message>
+    <message>
+        <source>&amp;Reset all…</source>
+        <translation>&amp;Alle zurücksetzen…</translation>
+    </message>
+    <message>
+        <source>&amp;Reset them</source>
+        <translation>&amp;Zurücksetzen</translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>&amp;Rückgängig</translation>
+    </message>
+    <message>
+        <source>Changes take effect at once, unless it says otherwise.</source>
+        <translation>Änderungen wirken sofort, wenn nichts anderes dabeisteht.</translation>
+    </message>
+    <message>
+        <source>Effect of changes</source>
+        <translation>Wirkung von Änderungen</translation>
+    </message>
+    <message>
+        <source>Keep the settings as they are</source>
+        <translation>Die Einstellungen lassen, wie sie sind</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>Alle Einstellungen zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Reset all settings now</source>
+        <translation>Alle Einstellungen jetzt zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Settings that are back at their defaults: {0}.</source>
+        <translation>Auf die Vorgabe zurückgesetzt: {0}.</translation>
+    </message>
+    <message>
+        <source>Settings that are not at their defaults: {0}. Reset them?</source>
+        <translation>Einstellungen, die nicht auf der Vorgabe stehen: {0}. Zurücksetzen?</translation>
+    </message>
+    <message>
+        <source>Undo the reset</source>
+        <translation>Zurücksetzen rückgängig machen</translation>
     </message>
 </context>
 <context>
@@ -3425,20 +3501,12 @@
         <translation>Diese Tabelle ver&amp;wenden</translation>
     </message>
     <message>
-        <source>Brains by kind of question</source>
-        <translation>Sprachmodelle je nach Art der Frage</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Creative</source>
         <translation>Kreatives</translation>
-    </message>
-    <message>
-        <source>Each question goes to the brain for its kind, while the talk&apos;s brain is “{0}”.</source>
-        <translation>Jede Frage geht an das Sprachmodell für ihre Art, solange als Sprachmodell des Gesprächs „{0}“ gewählt ist.</translation>
     </message>
     <message>
         <source>Everyday talk</source>
@@ -3453,12 +3521,16 @@
         <translation>Logisches Denken</translation>
     </message>
     <message>
-        <source>Say first where the server is.</source>
-        <translation>Gib zuerst an, wo der Server ist.</translation>
+        <source>Router&apos;s table</source>
+        <translation>Tabelle des Routers</translation>
     </message>
     <message>
         <source>Science and maths</source>
         <translation>Naturwissenschaft und Mathe</translation>
+    </message>
+    <message>
+        <source>While “{0}” is chosen, each question goes to the model for its kind.</source>
+        <translation>Solange „{0}“ gewählt ist, geht jede Frage an das Modell für ihre Art.</translation>
     </message>
     <message>
         <source>history, law, languages</source>
@@ -3482,18 +3554,81 @@
     </message>
 </context>
 <context>
+    <name>RowTexts</name>
+    <message>
+        <source>, with sound</source>
+        <translation>, mit Ton</translation>
+    </message>
+    <message>
+        <source>1 turn</source>
+        <translation>1 Redebeitrag</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Früher</translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation>Letzte 30 Tage</translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation>Letzte 7 Tage</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Today {0}</source>
+        <translation>Heute, {0}</translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation>Ohne Titel</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Gestern</translation>
+    </message>
+    <message>
+        <source>Yesterday {0}</source>
+        <translation>Gestern, {0}</translation>
+    </message>
+    <message>
+        <source>d MMMM</source>
+        <translation>d. MMMM</translation>
+    </message>
+    <message>
+        <source>d MMMM yyyy</source>
+        <translation>d. MMMM yyyy</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>geöffnet</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>läuft</translation>
+    </message>
+    <message>
+        <source>{0} turns</source>
+        <translation>{0} Redebeiträge</translation>
+    </message>
+</context>
+<context>
     <name>SecondaryDialog</name>
     <message>
-        <source>&amp;Show it at the side</source>
-        <translation>&amp;Daneben zeigen</translation>
+        <source>&amp;Compare</source>
+        <translation>Ver&amp;gleichen</translation>
     </message>
     <message>
-        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
-        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Für beide fallen Kosten an.</translation>
+        <source>Compare</source>
+        <translation>Vergleichen</translation>
     </message>
     <message>
-        <source>Side by side</source>
-        <translation>Nebeneinander</translation>
+        <source>The comparison model answers every question, too. Its answers are shown, but not spoken until you switch to it. Both models are paid for.</source>
+        <translation>Das Vergleichsmodell beantwortet ebenfalls jede Frage. Seine Antworten werden gezeigt, aber erst gesprochen, wenn du zu ihm wechselst. Bezahlt werden beide Modelle.</translation>
     </message>
 </context>
 <context>
@@ -3504,11 +3639,7 @@
     </message>
 </context>
 <context>
-    <name>ServersDialog</name>
-    <message>
-        <source>&amp;Add</source>
-        <translation>&amp;Hinzufügen</translation>
-    </message>
+    <name>ServerForm</name>
     <message>
         <source>&amp;Command</source>
         <translation>&amp;Befehl</translation>
@@ -3518,28 +3649,8 @@
         <translation>&amp;Name</translation>
     </message>
     <message>
-        <source>&amp;Remove</source>
-        <translation>&amp;Entfernen</translation>
-    </message>
-    <message>
-        <source>&amp;Save</source>
-        <translation>&amp;Speichern</translation>
-    </message>
-    <message>
-        <source>&amp;Test</source>
-        <translation>&amp;Testen</translation>
-    </message>
-    <message>
-        <source>(no name yet)</source>
-        <translation>(noch kein Name)</translation>
-    </message>
-    <message>
         <source>A&amp;ddress</source>
         <translation>&amp;Adresse</translation>
-    </message>
-    <message>
-        <source>Add a server</source>
-        <translation>Server hinzufügen</translation>
     </message>
     <message>
         <source>Address</source>
@@ -3554,36 +3665,12 @@
         <translation>Argumente</translation>
     </message>
     <message>
-        <source>Asking “{0}” what it offers …</source>
-        <translation>„{0}“ wird gefragt, was es bietet …</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Command</source>
         <translation>Befehl</translation>
     </message>
     <message>
-        <source>Each brings tools of its own. It is started or asked only when a conversation uses it, or for the test.</source>
-        <translation>Jeder bringt eigene Werkzeuge mit. Er wird nur gestartet oder gefragt, wenn eine Unterhaltung ihn benutzt, oder für den Test.</translation>
-    </message>
-    <message>
         <source>It is</source>
         <translation>Er ist</translation>
-    </message>
-    <message>
-        <source>It is switched off in the file of the list (“disabled”), and stays so.</source>
-        <translation>Er ist in der Datei der Liste abgeschaltet („disabled“) und bleibt es.</translation>
-    </message>
-    <message>
-        <source>Its arguments hold empty lines or line breaks: change them in the file of the list.</source>
-        <translation>Seine Argumente enthalten Leerzeilen oder Zeilenumbrüche: Ändere sie in der Datei der Liste.</translation>
-    </message>
-    <message>
-        <source>Its variables in the file of the list stay as they are: {0}.</source>
-        <translation>Seine Variablen in der Datei der Liste bleiben, wie sie sind: {0}.</translation>
     </message>
     <message>
         <source>Kind: a program on this machine</source>
@@ -3598,56 +3685,8 @@
         <translation>Name</translation>
     </message>
     <message>
-        <source>Remove the server</source>
-        <translation>Server entfernen</translation>
-    </message>
-    <message>
-        <source>S&amp;top</source>
-        <translation>Sto&amp;pp</translation>
-    </message>
-    <message>
-        <source>Servers</source>
-        <translation>Server</translation>
-    </message>
-    <message>
-        <source>Servers of tools (MCP)</source>
-        <translation>Werkzeugserver (MCP)</translation>
-    </message>
-    <message>
-        <source>Starts or asks it, and ends it again. The first time, that may take a minute.</source>
-        <translation>Startet oder fragt ihn und beendet ihn wieder. Beim ersten Mal kann das eine Minute dauern.</translation>
-    </message>
-    <message>
-        <source>Stop testing</source>
-        <translation>Test abbrechen</translation>
-    </message>
-    <message>
-        <source>Stopped.</source>
-        <translation>Abgebrochen.</translation>
-    </message>
-    <message>
-        <source>Test the server</source>
-        <translation>Server testen</translation>
-    </message>
-    <message>
-        <source>The server</source>
-        <translation>Der Server</translation>
-    </message>
-    <message>
-        <source>Then open this dialog again.</source>
-        <translation>Öffne dann diesen Dialog noch einmal.</translation>
-    </message>
-    <message>
-        <source>What else there is to this server</source>
-        <translation>Was es zu diesem Server noch gibt</translation>
-    </message>
-    <message>
-        <source>What is wrong with the list</source>
-        <translation>Was an der Liste nicht stimmt</translation>
-    </message>
-    <message>
-        <source>What the test found, or what can&apos;t be saved</source>
-        <translation>Was der Test ergab oder was sich nicht speichern lässt</translation>
+        <source>Notes about this server</source>
+        <translation>Hinweise zu diesem Server</translation>
     </message>
     <message>
         <source>a &amp;program on this machine</source>
@@ -3673,6 +3712,105 @@
         <source>the program alone, such as npx</source>
         <translation>nur das Programm, etwa npx</translation>
     </message>
+</context>
+<context>
+    <name>ServersDialog</name>
+    <message>
+        <source>&amp;Add</source>
+        <translation>&amp;Hinzufügen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation>&amp;Speichern</translation>
+    </message>
+    <message>
+        <source>&amp;Test</source>
+        <translation>&amp;Testen</translation>
+    </message>
+    <message>
+        <source>(no name yet)</source>
+        <translation>(noch kein Name)</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation>Server hinzufügen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>It is switched off in the list&apos;s file (“disabled”), and stays so.</source>
+        <translation>Er ist in der Datei der Liste abgeschaltet („disabled“) und bleibt es.</translation>
+    </message>
+    <message>
+        <source>Its arguments hold empty lines or line breaks: change them in the list&apos;s file.</source>
+        <translation>Seine Argumente enthalten Leerzeilen oder Zeilenumbrüche: Ändere sie in der Datei der Liste.</translation>
+    </message>
+    <message>
+        <source>Its variables in the list&apos;s file stay as they are: {0}.</source>
+        <translation>Seine Variablen in der Datei der Liste bleiben, wie sie sind: {0}.</translation>
+    </message>
+    <message>
+        <source>Programs and addresses that offer tools (MCP). They run only in a conversation that uses them.</source>
+        <translation>Programme und Adressen, die Werkzeuge bieten (MCP). Sie laufen nur in einer Unterhaltung, die sie benutzt.</translation>
+    </message>
+    <message>
+        <source>Remove the server</source>
+        <translation>Server entfernen</translation>
+    </message>
+    <message>
+        <source>Result of the test, or what can&apos;t be saved</source>
+        <translation>Ergebnis des Tests, oder was sich nicht speichern lässt</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>Sto&amp;pp</translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Starts or requests it, and ends it again. The first time, that may take a minute.</source>
+        <translation>Startet ihn oder fragt ihn an und beendet ihn wieder. Beim ersten Mal kann das eine Minute dauern.</translation>
+    </message>
+    <message>
+        <source>Stop testing</source>
+        <translation>Test abbrechen</translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation>Abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Test the server</source>
+        <translation>Server testen</translation>
+    </message>
+    <message>
+        <source>Testing “{0}” …</source>
+        <translation>„{0}“ wird getestet …</translation>
+    </message>
+    <message>
+        <source>The server</source>
+        <translation>Der Server</translation>
+    </message>
+    <message>
+        <source>Then open this dialog again.</source>
+        <translation>Öffne dann diesen Dialog noch einmal.</translation>
+    </message>
+    <message>
+        <source>Tool servers</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>What is wrong with the list</source>
+        <translation>Was an der Liste nicht stimmt</translation>
+    </message>
     <message>
         <source>{0} · not used</source>
         <translation>{0} · nicht benutzt</translation>
@@ -3697,30 +3835,18 @@
     <name>SessionView</name>
     <message>
         <source>The window could not show something ({0}); the talk goes on.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
     </message>
     <message>
         <source>Use the talk button</source>
-        <translation type="unfinished"></translation>
+        <translation>Sprechtaste benutzen</translation>
     </message>
 </context>
 <context>
     <name>SettingRow</name>
     <message>
-        <source>A talk that runs begins anew.</source>
-        <translation>Ein laufendes Gespräch beginnt neu.</translation>
-    </message>
-    <message>
         <source>Back to the default: {0}</source>
         <translation>Zurück zur Vorgabe: {0}</translation>
-    </message>
-    <message>
-        <source>From the next start of KAME on.</source>
-        <translation>Vom nächsten Start von KAME an.</translation>
-    </message>
-    <message>
-        <source>From the next talk on.</source>
-        <translation>Vom nächsten Gespräch an.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -3731,8 +3857,27 @@
         <translation>Zurücksetzen: {0}</translation>
     </message>
     <message>
-        <source>Why it can&apos;t be: {0}</source>
-        <translation>Warum es nicht geht: {0}</translation>
+        <source>Restarts a running conversation.</source>
+        <translation>Startet eine laufende Unterhaltung neu.</translation>
+    </message>
+    <message>
+        <source>Takes effect at the next start of KAME.</source>
+        <translation>Wirkt ab dem nächsten Start von KAME.</translation>
+    </message>
+    <message>
+        <source>Takes effect with the next conversation.</source>
+        <translation>Wirkt ab der nächsten Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>Why the input is invalid: {0}</source>
+        <translation>Warum die Eingabe ungültig ist: {0}</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsArea</name>
+    <message>
+        <source>Nothing found for “{0}”.</source>
+        <translation>Nichts gefunden zu „{0}“.</translation>
     </message>
 </context>
 <context>
@@ -3745,26 +3890,6 @@
 <context>
     <name>SettingsDialog</name>
     <message>
-        <source>&amp;Keep them</source>
-        <translation>&amp;Behalten</translation>
-    </message>
-    <message>
-        <source>&amp;Reset all…</source>
-        <translation>&amp;Alle zurücksetzen…</translation>
-    </message>
-    <message>
-        <source>&amp;Reset them</source>
-        <translation>&amp;Zurücksetzen</translation>
-    </message>
-    <message>
-        <source>&amp;Undo</source>
-        <translation>&amp;Rückgängig</translation>
-    </message>
-    <message>
-        <source>Changes hold at once, unless it says otherwise.</source>
-        <translation>Änderungen gelten sofort, wenn nichts anderes dabeisteht.</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
@@ -3775,22 +3900,6 @@
     <message>
         <source>Groups of settings</source>
         <translation>Gruppen von Einstellungen</translation>
-    </message>
-    <message>
-        <source>Keep the settings as they are</source>
-        <translation>Die Einstellungen lassen, wie sie sind</translation>
-    </message>
-    <message>
-        <source>Nothing found for “{0}”.</source>
-        <translation>Nichts gefunden zu „{0}“.</translation>
-    </message>
-    <message>
-        <source>Reset all settings</source>
-        <translation>Alle Einstellungen zurücksetzen</translation>
-    </message>
-    <message>
-        <source>Reset all settings now</source>
-        <translation>Alle Einstellungen jetzt zurücksetzen</translation>
     </message>
     <message>
         <source>Search</source>
@@ -3807,22 +3916,6 @@
     <message>
         <source>Settings shown</source>
         <translation>Gezeigte Einstellungen</translation>
-    </message>
-    <message>
-        <source>Settings that are back at their defaults: {0}.</source>
-        <translation>Auf die Vorgabe zurückgesetzt: {0}.</translation>
-    </message>
-    <message>
-        <source>Settings that aren&apos;t at their defaults: {0}. Reset them?</source>
-        <translation>Von der Vorgabe abweichende Einstellungen: {0}. Zurücksetzen?</translation>
-    </message>
-    <message>
-        <source>Undo the reset</source>
-        <translation>Zurücksetzen rückgängig machen</translation>
-    </message>
-    <message>
-        <source>What changes do</source>
-        <translation>Was Änderungen bewirken</translation>
     </message>
 </context>
 <context>
@@ -3929,7 +4022,73 @@
     </message>
 </context>
 <context>
-    <name>SoundAnswer</name>
+    <name>SoundDialog</name>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Measured in this conversation</source>
+        <translation>In diesem Gespräch gemessen</translation>
+    </message>
+    <message>
+        <source>Processing of the microphone&apos;s sound</source>
+        <translation>Verarbeitung des Mikrofontons</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation>Sprechtaste</translation>
+    </message>
+</context>
+<context>
+    <name>SoundPage</name>
+    <message>
+        <source>&amp;Microphone</source>
+        <translation>&amp;Mikrofon</translation>
+    </message>
+    <message>
+        <source>L&amp;oudspeaker</source>
+        <translation>&amp;Lautsprecher</translation>
+    </message>
+    <message>
+        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
+        <translation>Kein Lautsprecher. Schließ einen an, und er wird hier angeboten; bis dahin kannst du die Antworten lesen.</translation>
+    </message>
+    <message>
+        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
+        <translation>Kein Mikrofon und kein Lautsprecher. Schließ sie an, und sie werden hier angeboten; bis dahin kannst du tippen und die Antworten lesen.</translation>
+    </message>
+    <message>
+        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
+        <translation>Kein Mikrofon. Schließ eins an, und es wird hier angeboten; bis dahin kannst du tippen.</translation>
+    </message>
+    <message>
+        <source>Say something, and see whether you are understood.</source>
+        <translation>Sag etwas und sieh, ob du verstanden wirst.</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>What is missing</source>
+        <translation>Was fehlt</translation>
+    </message>
+</context>
+<context>
+    <name>SoundTestResult</name>
     <message>
         <source>Good: loud enough, and clear.</source>
         <translation>Gut: laut genug und klar.</translation>
@@ -3939,11 +4098,11 @@
         <translation>Wie der Test läuft</translation>
     </message>
     <message>
-        <source>Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on.</source>
-        <translation>Rauschen übertönt fast die Stimme: Geh näher heran, such die Ursache oder schalte die Rauschunterdrückung ein.</translation>
+        <source>Noise almost drowns out your voice: move closer, find its source, or switch noise suppression on.</source>
+        <translation>Rauschen übertönt fast deine Stimme: Geh näher heran, such die Ursache oder schalte die Rauschunterdrückung ein.</translation>
     </message>
     <message>
-        <source>Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the system&apos;s sound settings, and that it is the right one.</source>
+        <source>Nothing at all came from “{0}”. Check that it is not muted, by its own switch or in the system&apos;s sound settings, and that it is the right one.</source>
         <translation>Von „{0}“ kam gar nichts. Sieh nach, ob es stumm geschaltet ist, durch einen eigenen Schalter oder in den Toneinstellungen des Systems, und ob es das richtige ist.</translation>
     </message>
     <message>
@@ -3963,7 +4122,7 @@
         <translation>Was der Test ergeben hat</translation>
     </message>
     <message>
-        <source>You were heard, but no words were understood. The app&apos;s ears know English.</source>
+        <source>You were heard, but no words were understood. The app&apos;s speech recognition knows English.</source>
         <translation>Du warst zu hören, aber es wurden keine Worte verstanden. Die Spracherkennung der App kann Englisch.</translation>
     </message>
     <message>
@@ -3984,279 +4143,13 @@
     </message>
 </context>
 <context>
-    <name>SoundDialog</name>
-    <message>
-        <source>&amp;Echo cancellation</source>
-        <translation>&amp;Echounterdrückung</translation>
-    </message>
-    <message>
-        <source>&amp;Mute</source>
-        <translation>Stu&amp;mm</translation>
-    </message>
-    <message>
-        <source>&amp;Noise suppression</source>
-        <translation>&amp;Rauschunterdrückung</translation>
-    </message>
-    <message>
-        <source>&amp;Talk</source>
-        <translation>&amp;Sprechen</translation>
-    </message>
-    <message>
-        <source>&amp;hold it while you talk</source>
-        <translation>beim Sprechen gedrückt &amp;halten</translation>
-    </message>
-    <message>
-        <source>Automatic &amp;gain</source>
-        <translation>Automatische &amp;Verstärkung</translation>
-    </message>
-    <message>
-        <source>Clocks</source>
-        <translation>Taktgeber</translation>
-    </message>
-    <message>
-        <source>Clocks measured</source>
-        <translation>Gemessene Taktgeber</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>Close this dialog</source>
-        <translation>Diesen Dialog schließen</translation>
-    </message>
-    <message>
-        <source>Devices</source>
-        <translation>Geräte</translation>
-    </message>
-    <message>
-        <source>Echo</source>
-        <translation>Echo</translation>
-    </message>
-    <message>
-        <source>Echo is made {0} dB quieter.</source>
-        <translation>Das Echo wird um {0} dB leiser gemacht.</translation>
-    </message>
-    <message>
-        <source>Echo measured</source>
-        <translation>Gemessenes Echo</translation>
-    </message>
-    <message>
-        <source>Echo remains, and the app may take its own voice for yours.</source>
-        <translation>Es bleibt Echo, und die App könnte ihre eigene Stimme für deine halten.</translation>
-    </message>
-    <message>
-        <source>Echo remains: it is made {0} dB quieter, and the app may still take its own voice for yours.</source>
-        <translation>Es bleibt Echo: Es wird um {0} dB leiser gemacht, und die App könnte trotzdem ihre eigene Stimme für deine halten.</translation>
-    </message>
-    <message>
-        <source>In your system&apos;s own keyboard settings, you can give keys these commands:</source>
-        <translation>In den Tastatureinstellungen deines Systems kannst du Tasten mit diesen Befehlen belegen:</translation>
-    </message>
-    <message>
-        <source>Keys that your desktop uses</source>
-        <translation>Tasten, die dein Desktop verwendet</translation>
-    </message>
-    <message>
-        <source>Keys to mute</source>
-        <translation>Tasten zum Stummschalten</translation>
-    </message>
-    <message>
-        <source>Keys to talk</source>
-        <translation>Tasten zum Sprechen</translation>
-    </message>
-    <message>
-        <source>Losses</source>
-        <translation>Verluste</translation>
-    </message>
-    <message>
-        <source>Loudspeaker and microphone keep the same time.</source>
-        <translation>Lautsprecher und Mikrofon laufen im selben Takt.</translation>
-    </message>
-    <message>
-        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
-        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
-    </message>
-    <message>
-        <source>Measured in this talk</source>
-        <translation>In diesem Gespräch gemessen</translation>
-    </message>
-    <message>
-        <source>No echo measured: headphones, or nothing has been said yet.</source>
-        <translation>Kein Echo gemessen: Kopfhörer, oder es wurde noch nichts gesagt.</translation>
-    </message>
-    <message>
-        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
-        <translation>Nichts von deiner Stimme ging verloren, und die der App hatte keine Aussetzer.</translation>
-    </message>
-    <message>
-        <source>Not known yet.</source>
-        <translation>Noch nicht bekannt.</translation>
-    </message>
-    <message>
-        <source>Not measured: echo cancellation is off.</source>
-        <translation>Nicht gemessen: Die Echounterdrückung ist aus.</translation>
-    </message>
-    <message>
-        <source>Nothing is measured, since no talk runs.</source>
-        <translation>Nichts wird gemessen, weil kein Gespräch läuft.</translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation>Ton</translation>
-    </message>
-    <message>
-        <source>Sound lost</source>
-        <translation>Verlorener Ton</translation>
-    </message>
-    <message>
-        <source>Switch echo cancellation on, or use headphones.</source>
-        <translation>Schalte die Echounterdrückung ein oder nimm Kopfhörer.</translation>
-    </message>
-    <message>
-        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
-        <translation>Filtert heraus, was gleichmäßig tönt, etwa einen Lüfter; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
-    </message>
-    <message>
-        <source>Takes the app&apos;s own voice out of it, so that you can interrupt on loudspeakers.</source>
-        <translation>Nimmt die Stimme der App heraus, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
-    </message>
-    <message>
-        <source>Talk button</source>
-        <translation>Sprechtaste</translation>
-    </message>
-    <message>
-        <source>Talk button: hold it while you talk</source>
-        <translation>Sprechtaste: beim Sprechen gedrückt halten</translation>
-    </message>
-    <message>
-        <source>Talk button: press it once to talk, and once to end</source>
-        <translation>Sprechtaste: einmal drücken zum Sprechen, einmal zum Beenden</translation>
-    </message>
-    <message>
-        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; evened out.</source>
-        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm vor; ausgeglichen.</translation>
-    </message>
-    <message>
-        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; evened out.</source>
-        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm nach; ausgeglichen.</translation>
-    </message>
-    <message>
-        <source>These keys work while another window has the keyboard:</source>
-        <translation>Diese Tasten wirken, während ein anderes Fenster die Tastatur hat:</translation>
-    </message>
-    <message>
-        <source>Trouble with the keys</source>
-        <translation>Probleme mit den Tasten</translation>
-    </message>
-    <message>
-        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
-        <translation>Stell den Lautsprecher leiser, rück das Mikrofon von ihm weg oder nimm Kopfhörer.</translation>
-    </message>
-    <message>
-        <source>What is done to the microphone&apos;s sound</source>
-        <translation>Was mit dem Ton des Mikrofons geschieht</translation>
-    </message>
-    <message>
-        <source>Why these keys can&apos;t be used</source>
-        <translation>Warum diese Tasten nicht gehen</translation>
-    </message>
-    <message>
-        <source>Your desktop uses: {0}</source>
-        <translation>Dein Desktop verwendet: {0}</translation>
-    </message>
-    <message>
-        <source>begins your turn to talk, and the next time ends it</source>
-        <translation>beginnt deinen Redebeitrag und beendet ihn beim nächsten Mal</translation>
-    </message>
-    <message>
-        <source>begins your turn, where a key can run one command when it goes down …</source>
-        <translation>beginnt deinen Redebeitrag, wo eine Taste beim Drücken einen Befehl ausführen kann …</translation>
-    </message>
-    <message>
-        <source>mutes the microphone, and the next time no longer</source>
-        <translation>schaltet das Mikrofon stumm und beim nächsten Mal wieder ein</translation>
-    </message>
-    <message>
-        <source>ppm: millionths. 12 ppm are a second a day.</source>
-        <translation>ppm: Millionstel. 12 ppm sind eine Sekunde am Tag.</translation>
-    </message>
-    <message>
-        <source>press it &amp;once to talk, and once to end</source>
-        <translation>einmal &amp;drücken zum Sprechen, einmal zum Beenden</translation>
-    </message>
-    <message>
-        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
-        <translation>{0} ms deiner Stimme gingen verloren; Aussetzer in der Stimme der App: {1}. Vielleicht ist der Rechner zu beschäftigt.</translation>
-    </message>
-    <message>
-        <source>{0} to mute</source>
-        <translation>{0} zum Stummschalten</translation>
-    </message>
-    <message>
-        <source>{0} to talk</source>
-        <translation>{0} zum Sprechen</translation>
-    </message>
-    <message>
-        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
-        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten. Drücke andere Tasten.</translation>
-    </message>
-    <message>
-        <source>… and another when it goes up: this one ends your turn</source>
-        <translation>… und einen anderen beim Loslassen: Dieser beendet deinen Redebeitrag</translation>
-    </message>
-</context>
-<context>
-    <name>SoundPage</name>
-    <message>
-        <source>&amp;Microphone</source>
-        <translation>&amp;Mikrofon</translation>
-    </message>
-    <message>
-        <source>L&amp;oudspeaker</source>
-        <translation>&amp;Lautsprecher</translation>
-    </message>
-    <message>
-        <source>Loudspeaker</source>
-        <translation>Lautsprecher</translation>
-    </message>
-    <message>
-        <source>Microphone</source>
-        <translation>Mikrofon</translation>
-    </message>
-    <message>
-        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
-        <translation>Kein Lautsprecher. Schließ einen an, und er wird hier angeboten; bis dahin kannst du die Antworten lesen.</translation>
-    </message>
-    <message>
-        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
-        <translation>Kein Mikrofon und kein Lautsprecher. Schließ sie an, und sie werden hier angeboten; bis dahin kannst du tippen und die Antworten lesen.</translation>
-    </message>
-    <message>
-        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
-        <translation>Kein Mikrofon. Schließ eins an, und es wird hier angeboten; bis dahin kannst du tippen.</translation>
-    </message>
-    <message>
-        <source>Say something, and see that you are understood.</source>
-        <translation>Sag etwas und sieh, ob du verstanden wirst.</translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation>Ton</translation>
-    </message>
-    <message>
-        <source>What is missing</source>
-        <translation>Was fehlt</translation>
-    </message>
-</context>
-<context>
     <name>SoundTests</name>
     <message>
         <source>If you heard nothing: turn the loudspeaker up, or choose another one in the window.</source>
         <translation>Wenn du nichts gehört hast: Stell den Lautsprecher lauter oder wähle im Fenster einen anderen.</translation>
     </message>
     <message>
-        <source>Listening. Say something, as you would in a talk.</source>
+        <source>Listening. Say something, as you would in a conversation.</source>
         <translation>Ich höre zu. Sag etwas, wie du es in einem Gespräch sagen würdest.</translation>
     </message>
     <message>
@@ -4280,6 +4173,14 @@
         <translation>&amp;Anhören</translation>
     </message>
     <message>
+        <source>Plays the microphone&apos;s recording, before any processing, on the loudspeaker.</source>
+        <translation>Spielt die Aufnahme des Mikrofons, vor jeder Verarbeitung, über den Lautsprecher ab.</translation>
+    </message>
+    <message>
+        <source>Plays two tones and a sentence in the app&apos;s voice.</source>
+        <translation>Spielt zwei Töne und einen Satz in der Stimme der App ab.</translation>
+    </message>
+    <message>
         <source>Say &amp;something</source>
         <translation>Etwas sa&amp;gen</translation>
     </message>
@@ -4300,20 +4201,12 @@
         <translation>Die Systemvorgabe</translation>
     </message>
     <message>
-        <source>This is what the microphone heard.</source>
-        <translation>Das hat das Mikrofon gehört.</translation>
+        <source>This is what the microphone recorded.</source>
+        <translation>Das hat das Mikrofon aufgenommen.</translation>
     </message>
     <message>
-        <source>Two tones, and a sentence in the app&apos;s voice.</source>
-        <translation>Zwei Töne und ein Satz in der Stimme der App.</translation>
-    </message>
-    <message>
-        <source>What the microphone heard, on the loudspeaker, before anything is done to it.</source>
-        <translation>Was das Mikrofon gehört hat, über den Lautsprecher, bevor irgendetwas damit geschieht.</translation>
-    </message>
-    <message>
-        <source>Working out what you said …</source>
-        <translation>Was du gesagt hast, wird ausgewertet …</translation>
+        <source>Transcribing what you said …</source>
+        <translation>Was du gesagt hast, wird in Text umgewandelt …</translation>
     </message>
     <message>
         <source>You should hear two tones now, and then a voice.</source>
@@ -4353,6 +4246,53 @@
     <message>
         <source>This one</source>
         <translation>Diese</translation>
+    </message>
+</context>
+<context>
+    <name>StartPage</name>
+    <message>
+        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
+        <translation>&amp;Kurz: je eine Frage und nur der Anfang der Antworten</translation>
+    </message>
+    <message>
+        <source>Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <translation>Stellt jedem Sprachmodell mit jeder Stimme ein paar gesprochene Fragen und wechselt das Sprachmodell einmal mitten in der Antwort. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+    </message>
+    <message>
+        <source>It takes {0}.</source>
+        <translation>Dauert {0}.</translation>
+    </message>
+    <message>
+        <source>Looking for models …</source>
+        <translation>Sprachmodelle werden gesucht …</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Models that cost money take part only if you tick them.</source>
+        <translation>Sprachmodelle, die Geld kosten, machen nur mit, wenn du sie ankreuzt.</translation>
+    </message>
+    <message>
+        <source>There is no model. Set KAME up again, or choose a model above the conversation first.</source>
+        <translation>Es gibt kein Sprachmodell. Richte KAME neu ein oder wähle zuerst ein Sprachmodell über dem Gespräch.</translation>
+    </message>
+    <message>
+        <source>There is only one model, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
+        <translation>Es gibt nur ein Sprachmodell, also kann es nicht mitten in der Antwort gewechselt werden. Hol dir ein zweites unter „Modelle“.</translation>
+    </message>
+    <message>
+        <source>Tick at least one model and one voice.</source>
+        <translation>Kreuze mindestens ein Sprachmodell und eine Stimme an.</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>Stimmen</translation>
+    </message>
+    <message>
+        <source>With only one model, none is changed in mid-answer.</source>
+        <translation>Mit nur einem Sprachmodell wird mitten in der Antwort keins gewechselt.</translation>
     </message>
 </context>
 <context>
@@ -4410,24 +4350,24 @@
         <translation>Beendet</translation>
     </message>
     <message>
-        <source>What the brains are asked, and what it costs, is counted here.</source>
-        <translation>Was die Sprachmodelle gefragt werden und was das kostet, wird hier gezählt.</translation>
+        <source>The requests to the models, and what they cost, are counted here.</source>
+        <translation>Die Anfragen an die Sprachmodelle und was sie kosten werden hier gezählt.</translation>
     </message>
     <message>
-        <source>What this conversation has taken</source>
-        <translation>Was diese Unterhaltung verbraucht hat</translation>
+        <source>Usage of this conversation</source>
+        <translation>Verbrauch dieser Unterhaltung</translation>
     </message>
     <message>
         <source>all is well</source>
         <translation>alles in Ordnung</translation>
     </message>
     <message>
-        <source>brains that cost are not asked any more</source>
-        <translation>kostenpflichtige Sprachmodelle werden nicht mehr gefragt</translation>
-    </message>
-    <message>
         <source>estimated</source>
         <translation>geschätzt</translation>
+    </message>
+    <message>
+        <source>models that cost money are no longer asked</source>
+        <translation>kostenpflichtige Sprachmodelle werden nicht mehr gefragt</translation>
     </message>
     <message>
         <source>more of unknown price</source>
@@ -4450,7 +4390,7 @@
         <translation>Preis unbekannt</translation>
     </message>
     <message>
-        <source>the brain is asked less often</source>
+        <source>the model is asked less often</source>
         <translation>das Sprachmodell wird seltener gefragt</translation>
     </message>
     <message>
@@ -4470,16 +4410,16 @@
         <translation>{0} Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
-        <source>{0} overtaken</source>
-        <translation>{0} überholt</translation>
-    </message>
-    <message>
         <source>{0} requests</source>
         <translation>{0} Anfragen</translation>
     </message>
     <message>
-        <source>{0} requests, of which {1} were restarts that a newer one overtook</source>
-        <translation>{0} Anfragen, davon {1} Neustarts, die eine neuere überholt hat</translation>
+        <source>{0} requests, of which {1} were superseded by a newer one</source>
+        <translation>{0} Anfragen, davon {1} durch eine neuere ersetzt</translation>
+    </message>
+    <message>
+        <source>{0} superseded</source>
+        <translation>{0} ersetzt</translation>
     </message>
     <message>
         <source>{0} tokens</source>
@@ -4495,7 +4435,7 @@
     </message>
     <message>
         <source>{0}.
-Click to see what the time went to.</source>
+Click to see where the time went.</source>
         <translation>{0}.
 Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
@@ -4524,10 +4464,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>&amp;long</source>
         <translation>&amp;lang</translation>
-    </message>
-    <message>
-        <source>&amp;medium</source>
-        <translation>&amp;mittel</translation>
     </message>
     <message>
         <source>&amp;short</source>
@@ -4562,10 +4498,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
-        <source>Conversation: style, tools, cap</source>
-        <translation>Unterhaltung: Stil, Werkzeuge, Kostengrenze</translation>
-    </message>
-    <message>
         <source>How</source>
         <translation>Wie</translation>
     </message>
@@ -4586,8 +4518,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Länge: {0}</translation>
     </message>
     <message>
-        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
-        <translation>Kurz davor wird das Sprachmodell seltener gefragt; an der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+        <source>Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more.</source>
+        <translation>Kurz vor der Grenze wird das Modell seltener gefragt; an der Grenze werden kostenpflichtige Modelle nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Persona</source>
@@ -4598,16 +4530,24 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Preise</translation>
     </message>
     <message>
+        <source>Style and tools</source>
+        <translation>Stil und Werkzeuge</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
-        <source>The brain&apos;s own temperature</source>
-        <translation>Temperatur wie vom Sprachmodell vorgegeben</translation>
+        <source>The model&apos;s own temperature</source>
+        <translation>Vom Modell vorgegebene Temperatur</translation>
     </message>
     <message>
-        <source>Tools that the brain may use</source>
-        <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
+        <source>The price of this model is not known, so the cap has no effect. Enter its price.</source>
+        <translation>Der Preis dieses Modells ist nicht bekannt, deshalb wirkt die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+    </message>
+    <message>
+        <source>Tools that the model may use</source>
+        <translation>Werkzeuge, die das Modell benutzen darf</translation>
     </message>
     <message>
         <source>V&amp;oice</source>
@@ -4618,19 +4558,15 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Stimme</translation>
     </message>
     <message>
-        <source>What brains cost: the table that costs are counted by.</source>
-        <translation>Was Sprachmodelle kosten: die Tabelle, nach der gerechnet wird.</translation>
-    </message>
-    <message>
-        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
-        <translation>Was dieses Sprachmodell kostet, ist nicht bekannt, deshalb greift die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+        <source>What models cost. Costs are counted by this table.</source>
+        <translation>Was Modelle kosten. Nach dieser Tabelle wird gerechnet.</translation>
     </message>
     <message>
         <source>Who answers</source>
         <translation>Wer antwortet</translation>
     </message>
     <message>
-        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it is, friendly and brief.</source>
         <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: KAME, wie es ist, freundlich und knapp.</translation>
     </message>
     <message>
@@ -4642,11 +4578,15 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>auch für &amp;neue Unterhaltungen</translation>
     </message>
     <message>
+        <source>m&amp;edium</source>
+        <translation>&amp;mittel</translation>
+    </message>
+    <message>
         <source>no cap</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
-        <source>the &amp;brain&apos;s own</source>
+        <source>the &amp;model&apos;s own</source>
         <translation>Vorgabe des M&amp;odells</translation>
     </message>
     <message>
@@ -4676,20 +4616,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TalkBar</name>
     <message>
-        <source>&amp;Full duplex</source>
-        <translation>Vollduple&amp;x</translation>
-    </message>
-    <message>
         <source>&amp;Loudspeaker</source>
         <translation>&amp;Lautsprecher</translation>
     </message>
     <message>
-        <source>Full duplex</source>
-        <translation>Vollduplex</translation>
-    </message>
-    <message>
         <source>Getting ready</source>
         <translation>Wird vorbereitet</translation>
+    </message>
+    <message>
+        <source>Hands-&amp;free</source>
+        <translation>&amp;Freisprechen</translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
+        <translation>Freisprechen</translation>
     </message>
     <message>
         <source>Hearing you</source>
@@ -4744,7 +4684,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Sprechen</translation>
     </message>
     <message>
-        <source>Talk without the button: your voice opens and closes turns, and may interrupt an answer.</source>
+        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
         <translation>Sprich ohne Taste: Deine Stimme beginnt und beendet Redebeiträge und darf einer Antwort ins Wort fallen.</translation>
     </message>
     <message>
@@ -4766,6 +4706,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>let go when you are done</source>
         <translation>loslassen, wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>not part of the conversation</source>
+        <translation>nicht Teil des Gesprächs</translation>
     </message>
     <message>
         <source>nothing you say is heard</source>
@@ -4800,12 +4744,95 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>sprich, wann du magst</translation>
     </message>
     <message>
-        <source>the talk hears nothing meanwhile</source>
-        <translation>das Gespräch hört solange nichts</translation>
-    </message>
-    <message>
         <source>you are muted</source>
         <translation>du bist stumm</translation>
+    </message>
+</context>
+<context>
+    <name>TalkButtonBox</name>
+    <message>
+        <source>&amp;Mute</source>
+        <translation>Stu&amp;mm</translation>
+    </message>
+    <message>
+        <source>&amp;Talk</source>
+        <translation>&amp;Sprechen</translation>
+    </message>
+    <message>
+        <source>&amp;hold it while you talk</source>
+        <translation>beim Sprechen gedrückt &amp;halten</translation>
+    </message>
+    <message>
+        <source>In your system&apos;s own keyboard settings, you can assign these commands to keys:</source>
+        <translation>In den Tastatureinstellungen deines Systems kannst du Tasten mit diesen Befehlen belegen:</translation>
+    </message>
+    <message>
+        <source>Keys that your desktop uses</source>
+        <translation>Tasten, die dein Desktop verwendet</translation>
+    </message>
+    <message>
+        <source>Keys to mute</source>
+        <translation>Tasten zum Stummschalten</translation>
+    </message>
+    <message>
+        <source>Keys to talk</source>
+        <translation>Tasten zum Sprechen</translation>
+    </message>
+    <message>
+        <source>Talk button: hold it while you talk</source>
+        <translation>Sprechtaste: beim Sprechen gedrückt halten</translation>
+    </message>
+    <message>
+        <source>Talk button: press it once to talk, and once to end</source>
+        <translation>Sprechtaste: einmal drücken zum Sprechen, einmal zum Beenden</translation>
+    </message>
+    <message>
+        <source>These keys work while another window has the keyboard:</source>
+        <translation>Diese Tasten wirken, während ein anderes Fenster die Tastatur hat:</translation>
+    </message>
+    <message>
+        <source>Trouble with the keys</source>
+        <translation>Probleme mit den Tasten</translation>
+    </message>
+    <message>
+        <source>Why these keys can&apos;t be used</source>
+        <translation>Warum diese Tasten nicht gehen</translation>
+    </message>
+    <message>
+        <source>Your desktop uses: {0}</source>
+        <translation>Dein Desktop verwendet: {0}</translation>
+    </message>
+    <message>
+        <source>mutes the microphone, and the next time unmutes it</source>
+        <translation>schaltet das Mikrofon stumm und beim nächsten Mal wieder ein</translation>
+    </message>
+    <message>
+        <source>press it &amp;once to talk, and once to end</source>
+        <translation>einmal &amp;drücken zum Sprechen, einmal zum Beenden</translation>
+    </message>
+    <message>
+        <source>starts your turn, and the next time ends it</source>
+        <translation>beginnt deinen Redebeitrag und beendet ihn beim nächsten Mal</translation>
+    </message>
+    <message>
+        <source>starts your turn, for a key that can run one command when it goes down …</source>
+        <translation>beginnt deinen Redebeitrag, für eine Taste, die beim Drücken einen Befehl ausführen kann …</translation>
+    </message>
+    <message>
+        <source>{0} to mute</source>
+        <translation>{0} zum Stummschalten</translation>
+    </message>
+    <message>
+        <source>{0} to talk</source>
+        <translation>{0} zum Sprechen</translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten. Drücke andere Tasten.</translation>
+    </message>
+    <message>
+        <source>… and another when it goes up: this one ends your turn</source>
+        <translation>… und einen anderen beim Loslassen: Dieser beendet deinen Redebeitrag</translation>
     </message>
 </context>
 <context>
@@ -4830,12 +4857,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Über &amp;KAME</translation>
     </message>
     <message>
+        <source>&amp;Connection…</source>
+        <translation>&amp;Verbindung…</translation>
+    </message>
+    <message>
+        <source>&amp;Conversation</source>
+        <translation>&amp;Gespräch</translation>
+    </message>
+    <message>
         <source>&amp;Copy</source>
         <translation>&amp;Kopieren</translation>
     </message>
     <message>
-        <source>&amp;Demo</source>
-        <translation>&amp;Demo</translation>
+        <source>&amp;Demo…</source>
+        <translation>&amp;Demo…</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
@@ -4862,31 +4897,23 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Unterhaltung &amp;importieren…</translation>
     </message>
     <message>
-        <source>&amp;Keep the sound of new talks</source>
+        <source>&amp;Keep the sound of new conversations</source>
         <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
-    </message>
-    <message>
-        <source>&amp;Key, connection, models…</source>
-        <translation>&amp;Schlüssel, Verbindung, Modelle…</translation>
     </message>
     <message>
         <source>&amp;Latency…</source>
         <translation>&amp;Latenz…</translation>
     </message>
     <message>
-        <source>&amp;Log and diagnostics…</source>
-        <translation>&amp;Protokoll und Diagnose…</translation>
-    </message>
-    <message>
-        <source>&amp;Models…</source>
-        <translation>&amp;Modelle…</translation>
+        <source>&amp;Log…</source>
+        <translation>&amp;Protokoll…</translation>
     </message>
     <message>
         <source>&amp;Mute the microphone</source>
         <translation>&amp;Mikrofon stummschalten</translation>
     </message>
     <message>
-        <source>&amp;New talk</source>
+        <source>&amp;New conversation</source>
         <translation>&amp;Neues Gespräch</translation>
     </message>
     <message>
@@ -4898,40 +4925,40 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Beenden</translation>
     </message>
     <message>
-        <source>&amp;Set up again…</source>
-        <translation>Neu &amp;einrichten…</translation>
+        <source>&amp;Router&apos;s table…</source>
+        <translation>Tabelle des &amp;Routers…</translation>
+    </message>
+    <message>
+        <source>&amp;Set up KAME…</source>
+        <translation>KAME &amp;einrichten…</translation>
     </message>
     <message>
         <source>&amp;Settings…</source>
         <translation>&amp;Einstellungen…</translation>
     </message>
     <message>
-        <source>&amp;Side by side…</source>
-        <translation>&amp;Nebeneinander…</translation>
-    </message>
-    <message>
         <source>&amp;Stop</source>
         <translation>&amp;Stopp</translation>
-    </message>
-    <message>
-        <source>&amp;Talk</source>
-        <translation>&amp;Gespräch</translation>
     </message>
     <message>
         <source>&amp;View</source>
         <translation>&amp;Ansicht</translation>
     </message>
     <message>
-        <source>B&amp;rain</source>
-        <translation>&amp;Sprachmodell</translation>
-    </message>
-    <message>
-        <source>By kind of &amp;question…</source>
-        <translation>Je nach &amp;Art der Frage…</translation>
+        <source>Co&amp;mpare…</source>
+        <translation>Ver&amp;gleichen…</translation>
     </message>
     <message>
         <source>Menus</source>
         <translation>Menüs</translation>
+    </message>
+    <message>
+        <source>Mo&amp;del</source>
+        <translation>&amp;Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Mod&amp;els…</source>
+        <translation>&amp;Modelle…</translation>
     </message>
     <message>
         <source>S&amp;ound…</source>
@@ -4945,12 +4972,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TalkPage</name>
     <message>
-        <source>All of this can be changed later, above the talk and in the settings.</source>
-        <translation>All das lässt sich später ändern, über dem Gespräch und in den Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Brain</source>
-        <translation>Sprachmodell</translation>
+        <source>All of this can be changed later, above the conversation and in the settings.</source>
+        <translation>All das lässt sich später ändern, über der Unterhaltung und in den Einstellungen.</translation>
     </message>
     <message>
         <source>Hold the talk button or the space bar while you talk, and let go.</source>
@@ -4961,8 +4984,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>So sprichst du</translation>
     </message>
     <message>
-        <source>Just talk: your voice alone begins your turn, and ends it.</source>
-        <translation>Sprich einfach: Deine Stimme allein beginnt deinen Redebeitrag und beendet ihn.</translation>
+        <source>Just talk: your turn starts and ends with your voice.</source>
+        <translation>Sprich einfach: Dein Redebeitrag beginnt und endet mit deiner Stimme.</translation>
     </message>
     <message>
         <source>Keys</source>
@@ -4973,8 +4996,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Mikrofon</translation>
     </message>
     <message>
-        <source>Press the talk button or the space bar, talk, and press it once more.</source>
-        <translation>Drücke die Sprechtaste oder die Leertaste, sprich und drücke sie noch einmal.</translation>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Press the talk button or the space bar, talk, and press it again.</source>
+        <translation>Drücke die Sprechtaste oder die Leertaste, sprich und drücke sie wieder.</translation>
     </message>
     <message>
         <source>Ready to talk</source>
@@ -5024,10 +5051,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Zurück zur Gegenwart (P oder Ende).</translation>
     </message>
     <message>
-        <source>Brains by colour</source>
-        <translation>Sprachmodelle nach Farbe</translation>
-    </message>
-    <message>
         <source>Export image</source>
         <translation>Bild exportieren</translation>
     </message>
@@ -5058,6 +5081,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Last 30 seconds</source>
         <translation>Letzte 30 Sekunden</translation>
+    </message>
+    <message>
+        <source>Models by colour</source>
+        <translation>Modelle nach Farbe</translation>
     </message>
     <message>
         <source>PNG image (*.png)</source>
@@ -5092,14 +5119,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Das Bild konnte nicht gespeichert werden ({0}). Wähle einen anderen Ordner.</translation>
     </message>
     <message>
-        <source>The timeline can&apos;t be drawn ({0}). The talk goes on without it.</source>
-        <translation>Die Zeitleiste lässt sich nicht zeichnen ({0}). Das Gespräch geht ohne sie weiter.</translation>
-    </message>
-    <message>
-        <source>The timeline is being loaded.</source>
-        <translation>Die Zeitleiste wird geladen.</translation>
-    </message>
-    <message>
         <source>Timeline</source>
         <translation>Zeitleiste</translation>
     </message>
@@ -5127,20 +5146,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TimelineView</name>
     <message>
-        <source>KAME&apos;s timeline</source>
-        <translation>Zeitleiste von KAME</translation>
-    </message>
-    <message>
         <source>Left and Right walk through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to the present moment.</source>
         <translation>Links und Rechts gehen durch, was geschah. P hält an und folgt, Plus und Minus vergrößern und verkleinern, Pos1 und Ende gehen zum Anfang und zur Gegenwart.</translation>
     </message>
     <message>
         <source>Timeline</source>
         <translation>Zeitleiste</translation>
-    </message>
-    <message>
-        <source>interrupted</source>
-        <translation>unterbrochen</translation>
     </message>
 </context>
 <context>
@@ -5150,16 +5161,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>1 Wort</translation>
     </message>
     <message>
-        <source>At the side: {0}</source>
-        <translation>Daneben: {0}</translation>
+        <source>Comparison</source>
+        <translation>Vergleich</translation>
     </message>
     <message>
-        <source>Beside</source>
-        <translation>Daneben</translation>
-    </message>
-    <message>
-        <source>Brain</source>
-        <translation>Modell</translation>
+        <source>Comparison: {0}</source>
+        <translation>Vergleich: {0}</translation>
     </message>
     <message>
         <source>KAME</source>
@@ -5180,6 +5187,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>KAME spoke from {0} to {1}</source>
         <translation>KAME sprach von {0} bis {1}</translation>
+    </message>
+    <message>
+        <source>KAME&apos;s timeline</source>
+        <translation>Zeitleiste von KAME</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Oracle</source>
@@ -5274,12 +5289,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>zugunsten einer neueren aufgegeben</translation>
     </message>
     <message>
-        <source>handed over as revision {0}</source>
-        <translation>übergeben als Fassung {0}</translation>
-    </message>
-    <message>
-        <source>handed over from revision {0}</source>
-        <translation>übernommen von Fassung {0}</translation>
+        <source>interrupted</source>
+        <translation>unterbrochen</translation>
     </message>
     <message>
         <source>it paused to hear you</source>
@@ -5302,6 +5313,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>um {1} von {0} überholt</translation>
     </message>
     <message>
+        <source>switched to at {0}</source>
+        <translation>gewechselt um {0}</translation>
+    </message>
+    <message>
         <source>went on with revision {0} at {1}</source>
         <translation>um {1} mit Fassung {0} weitergegangen</translation>
     </message>
@@ -5318,8 +5333,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0}: 1 Frame wurde ausgelassen, um zum Mikrofon aufzuschließen</translation>
     </message>
     <message>
-        <source>{0}: 1 word of revision {1} went into the voice, after {2} ms</source>
-        <translation>{0}: 1 Wort von Fassung {1} ging nach {2} ms in die Stimme</translation>
+        <source>{0}: 1 word of revision {1} reached the voice after {2} ms</source>
+        <translation>{0}: 1 Wort von Fassung {1} kam nach {2} ms bei der Stimme an</translation>
     </message>
     <message>
         <source>{0}: a frame was late by {1} ms</source>
@@ -5334,20 +5349,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0}: von hier an hört und spricht das Front-end {1}</translation>
     </message>
     <message>
-        <source>{0}: from here on {1} thinks</source>
-        <translation>{0}: von hier an denkt {1}</translation>
+        <source>{0}: from here on {1} answers</source>
+        <translation>{0}: von hier an antwortet {1}</translation>
     </message>
     <message>
-        <source>{0}: handed over to {1}</source>
-        <translation>{0}: an {1} übergeben</translation>
+        <source>{0}: speech recognition fell behind and skipped 1 update</source>
+        <translation>{0}: die Spracherkennung kam nicht nach und ließ 1 Durchgang aus</translation>
     </message>
     <message>
-        <source>{0}: the ears were too slow and skipped 1 look at the sound</source>
-        <translation>{0}: die Spracherkennung war zu langsam und ließ 1 Durchgang aus</translation>
+        <source>{0}: speech recognition fell behind and skipped {1} updates</source>
+        <translation>{0}: die Spracherkennung kam nicht nach und ließ {1} Durchgänge aus</translation>
     </message>
     <message>
-        <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
-        <translation>{0}: die Spracherkennung war zu langsam und ließ {1} Durchgänge aus</translation>
+        <source>{0}: switched to {1}</source>
+        <translation>{0}: zu {1} gewechselt</translation>
     </message>
     <message>
         <source>{0}: the microphone lost 1 frame of sound</source>
@@ -5382,8 +5397,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0}: {1} übernimmt von dem, das ausfiel</translation>
     </message>
     <message>
-        <source>{0}: {3} words of revision {1} went into the voice, after {2} ms</source>
-        <translation>{0}: {3} Wörter von Fassung {1} gingen nach {2} ms in die Stimme</translation>
+        <source>{0}: {3} words of revision {1} reached the voice after {2} ms</source>
+        <translation>{0}: {3} Wörter von Fassung {1} kamen nach {2} ms bei der Stimme an</translation>
     </message>
 </context>
 <context>
@@ -5397,7 +5412,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ein Ordner, der gelesen werden darf</translation>
     </message>
     <message>
-        <source>A server of tools.</source>
+        <source>A tool server.</source>
         <translation>Ein Werkzeugserver.</translation>
     </message>
     <message>
@@ -5409,8 +5424,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ordner &amp;hinzufügen…</translation>
     </message>
     <message>
-        <source>Add, test and remove servers that bring tools of their own (MCP).</source>
-        <translation>Server, die eigene Werkzeuge mitbringen (MCP), hinzufügen, testen und entfernen.</translation>
+        <source>Add, test and remove servers that offer tools (MCP).</source>
+        <translation>Server, die Werkzeuge bieten (MCP), hinzufügen, testen und entfernen.</translation>
     </message>
     <message>
         <source>C&amp;alculator</source>
@@ -5429,6 +5444,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ordner, die gelesen werden dürfen</translation>
     </message>
     <message>
+        <source>It is not in the list of tool servers, or can&apos;t be used: switch it off, or add it.</source>
+        <translation>Er steht nicht in der Liste der Werkzeugserver oder lässt sich nicht benutzen: Schalte ihn ab oder füge ihn hinzu.</translation>
+    </message>
+    <message>
         <source>It may read what is in these folders:</source>
         <translation>Es darf lesen, was in diesen Ordnern ist:</translation>
     </message>
@@ -5441,20 +5460,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ordner entfernen</translation>
     </message>
     <message>
-        <source>Ser&amp;vers of tools…</source>
-        <translation>Werkzeu&amp;gserver…</translation>
-    </message>
-    <message>
-        <source>Servers of tools</source>
-        <translation>Werkzeugserver</translation>
-    </message>
-    <message>
         <source>Tells the time and the date.</source>
         <translation>Sagt Uhrzeit und Datum.</translation>
     </message>
     <message>
-        <source>The list of servers does not have it, or not as it can be used: switch it off, or add it.</source>
-        <translation>Die Liste der Server hat ihn nicht, oder nicht so, dass er sich benutzen lässt: Schalte ihn ab oder füge ihn hinzu.</translation>
+        <source>Tool ser&amp;vers…</source>
+        <translation>Werkzeu&amp;gserver…</translation>
+    </message>
+    <message>
+        <source>Tool servers</source>
+        <translation>Werkzeugserver</translation>
     </message>
     <message>
         <source>Tool: {0}</source>
@@ -5474,14 +5489,41 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>TranscriptCards</name>
+    <message>
+        <source>   interrupted</source>
+        <translation>   unterbrochen</translation>
+    </message>
+    <message>
+        <source>   typed</source>
+        <translation>   getippt</translation>
+    </message>
+    <message>
+        <source>(nothing understood)</source>
+        <translation>(nichts verstanden)</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Du</translation>
+    </message>
+    <message>
+        <source>You, in passing</source>
+        <translation>Du, nebenbei</translation>
+    </message>
+</context>
+<context>
     <name>TranscriptHeader</name>
     <message>
         <source>Conversation</source>
         <translation>Unterhaltung</translation>
     </message>
     <message>
-        <source>How it is held</source>
-        <translation>Wie sie geführt wird</translation>
+        <source>Settings of the conversation</source>
+        <translation>Einstellungen der Unterhaltung</translation>
     </message>
     <message>
         <source>St&amp;yle and tools…</source>
@@ -5492,8 +5534,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Stil und Werkzeuge der Unterhaltung</translation>
     </message>
     <message>
-        <source>Who answers, how long, with which tools, and for how much at most.</source>
-        <translation>Wer antwortet, wie lang, mit welchen Werkzeugen und für höchstens wie viel.</translation>
+        <source>The persona, the length of answers, the tools, and the cost limit.</source>
+        <translation>Die Persona, die Länge der Antworten, die Werkzeuge und die Kostengrenze.</translation>
     </message>
     <message>
         <source>at most {0}</source>
@@ -5523,14 +5565,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TranscriptPane</name>
     <message>
-        <source>   interrupted</source>
-        <translation>   unterbrochen</translation>
-    </message>
-    <message>
-        <source>   typed</source>
-        <translation>   getippt</translation>
-    </message>
-    <message>
         <source>&amp;Ask this again</source>
         <translation>&amp;Erneut fragen</translation>
     </message>
@@ -5545,10 +5579,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>&amp;Hear it again</source>
         <translation>Noch einmal an&amp;hören</translation>
-    </message>
-    <message>
-        <source>(nothing understood)</source>
-        <translation>(nichts verstanden)</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -5567,10 +5597,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Fortgesetzt, {0}</translation>
     </message>
     <message>
-        <source>Handed over to {0}</source>
-        <translation>An {0} übergeben</translation>
-    </message>
-    <message>
         <source>KAME</source>
         <translation>KAME</translation>
     </message>
@@ -5579,8 +5605,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Neues Gespräch, {0}</translation>
     </message>
     <message>
-        <source>Now thinking: {0}</source>
-        <translation>Jetzt denkt: {0}</translation>
+        <source>Now answering: {0}</source>
+        <translation>Jetzt antwortet: {0}</translation>
+    </message>
+    <message>
+        <source>Switched to {0}</source>
+        <translation>Zu {0} gewechselt</translation>
     </message>
     <message>
         <source>What you and KAME say appears here.</source>
@@ -5589,10 +5619,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>You</source>
         <translation>Du</translation>
-    </message>
-    <message>
-        <source>You, in passing</source>
-        <translation>Du, nebenbei</translation>
     </message>
     <message>
         <source>{0} takes over</source>
@@ -5660,11 +5686,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Genauigkeit von {0}</translation>
     </message>
     <message>
-        <source>Still looking at this machine …</source>
+        <source>Still checking this machine …</source>
         <translation>Dieser Rechner wird noch geprüft …</translation>
     </message>
     <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
+        <source>This machine could not be checked. Go back and check again.</source>
         <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
     </message>
     <message>
@@ -5695,24 +5721,24 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Moshi</translation>
     </message>
     <message>
-        <source>Reads the brain&apos;s answer aloud, on any machine. It is here already.</source>
-        <translation>Liest die Antwort des Sprachmodells vor, auf jedem Rechner. Sie ist schon da.</translation>
+        <source>Reads the model&apos;s answer aloud, on any machine. It is here already.</source>
+        <translation>Liest die Antwort des Modells vor, auf jedem Rechner. Sie ist schon da.</translation>
     </message>
     <message>
-        <source>Speaks at once, while the brain still thinks, and takes up its thoughts as they come.</source>
-        <translation>Spricht sofort, während das Sprachmodell noch denkt, und nimmt dessen Gedanken auf, wie sie kommen.</translation>
+        <source>Speaks at once, and takes up the model&apos;s answer while it is still being worked out.</source>
+        <translation>Spricht sofort und nimmt die Antwort des Modells auf, während sie noch entsteht.</translation>
     </message>
     <message>
-        <source>Talks by itself, without a brain: quick, and knows little.</source>
-        <translation>Spricht für sich, ohne Sprachmodell: schnell, und weiß wenig.</translation>
+        <source>Talks by itself, without a language model: quick, but knows little.</source>
+        <translation>Spricht allein, ohne Sprachmodell: schnell, weiß aber wenig.</translation>
     </message>
     <message>
         <source>The voice</source>
         <translation>Die Stimme</translation>
     </message>
     <message>
-        <source>What hears you and speaks. You can change it at any time above the talk.</source>
-        <translation>Was dich hört und spricht. Du kannst es jederzeit über dem Gespräch ändern.</translation>
+        <source>What listens and speaks. You can change it at any time above the conversation.</source>
+        <translation>Was zuhört und spricht. Du kannst es jederzeit über der Unterhaltung ändern.</translation>
     </message>
     <message>
         <source>{0} in {1}</source>
@@ -5737,14 +5763,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Windows verweigert „{0}“ als Tastenkürzel (Fehler {1}). Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
-        <translation>Deine Tastaturbelegung hat kein „{0}“, deshalb eignet es sich nicht als Tastenkürzel. Wähle ein anderes.</translation>
-    </message>
-    <message>
-        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
-        <translation>„{0}“ ist schon das Tastenkürzel eines anderen Programms und deshalb nicht zu haben. Wähle ein anderes.</translation>
-    </message>
-    <message>
         <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
         <translation>„{0}“ schreibt auf deiner Tastatur ein Zeichen (AltGr). Wähle andere Tasten.</translation>
     </message>
@@ -5761,7 +5779,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>looking for microphones and loudspeakers</source>
-        <translation type="unfinished"></translation>
+        <translation>Mikrofone und Lautsprecher werden gesucht</translation>
     </message>
 </context>
 <context>
@@ -5770,31 +5788,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <source>The X server can&apos;t be asked for hotkeys ({0}), so they don&apos;t work.</source>
         <translation>Der X-Server lässt sich nicht um Tastenkürzel bitten ({0}), deshalb wirken sie nicht.</translation>
     </message>
-    <message>
-        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
-        <translation>Deine Tastaturbelegung hat kein „{0}“, deshalb eignet es sich nicht als Tastenkürzel. Wähle ein anderes.</translation>
-    </message>
-    <message>
-        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
-        <translation>„{0}“ ist schon das Tastenkürzel eines anderen Programms und deshalb nicht zu haben. Wähle ein anderes.</translation>
-    </message>
 </context>
 <context>
     <name>_BackendQuestion</name>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>Say first where the server is.</source>
-        <translation>Gib zuerst an, wo der Server ist.</translation>
-    </message>
-</context>
-<context>
-    <name>_TableView</name>
-    <message>
-        <source>The table&apos;s columns</source>
-        <translation>Die Spalten der Tabelle</translation>
     </message>
 </context>
 </TS>

@@ -28,6 +28,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Answer delay</source>
         <translation type="unfinished"></translation>
     </message>
@@ -56,10 +60,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Built in</source>
         <translation type="unfinished"></translation>
     </message>
@@ -81,6 +81,10 @@
     </message>
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -108,7 +112,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Favourite brains</source>
+        <source>Favourite models</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -124,10 +128,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Full duplex</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>German</source>
         <translation type="unfinished"></translation>
     </message>
@@ -137,6 +137,10 @@
     </message>
     <message>
         <source>Google model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -152,7 +156,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild.</source>
+        <source>How freely the model chooses its words: 0 is sober and the same each time, 2 is wild.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -252,15 +256,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Manner</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Memory</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -281,6 +285,10 @@
     </message>
     <message>
         <source>Mutes the microphone while another window has the keyboard; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -360,15 +368,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Second brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Second brain&apos;s model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Second brain&apos;s server</source>
+        <source>Server of the comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -440,14 +440,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain at the side of the one that speaks; empty for none.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brains that are offered first, as JSON.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -464,6 +456,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The model whose answers are shown beside the spoken ones; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The model&apos;s name; empty for the default one.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -473,6 +469,10 @@
     </message>
     <message>
         <source>The model&apos;s name; empty for the server&apos;s first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The models that are offered first, as JSON.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -492,7 +492,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>US dollars that a conversation may cost. At the cap, brains that cost are not asked any more.</source>
+        <source>US dollars that a conversation may cost. At the cap, models that cost money are not asked any more.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -524,7 +524,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools.</source>
+        <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -536,11 +536,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>When the brain begins to work on the answer.</source>
+        <source>When I have finished</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>When you have finished</source>
+        <source>When the model starts to work on the answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -548,7 +548,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Where it is; empty for the default place.</source>
+        <source>Where it is; empty for the default address.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -556,15 +556,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Which brain answers which kind of question, as JSON.</source>
+        <source>Which language model answers. The router chooses one by the kind of question.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Which language model thinks. The router chooses one by the kind of question.</source>
+        <source>Which model answers which kind of question, as JSON.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>While you talk</source>
+        <source>While I speak</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -580,7 +580,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Your voice alone opens and closes your turns, without the talk button.</source>
+        <source>Your voice alone starts and ends your turns, without the talk button.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -608,7 +608,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the brain&apos;s own</source>
+        <source>the model&apos;s own</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -625,10 +625,6 @@
     </message>
     <message>
         <source>“{0}” is on the number pad, whose keys can&apos;t be hotkeys. Choose another key.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -659,22 +655,18 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. After Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
+        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>only when asked for</source>
+        <source>optional</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>BackendDialog</name>
     <message>
-        <source>&amp;Forget key</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Save key</source>
+        <source>&amp;Compare with it</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -682,27 +674,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Use it at the side</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Use the router again</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Use this brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>API key</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brain: key, connection, models</source>
+        <source>&amp;Use this model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -718,7 +694,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>It answers beside the one that drives.</source>
+        <source>It answers next to the model that speaks.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -726,70 +702,38 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Say first where the server is.</source>
+        <source>Result of the test</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
+        <source>Starts the router again, with your correction.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The key comes from the environment, which goes before a saved one.</source>
+        <source>Test</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The key is in the system&apos;s keyring.</source>
+        <source>Testing {0} …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <source>The conversation goes on with it instead of the router.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The router begins anew, with what you put right.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The talk goes on with it, and not with the router.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The talk goes on with it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no key yet.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no key; this one may not need any.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the test found</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>paste a key</source>
+        <source>The conversation goes on with it.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>BackendPicker</name>
     <message>
-        <source>&amp;Brain</source>
+        <source>&amp;Provider</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>1 model is offered.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Fetches the list of models anew.</source>
+        <source>Enter the server&apos;s address first.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -801,7 +745,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>No models are known yet: type a name.</source>
+        <source>Provider</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -821,27 +765,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The language model that thinks.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The list of models could not be fetched: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The list of models is being fetched.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The model&apos;s name; empty for the default one.</source>
+        <source>Who runs the language model that works out the answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>default</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} models are offered.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -877,19 +805,7 @@
 <context>
     <name>CloudCard</name>
     <message>
-        <source>&amp;Keep it</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>API key</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>In the cloud</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keep the key</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -897,7 +813,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Knows most. What you say goes there as text, and is paid for by your key.</source>
+        <source>Knows most. What you say is sent there as text, and paid for with your key.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -912,30 +828,6 @@
         <source>Provider</source>
         <translation type="unfinished"></translation>
     </message>
-    <message>
-        <source>The key comes from the environment.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The key is in the system&apos;s keyring.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no key yet. Copy one from your account there, and paste it here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Where the key is</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>paste a key</source>
-        <translation type="unfinished"></translation>
-    </message>
 </context>
 <context>
     <name>ConversationItems</name>
@@ -945,69 +837,6 @@
     </message>
     <message>
         <source>Title of the conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>ConversationList</name>
-    <message>
-        <source>, with sound</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>1 turn</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Earlier</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Last 30 days</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Last 7 days</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Today {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Untitled</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Yesterday {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>a talk is under way</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>d MMMM</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>d MMMM yyyy</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} turns</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1025,7 +854,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Duplicate with another brain…</source>
+        <source>&amp;Duplicate with another model…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1037,7 +866,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;New</source>
+        <source>&amp;New conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1046,10 +875,6 @@
     </message>
     <message>
         <source>&amp;Rename</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Begin a new conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1097,14 +922,18 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What you talk about is kept here.</source>
+        <source>Start a new conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your conversations are kept here.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>DemoChart</name>
     <message>
-        <source>Response times, brain by brain</source>
+        <source>Response times by model</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1126,15 +955,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The answers, as they were heard</source>
+        <source>Result of the demo</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What it comes to</source>
+        <source>Summary</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the demo has brought</source>
+        <source>The answers as they were spoken</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1145,15 +974,7 @@
 <context>
     <name>DemoPanel</name>
     <message>
-        <source> and </source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Again…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1162,18 +983,6 @@
     </message>
     <message>
         <source>&amp;Stop</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A few spoken questions are asked of each brain, by each way to hear and speak, and once the brain is changed in mid-answer. At the end a chart shows who answered how, and how fast. You need neither a microphone nor to do anything.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brains</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brains that cost money take part only if you tick them.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1197,27 +1006,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>How far the demo is</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Images (*.png)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It takes {0}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Looking for the brains that are here …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No brain is here. Set KAME up again, or choose one above the talk first.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1245,42 +1034,26 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Tick at least one brain, and one way to hear and speak.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ways to hear and speak</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the demo does now</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>What went wrong</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>With one brain alone, none is changed in mid-answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>kame-demo.png</source>
         <translation type="unfinished"></translation>
     </message>
-    <message>
-        <source>{0} (costs money)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: thinking {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
 </context>
 <context>
     <name>DemoWords</name>
     <message>
+        <source> and </source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>All were equally fast: {0} after the question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answering while you speak was {0} times as fast as answering when you have finished.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1292,11 +1065,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain was not changed from {0} to {1} in mid-answer: {2}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The change from {0} to {1} in mid-answer cost at most {2} of silence; {3} after the wish the new brain&apos;s words were heard.</source>
+        <source>The change from {0} to {1} in mid-answer caused at most {2} of silence; the new model was heard {3} after the change was requested.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1304,11 +1073,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The fastest was {0} ({1}): its answers were heard {2} after the question.</source>
+        <source>The fastest was {0} ({1}): its answers began {2} after the question.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Thinking while you talk was heard {0} times as soon as thinking when you have finished.</source>
+        <source>The model was not changed from {0} to {1} in mid-answer: {2}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1332,11 +1101,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>getting {0} ready …</source>
+        <source>no answer</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>no answer</source>
+        <source>preparing {0} …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1344,7 +1113,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>while you talk</source>
+        <source>while you speak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (costs money)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1352,7 +1125,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}, thinking {1}</source>
+        <source>{0}, answering {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: answering {1}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1374,11 +1151,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Go on</source>
+        <source>Continue the download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1390,27 +1171,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Go on with the download</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>How the download goes</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>It goes on in the background. The embedded voice speaks until then.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>S&amp;top</source>
+        <source>State of the download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Stop the download</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stopped. What has come is kept, and it goes on from there.</source>
+        <source>Stopped. What has been downloaded is kept.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1418,11 +1187,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>asking for the files</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>stopping; what has come is kept</source>
+        <source>requesting the files …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1433,15 +1198,15 @@
 <context>
     <name>DuplicateDialog</name>
     <message>
-        <source>&amp;Duplicate it</source>
+        <source>&amp;Duplicate</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Duplicate with another brain</source>
+        <source>Copies the conversation. The copy goes on with this model; the original stays as it is.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The conversation is there twice then, with the same words so far. In the new one this brain goes on; the other stays as it is.</source>
+        <source>Duplicate with another model</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1455,15 +1220,15 @@
 <context>
     <name>FavouritesButton</name>
     <message>
-        <source>Drop {0}</source>
+        <source>Add {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Favourite brains</source>
+        <source>Favourite models</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Keep {0}</source>
+        <source>Remove {0}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1471,6 +1236,21 @@
     <name>FetchController</name>
     <message>
         <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FetchStrip</name>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopping; what has been downloaded is kept …</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1528,11 +1308,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Brain</source>
+        <source>Machine</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Machine</source>
+        <source>Model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1617,15 +1397,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>How long it waits after you have spoken.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much later than the language model it gets what you say.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause with the newest part.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It hears you so much later than the brain does.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It keeps silent for so long after you have spoken.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1633,7 +1417,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Memory of the talk</source>
+        <source>Memory of the conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1657,10 +1441,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>automatic</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1681,13 +1461,28 @@
     </message>
 </context>
 <context>
+    <name>Grabber</name>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be used. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>GraphicsStrip</name>
     <message>
         <source>&amp;Download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Get it…</source>
+        <source>&amp;Download…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1699,6 +1494,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Checking the graphics card …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Download what the graphics card needs</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1707,7 +1506,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Installing what the graphics card needs</source>
+        <source>Installation of what the graphics card needs</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1723,23 +1522,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Looking at the graphics card …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>N&amp;ot now</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Restart KAME for the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Restart KAME to use it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Restart KAME to use the graphics card</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>S&amp;top</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1748,10 +1539,6 @@
     </message>
     <message>
         <source>Stop the installation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stopping; what has come is kept …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1772,6 +1559,17 @@
     </message>
     <message>
         <source>{0} GB have to be downloaded. They take {1} GB on the disk, of which {2} GB are free.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>GuideDialog</name>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Guide</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1835,11 +1633,66 @@
 <context>
     <name>Instance</name>
     <message>
-        <source>KAME does not know this word. It knows {0}.</source>
+        <source>KAME does not know this command. It knows {0}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>KAME was busy for too long, so this was not done. Try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>KeyBox</name>
+    <message>
+        <source>&amp;Forget key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Save key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forget key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key comes from the environment, which goes before a saved one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no key yet. Copy one from your account at the provider, and paste it here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no key; this one may not need any.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the key is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>paste a key</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1869,7 +1722,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <source>“{0}” is used already. Press other keys.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1927,7 +1780,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>No brain was asked yet.</source>
+        <source>No model was asked yet.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2060,15 +1913,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Another brain had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
+        <source>Another model had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>For {0}, one stage waited for another to hand over. If this stays so, close other programs.</source>
+        <source>Between the end of one stage and the start of the next.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>From the brain&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
+        <source>For {0}, one stage waited for another. If this stays so, close other programs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the model&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2084,7 +1941,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>If this stays so, choose a quicker brain.</source>
+        <source>If this stays so, choose a quicker model.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2116,7 +1973,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting the talk button go ends a turn at once.</source>
+        <source>KAME waited {0} to be sure that you had finished, {1}. Without hands-free, letting the talk button go ends a turn at once.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2124,19 +1981,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain had thought while you talked, and cost no time.</source>
+        <source>The model had answered while you spoke, and cost no time.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain&apos;s first words</source>
+        <source>The model&apos;s first words</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The tool “{0}” was at work for {1} before the brain could answer.</source>
+        <source>The tool “{0}” was at work for {1} before the model could answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The voice took {0} from the brain&apos;s first words to its first sound{1}.</source>
+        <source>The voice took {0} from the model&apos;s first words to its first sound{1}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2144,7 +2001,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The voice&apos;s own model began after {0}; no brain was waited for.</source>
+        <source>The voice&apos;s own model started after {0}, without waiting for another model.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2160,10 +2017,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Until one stage had handed over to the next.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Writing down what you said</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2172,7 +2025,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>You had changed the brain, so {0} was asked anew, and that took {1}.</source>
+        <source>You had switched the model, so {0} was asked again, and that took {1}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2224,7 +2077,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} was asked anew, because your last words changed the question, and took {1} to its first words{2}.</source>
+        <source>{0} was asked again, because your last words changed the question, and took {1} to its first words{2}.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2242,7 +2095,7 @@
 <context>
     <name>LogPanel</name>
     <message>
-        <source>&amp;Copy lines</source>
+        <source>&amp;Copy entries</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2254,7 +2107,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>1 line</source>
+        <source>1 entry</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2262,15 +2115,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>All of the selected lines</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>C&amp;lear</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Choose a line to read all of it.</source>
+        <source>Choose an entry to read all of it.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2282,15 +2131,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Columns of the log</source>
+        <source>Copied 1 entry.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Copied 1 line.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Copied {0} lines.</source>
+        <source>Copied {0} entries.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2306,7 +2151,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Copy the selected lines</source>
+        <source>Copy the selected entries</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2326,19 +2171,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Lines of the log</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Log</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>No line fits. Search for less, or show all levels.</source>
+        <source>No entry matches. Search for less, or show all levels.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Nothing has been noted down yet.</source>
+        <source>Nothing has been logged yet.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2350,15 +2191,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The folder can&apos;t be shown by the desktop. It is {0}</source>
+        <source>The folder can&apos;t be opened on this desktop. It is {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The log was cleared here. Its files stay.</source>
+        <source>The log was cleared here. Its files remain.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Warning</source>
+        <source>The selected entries in full</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2374,11 +2215,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} lines</source>
+        <source>{0} entries</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} of {1} lines</source>
+        <source>{0} of {1} entries</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2422,9 +2263,36 @@
     </message>
 </context>
 <context>
+    <name>LogView</name>
+    <message>
+        <source>Columns of the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log entries</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MachinePage</name>
     <message>
-        <source>&amp;Look again</source>
+        <source>Check a&amp;gain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check of this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Checking this machine …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2437,18 +2305,6 @@
     </message>
     <message>
         <source>Keys</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Look again</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Looking at this machine</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Looking at this machine …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2476,11 +2332,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What is being looked at</source>
+        <source>What is being checked</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What is here, and what fits it. The embedded voice is ready in any case.</source>
+        <source>What this machine has, and what fits it. The embedded voice works on any machine.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2511,6 +2367,93 @@
     </message>
 </context>
 <context>
+    <name>Measurements</name>
+    <message>
+        <source>Clocks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clocks measured</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo is made {0} dB quieter.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo measured</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo remains, and the app may mistake its own voice for yours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo remains: it is made {0} dB quieter, and the app may still mistake its own voice for yours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Losses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker and microphone keep the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No echo measured: headphones, or nothing has been said yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not known yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not measured: echo cancellation is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is measured, since no conversation is running.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch echo cancellation on, or use headphones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; this is corrected.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; this is corrected.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ppm: parts per million. 12 ppm are a second a day.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MessageBar</name>
     <message>
         <source>Messages</source>
@@ -2536,19 +2479,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Connection of the comparison model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connection of the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connection…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Error</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Key and connection of the brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Key and connection of the brain at the side</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Key and connection…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2577,21 +2520,52 @@
     </message>
 </context>
 <context>
-    <name>ModelOffer</name>
+    <name>ModelField</name>
     <message>
-        <source>&amp;Get it</source>
+        <source>1 model is offered.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Fetches the list of models again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No models are known yet: type a name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of models could not be fetched: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of models is being fetched.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} models are offered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelOffer</name>
     <message>
         <source>A better model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Download of the model</source>
+        <source>Do&amp;wnload</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Get the better model</source>
+        <source>Download of the better model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download the better model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2599,34 +2573,26 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Stop the download of the model</source>
+        <source>Stop the download of the better model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This machine also runs {0} in time ({1} GB to download), which knows far more.</source>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} is coming ({1} GB). Until it is here, the small one answers.</source>
+        <source>{0} is being downloaded ({1} GB). Until then the small model answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} is here, and the built-in brain uses it.</source>
+        <source>{0} is on this machine, and is used by “Built in”.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>ModelPage</name>
     <message>
-        <source>A larger model on this machine, by Ollama.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
+        <source>A model on this machine: nothing leaves it. The small one included is quick, and knows little.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2634,31 +2600,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Model</source>
+        <source>Paste a key first, or choose another model.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ollama</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama does not run here. Start it, then go back and look again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama runs, and has no model yet. Fetch one here:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama&apos;s model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Paste a key first, or choose another brain.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Still looking at this machine …</source>
+        <source>Result of the test</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2666,31 +2612,110 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Test the brain</source>
+        <source>Test the model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain</source>
+        <source>Testing {0} …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain that you have now.</source>
+        <source>The language model that works out the answers. You can change it at any time.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
+        <source>The model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the test found</source>
+        <source>The model that you use now.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0}, {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelTable</name>
+    <message>
+        <source>End of turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-ends for a graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>here, with the app</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>many</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>partly here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of 120</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2705,11 +2730,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Get</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Hear</source>
+        <source>&amp;Download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2741,43 +2762,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>End of turn</source>
+        <source>Download the chosen model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions with one right answer, asked on our own bench.</source>
+        <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Facts</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Front-ends for a graphics card</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Get the chosen model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Hear a sample of the chosen voice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Language models</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Languages</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Leave the choice of such a model to the app</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Licence</source>
+        <source>Let the app choose a model of this kind</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2785,11 +2778,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Model</source>
+        <source>Models</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Models</source>
+        <source>P&amp;lay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Play a sample of the chosen voice</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2798,22 +2795,6 @@
     </message>
     <message>
         <source>Remove the chosen model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Size</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Speech recognition</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Speed here</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>State</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2829,47 +2810,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Voices</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>What happened</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>here</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>here, with the app</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>in use</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>many</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>partly here</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} GB</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is here.</source>
+        <source>{0} is on this machine.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} is used from now on.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} of 120</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2892,7 +2841,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
+        <source>The microphone is muted: none of its sound is used.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2936,6 +2885,41 @@
     </message>
 </context>
 <context>
+    <name>OllamaCard</name>
+    <message>
+        <source>A larger model on this machine, run by Ollama.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and check again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama runs, but has no model yet. Download one here:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Still checking this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine could not be checked. Go back and check again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>OracleCards</name>
     <message>
         <source> ({0} from the cache)</source>
@@ -2970,7 +2954,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>at the side</source>
+        <source>comparison</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2999,14 +2983,6 @@
     </message>
     <message>
         <source>for {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>handed over as {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>handed over from {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3058,7 +3034,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the brain</source>
+        <source>switched to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3078,20 +3058,12 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} words heard, {1} with the voice, {2} still waiting</source>
+        <source>{0} words heard, {1} sent to the voice, {2} still waiting</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>OracleColumn</name>
-    <message>
-        <source>&amp;Hand over</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Hand over to {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
     <message>
         <source>Oracle revisions</source>
         <translation type="unfinished"></translation>
@@ -3101,34 +3073,34 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>drives</source>
+        <source>Switc&amp;h</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch to {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>answers</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>OracleHeader</name>
     <message>
-        <source>&amp;Hand over</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Quiet</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A second brain answers, too, and is shown beside the one that drives.</source>
+        <source>A second model answers, too: its answers are shown and not spoken.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ends the one at the side.</source>
+        <source>Compare…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Hand over</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>One brain alone</source>
+        <source>End comparison</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3144,27 +3116,35 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Side by side…</source>
+        <source>Switc&amp;h</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain at the side drives from now on, in mid-talk; the other is shown ({0}).</source>
+        <source>Switch to the comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the brain thinks.</source>
+        <source>The comparison model answers from now on, and the present one becomes the comparison ({0}).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Who drives</source>
+        <source>The comparison model answers no more.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the other</source>
+        <source>The model that answers, and the comparison</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} drives; {1} is at the side.</source>
+        <source>The model&apos;s answers, revision by revision.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the other model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} answers; {1} is the comparison.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3179,15 +3159,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The other</source>
+        <source>The comparison model&apos;s answers appear here.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the brain at the side thinks appears here.</source>
+        <source>The model&apos;s answers appear here while you still speak.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the brain thinks, while you still talk, appears here.</source>
+        <source>The other model</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3248,7 +3228,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A row names no model, so its price can&apos;t count. Name one, or remove the row.</source>
+        <source>A row names no model. Enter one, or remove the row.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3268,15 +3248,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
+        <source>US dollars per million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that it writes.</source>
+        <source>US dollars per million tokens that it writes.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>US dollars for a million tokens that the brain reads.</source>
+        <source>US dollars per million tokens that the model reads.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3300,7 +3280,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>“{0}” is below zero, which no price is. Enter it without the sign.</source>
+        <source>“{0}” is below zero. Enter the price without the sign.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3308,7 +3288,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>“{0}” is no price. Enter dollars as a number, like 2.50.</source>
+        <source>“{0}” is not a price. Enter dollars as a number, like 2.50.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PriceView</name>
+    <message>
+        <source>The table&apos;s columns</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3335,15 +3322,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>If you save here, a new one is written, and the old one is kept beside it.</source>
+        <source>If you save here, a new one is written, and a copy of the old one is kept.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Prices of brains</source>
+        <source>Prices</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Prices, in US dollars for a million tokens</source>
+        <source>Prices, in US dollars per million tokens</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3351,11 +3338,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The app&apos;s prices are as the providers listed them when its table was made. Providers change them: compare with theirs.</source>
+        <source>The app&apos;s prices are those that the providers listed when this version was made. Check them with the provider: prices change.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>US dollars for a million tokens. What is yours is in bold.</source>
+        <source>US dollars per million tokens. Your own prices are in bold.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3368,53 +3355,142 @@
     </message>
 </context>
 <context>
+    <name>ProcessingBox</name>
+    <message>
+        <source>&amp;Echo cancellation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Noise suppression</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Automatic &amp;gain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and everything else that can be heard with it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Removes steady noise, such as a fan&apos;s; a voice may lose some brightness.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Removes the app&apos;s own voice, so that you can interrupt it while using loudspeakers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPage</name>
+    <message>
+        <source>Progress of the demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the demo does now</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PullBox</name>
     <message>
-        <source>Cancel</source>
+        <source>&amp;Download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>F&amp;etch</source>
+        <source>Download a model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Fetch a model</source>
+        <source>Download of the model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Fetch the model</source>
+        <source>Download the model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Fetching the model</source>
+        <source>Model to download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>How the fetching goes</source>
+        <source>Requesting {0} …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Model to fetch</source>
+        <source>State of the download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Stop fetching</source>
+        <source>Stop</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Stopped. What has come is kept: fetching it again goes on from there.</source>
+        <source>Stop the download</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>asking for {0}</source>
+        <source>Stopped. What has been downloaded is kept: download it again to continue.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>model to fetch, such as gemma3:4b</source>
+        <source>model to download, such as gemma3:4b</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} is here.</source>
+        <source>{0} is on the server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ResetBar</name>
+    <message>
+        <source>&amp;Keep them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Reset all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Reset them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Changes take effect at once, unless it says otherwise.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Effect of changes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the settings as they are</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all settings now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings that are back at their defaults: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings that are not at their defaults: {0}. Reset them?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo the reset</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3425,19 +3501,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Brains by kind of question</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Creative</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Each question goes to the brain for its kind, while the talk&apos;s brain is “{0}”.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3453,11 +3521,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Say first where the server is.</source>
+        <source>Router&apos;s table</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Science and maths</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While “{0}” is chosen, each question goes to the model for its kind.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3482,17 +3554,80 @@
     </message>
 </context>
 <context>
+    <name>RowTexts</name>
+    <message>
+        <source>, with sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Today {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>d MMMM</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>d MMMM yyyy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} turns</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SecondaryDialog</name>
     <message>
-        <source>&amp;Show it at the side</source>
+        <source>&amp;Compare</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
+        <source>Compare</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Side by side</source>
+        <source>The comparison model answers every question, too. Its answers are shown, but not spoken until you switch to it. Both models are paid for.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3504,11 +3639,7 @@
     </message>
 </context>
 <context>
-    <name>ServersDialog</name>
-    <message>
-        <source>&amp;Add</source>
-        <translation type="unfinished"></translation>
-    </message>
+    <name>ServerForm</name>
     <message>
         <source>&amp;Command</source>
         <translation type="unfinished"></translation>
@@ -3518,27 +3649,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Remove</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Save</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Test</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>(no name yet)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>A&amp;ddress</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Add a server</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3554,35 +3665,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Asking “{0}” what it offers …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Command</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Each brings tools of its own. It is started or asked only when a conversation uses it, or for the test.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>It is</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It is switched off in the file of the list (“disabled”), and stays so.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Its arguments hold empty lines or line breaks: change them in the file of the list.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Its variables in the file of the list stay as they are: {0}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3598,55 +3685,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Remove the server</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>S&amp;top</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Servers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Servers of tools (MCP)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Starts or asks it, and ends it again. The first time, that may take a minute.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop testing</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stopped.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Test the server</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The server</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Then open this dialog again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What else there is to this server</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What is wrong with the list</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the test found, or what can&apos;t be saved</source>
+        <source>Notes about this server</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3671,6 +3710,105 @@
     </message>
     <message>
         <source>the program alone, such as npx</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ServersDialog</name>
+    <message>
+        <source>&amp;Add</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Test</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(no name yet)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is switched off in the list&apos;s file (“disabled”), and stays so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its arguments hold empty lines or line breaks: change them in the list&apos;s file.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its variables in the list&apos;s file stay as they are: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Programs and addresses that offer tools (MCP). They run only in a conversation that uses them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Result of the test, or what can&apos;t be saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Starts or requests it, and ends it again. The first time, that may take a minute.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop testing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Testing “{0}” …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Then open this dialog again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tool servers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is wrong with the list</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3707,19 +3845,7 @@
 <context>
     <name>SettingRow</name>
     <message>
-        <source>A talk that runs begins anew.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Back to the default: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>From the next start of KAME on.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>From the next talk on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3731,7 +3857,26 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Why it can&apos;t be: {0}</source>
+        <source>Restarts a running conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes effect at the next start of KAME.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes effect with the next conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why the input is invalid: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingsArea</name>
+    <message>
+        <source>Nothing found for “{0}”.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3745,26 +3890,6 @@
 <context>
     <name>SettingsDialog</name>
     <message>
-        <source>&amp;Keep them</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Reset all…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Reset them</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Undo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Changes hold at once, unless it says otherwise.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3774,22 +3899,6 @@
     </message>
     <message>
         <source>Groups of settings</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keep the settings as they are</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Nothing found for “{0}”.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Reset all settings</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Reset all settings now</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3806,22 +3915,6 @@
     </message>
     <message>
         <source>Settings shown</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Settings that are back at their defaults: {0}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Settings that aren&apos;t at their defaults: {0}. Reset them?</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Undo the reset</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What changes do</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3929,7 +4022,73 @@
     </message>
 </context>
 <context>
-    <name>SoundAnswer</name>
+    <name>SoundDialog</name>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured in this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Processing of the microphone&apos;s sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundPage</name>
+    <message>
+        <source>&amp;Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>L&amp;oudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say something, and see whether you are understood.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is missing</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundTestResult</name>
     <message>
         <source>Good: loud enough, and clear.</source>
         <translation type="unfinished"></translation>
@@ -3939,11 +4098,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on.</source>
+        <source>Noise almost drowns out your voice: move closer, find its source, or switch noise suppression on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the system&apos;s sound settings, and that it is the right one.</source>
+        <source>Nothing at all came from “{0}”. Check that it is not muted, by its own switch or in the system&apos;s sound settings, and that it is the right one.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3963,7 +4122,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>You were heard, but no words were understood. The app&apos;s ears know English.</source>
+        <source>You were heard, but no words were understood. The app&apos;s speech recognition knows English.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3984,279 +4143,13 @@
     </message>
 </context>
 <context>
-    <name>SoundDialog</name>
-    <message>
-        <source>&amp;Echo cancellation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Mute</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Noise suppression</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;hold it while you talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Automatic &amp;gain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Clocks</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Clocks measured</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close this dialog</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Devices</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Echo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Echo is made {0} dB quieter.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Echo measured</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Echo remains, and the app may take its own voice for yours.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Echo remains: it is made {0} dB quieter, and the app may still take its own voice for yours.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>In your system&apos;s own keyboard settings, you can give keys these commands:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keys that your desktop uses</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keys to mute</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Keys to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Losses</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Loudspeaker and microphone keep the same time.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Measured in this talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No echo measured: headphones, or nothing has been said yet.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Not known yet.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Not measured: echo cancellation is off.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Nothing is measured, since no talk runs.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sound lost</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Switch echo cancellation on, or use headphones.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Takes the app&apos;s own voice out of it, so that you can interrupt on loudspeakers.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Talk button</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Talk button: hold it while you talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Talk button: press it once to talk, and once to end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; evened out.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; evened out.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>These keys work while another window has the keyboard:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Trouble with the keys</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What is done to the microphone&apos;s sound</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Why these keys can&apos;t be used</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Your desktop uses: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>begins your turn to talk, and the next time ends it</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>begins your turn, where a key can run one command when it goes down …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>mutes the microphone, and the next time no longer</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>ppm: millionths. 12 ppm are a second a day.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>press it &amp;once to talk, and once to end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} to mute</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>… and another when it goes up: this one ends your turn</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>SoundPage</name>
-    <message>
-        <source>&amp;Microphone</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>L&amp;oudspeaker</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Loudspeaker</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Microphone</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Say something, and see that you are understood.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What is missing</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>SoundTests</name>
     <message>
         <source>If you heard nothing: turn the loudspeaker up, or choose another one in the window.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Listening. Say something, as you would in a talk.</source>
+        <source>Listening. Say something, as you would in a conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4280,6 +4173,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Plays the microphone&apos;s recording, before any processing, on the loudspeaker.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plays two tones and a sentence in the app&apos;s voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Say &amp;something</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4300,19 +4201,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This is what the microphone heard.</source>
+        <source>This is what the microphone recorded.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Two tones, and a sentence in the app&apos;s voice.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the microphone heard, on the loudspeaker, before anything is done to it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Working out what you said …</source>
+        <source>Transcribing what you said …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4352,6 +4245,53 @@
     </message>
     <message>
         <source>This one</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StartPage</name>
+    <message>
+        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It takes {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking for models …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models that cost money take part only if you tick them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model. Set KAME up again, or choose a model above the conversation first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is only one model, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tick at least one model and one voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With only one model, none is changed in mid-answer.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4410,11 +4350,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What the brains are asked, and what it costs, is counted here.</source>
+        <source>The requests to the models, and what they cost, are counted here.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What this conversation has taken</source>
+        <source>Usage of this conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4422,11 +4362,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>brains that cost are not asked any more</source>
+        <source>estimated</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>estimated</source>
+        <source>models that cost money are no longer asked</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4450,7 +4390,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the brain is asked less often</source>
+        <source>the model is asked less often</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4470,15 +4410,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} overtaken</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} requests</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} requests, of which {1} were restarts that a newer one overtook</source>
+        <source>{0} requests, of which {1} were superseded by a newer one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} superseded</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4495,7 +4435,7 @@
     </message>
     <message>
         <source>{0}.
-Click to see what the time went to.</source>
+Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4522,10 +4462,6 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>&amp;long</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;medium</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4561,10 +4497,6 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Conversation: style, tools, cap</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>How</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4585,7 +4517,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
+        <source>Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4597,15 +4529,23 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Style and tools</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The brain&apos;s own temperature</source>
+        <source>The model&apos;s own temperature</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Tools that the brain may use</source>
+        <source>The price of this model is not known, so the cap has no effect. Enter its price.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools that the model may use</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4617,11 +4557,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What brains cost: the table that costs are counted by.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
+        <source>What models cost. Costs are counted by this table.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4629,7 +4565,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it is, friendly and brief.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4641,11 +4577,15 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>m&amp;edium</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>no cap</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the &amp;brain&apos;s own</source>
+        <source>the &amp;model&apos;s own</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4675,19 +4615,19 @@ Click to see what the time went to.</source>
 <context>
     <name>TalkBar</name>
     <message>
-        <source>&amp;Full duplex</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Loudspeaker</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Full duplex</source>
+        <source>Getting ready</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Getting ready</source>
+        <source>Hands-&amp;free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4743,7 +4683,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Talk without the button: your voice opens and closes turns, and may interrupt an answer.</source>
+        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4764,6 +4704,10 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>let go when you are done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not part of the conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4799,11 +4743,94 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>the talk hears nothing meanwhile</source>
+        <source>you are muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TalkButtonBox</name>
+    <message>
+        <source>&amp;Mute</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>you are muted</source>
+        <source>&amp;Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In your system&apos;s own keyboard settings, you can assign these commands to keys:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys that your desktop uses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys to mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button: hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button: press it once to talk, and once to end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>These keys work while another window has the keyboard:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Trouble with the keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why these keys can&apos;t be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your desktop uses: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mutes the microphone, and the next time unmutes it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press it &amp;once to talk, and once to end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>starts your turn, and the next time ends it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>starts your turn, for a key that can run one command when it goes down …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} to mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>… and another when it goes up: this one ends your turn</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4829,11 +4856,19 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Connection…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Copy</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Demo</source>
+        <source>&amp;Demo…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4861,11 +4896,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Keep the sound of new talks</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Key, connection, models…</source>
+        <source>&amp;Keep the sound of new conversations</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4873,11 +4904,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Log and diagnostics…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Models…</source>
+        <source>&amp;Log…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4885,7 +4912,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;New talk</source>
+        <source>&amp;New conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4897,7 +4924,11 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Set up again…</source>
+        <source>&amp;Router&apos;s table…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Set up KAME…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4905,15 +4936,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Side by side…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Stop</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Talk</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4921,15 +4944,19 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>B&amp;rain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>By kind of &amp;question…</source>
+        <source>Co&amp;mpare…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Menus</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mo&amp;del</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mod&amp;els…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4944,11 +4971,7 @@ Click to see what the time went to.</source>
 <context>
     <name>TalkPage</name>
     <message>
-        <source>All of this can be changed later, above the talk and in the settings.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brain</source>
+        <source>All of this can be changed later, above the conversation and in the settings.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4960,7 +4983,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Just talk: your voice alone begins your turn, and ends it.</source>
+        <source>Just talk: your turn starts and ends with your voice.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4972,7 +4995,11 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Press the talk button or the space bar, talk, and press it once more.</source>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Press the talk button or the space bar, talk, and press it again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5023,10 +5050,6 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Brains by colour</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Export image</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5056,6 +5079,10 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>Last 30 seconds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models by colour</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5091,14 +5118,6 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The timeline can&apos;t be drawn ({0}). The talk goes on without it.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The timeline is being loaded.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Timeline</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5126,19 +5145,11 @@ Click to see what the time went to.</source>
 <context>
     <name>TimelineView</name>
     <message>
-        <source>KAME&apos;s timeline</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Left and Right walk through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to the present moment.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Timeline</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>interrupted</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5149,15 +5160,11 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>At the side: {0}</source>
+        <source>Comparison</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Beside</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Brain</source>
+        <source>Comparison: {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5178,6 +5185,14 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>KAME spoke from {0} to {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME&apos;s timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5273,11 +5288,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>handed over as revision {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>handed over from revision {0}</source>
+        <source>interrupted</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5301,6 +5312,10 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>switched to at {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>went on with revision {0} at {1}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5317,7 +5332,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: 1 word of revision {1} went into the voice, after {2} ms</source>
+        <source>{0}: 1 word of revision {1} reached the voice after {2} ms</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5333,19 +5348,19 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: from here on {1} thinks</source>
+        <source>{0}: from here on {1} answers</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: handed over to {1}</source>
+        <source>{0}: speech recognition fell behind and skipped 1 update</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: the ears were too slow and skipped 1 look at the sound</source>
+        <source>{0}: speech recognition fell behind and skipped {1} updates</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
+        <source>{0}: switched to {1}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5381,7 +5396,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0}: {3} words of revision {1} went into the voice, after {2} ms</source>
+        <source>{0}: {3} words of revision {1} reached the voice after {2} ms</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5396,7 +5411,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A server of tools.</source>
+        <source>A tool server.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5408,7 +5423,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Add, test and remove servers that bring tools of their own (MCP).</source>
+        <source>Add, test and remove servers that offer tools (MCP).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5428,6 +5443,10 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>It is not in the list of tool servers, or can&apos;t be used: switch it off, or add it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It may read what is in these folders:</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5440,19 +5459,15 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ser&amp;vers of tools…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Servers of tools</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Tells the time and the date.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The list of servers does not have it, or not as it can be used: switch it off, or add it.</source>
+        <source>Tool ser&amp;vers…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tool servers</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5473,13 +5488,40 @@ Click to see what the time went to.</source>
     </message>
 </context>
 <context>
+    <name>TranscriptCards</name>
+    <message>
+        <source>   interrupted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>   typed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(nothing understood)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You, in passing</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TranscriptHeader</name>
     <message>
         <source>Conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>How it is held</source>
+        <source>Settings of the conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5491,7 +5533,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Who answers, how long, with which tools, and for how much at most.</source>
+        <source>The persona, the length of answers, the tools, and the cost limit.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5522,14 +5564,6 @@ Click to see what the time went to.</source>
 <context>
     <name>TranscriptPane</name>
     <message>
-        <source>   interrupted</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>   typed</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Ask this again</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5543,10 +5577,6 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>&amp;Hear it again</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>(nothing understood)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5566,10 +5596,6 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Handed over to {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>KAME</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5578,7 +5604,11 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Now thinking: {0}</source>
+        <source>Now answering: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switched to {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5587,10 +5617,6 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>You</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>You, in passing</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5659,11 +5685,11 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Still looking at this machine …</source>
+        <source>Still checking this machine …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
+        <source>This machine could not be checked. Go back and check again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5694,15 +5720,15 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Reads the brain&apos;s answer aloud, on any machine. It is here already.</source>
+        <source>Reads the model&apos;s answer aloud, on any machine. It is here already.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Speaks at once, while the brain still thinks, and takes up its thoughts as they come.</source>
+        <source>Speaks at once, and takes up the model&apos;s answer while it is still being worked out.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Talks by itself, without a brain: quick, and knows little.</source>
+        <source>Talks by itself, without a language model: quick, but knows little.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5710,7 +5736,7 @@ Click to see what the time went to.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What hears you and speaks. You can change it at any time above the talk.</source>
+        <source>What listens and speaks. You can change it at any time above the conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5733,14 +5759,6 @@ Click to see what the time went to.</source>
     <name>WindowsHotkeys</name>
     <message>
         <source>Windows refuses “{0}” as a hotkey (error {1}). Choose another.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5769,30 +5787,11 @@ Click to see what the time went to.</source>
         <source>The X server can&apos;t be asked for hotkeys ({0}), so they don&apos;t work.</source>
         <translation type="unfinished"></translation>
     </message>
-    <message>
-        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
-        <translation type="unfinished"></translation>
-    </message>
 </context>
 <context>
     <name>_BackendQuestion</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Say first where the server is.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>_TableView</name>
-    <message>
-        <source>The table&apos;s columns</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
