@@ -80,7 +80,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
 
 
 def _first_voice(choice: SessionChoice) -> str:
-    """The voice that a talk begins with: the conversation's own, or the chosen one if that can't be had."""
+    """The voice that a session begins with: the conversation's own, or the chosen one if that can't be had."""
     from app.tts.voices import choose_voice
 
     if own := choice.style.voice:
@@ -171,16 +171,16 @@ def session(
 
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-    """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
+    """Start a session on the machine's audio devices (a `SessionFactory`). Raises UserError."""
     from app.audio.devices.duplex import DeviceDuplexAudio
     from app.audio.echo.store import EchoStore
 
     try:
-        progress("the ears, the voice and the brain are loading")
+        progress("loading speech recognition, voice and model")
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
         if voice.needs:
-            progress(f"the ears, the voice and the brain are loading. {voice.needs}")
+            progress(f"loading speech recognition, voice and model. {voice.needs}")
         edge = DeviceDuplexAudio(
             choice.microphone,
             choice.loudspeaker,
@@ -217,19 +217,19 @@ async def _voice_off_loop(speech: SpeechChoice) -> Voice:
 
 
 def _import_client() -> None:
-    """Imports what is wanted by any brain but the loop's thread must not wait for."""
+    """Import the HTTP and OpenAI clients, which is slow, off the event loop's thread."""
     import httpx  # noqa: F401  # before `openai`, which looks at it
     import openai  # noqa: F401
 
 
 class Weights:
-    """See `app.session.control.WeightsStore`."""
+    """Find and download the weights of front-ends (a `WeightsStore`)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def missing(self, frontend: str) -> str:
-        """See `WeightsStore.missing`."""
+        """Return a sentence about the weights that `frontend` lacks; empty when it lacks none."""
         if frontend not in FRONTEND_WEIGHTS or self._settings.weights_folder:
             return ""  # a folder of the user's own: loading it says what it lacks
         model = find_model(frontend)
@@ -244,7 +244,7 @@ class Weights:
         return words
 
     def get(self, frontend: str, report: Report, cancelled: threading.Event) -> None:
-        """See `WeightsStore.get`."""
+        """Download the weights of `frontend`. Raises UserError."""
         try:
             get_model(frontend, report, cancelled, mirror=self._settings.weights_mirror, token=hub_token)
         except ModelError as error:
@@ -257,7 +257,7 @@ def hub_token() -> str:
 
 
 def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:
-    """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `service` knows brains; None: a new one."""
+    """Make the demo's service. `aloud`: play on the loudspeaker, if there is one. `service`: None makes a new one."""
     from app.demo.service import DemoService
     from app.services.backend_service import BackendService
 

@@ -1,4 +1,4 @@
-"""The embedded back-end: a small model in a child process that the app starts, keeps for the next talk, and ends.
+"""The embedded back-end: a small model in a child process that the app starts, keeps for the next conversation, and ends.
 
 The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
 those of any other server.
@@ -73,7 +73,7 @@ class EmbeddedBackend:
         self._client: OpenAICompatibleBackend | None = None
 
     async def open(self) -> None:
-        """Takes over the child of an earlier talk, or starts one and waits until its model is loaded and warm.
+        """Takes over the child of an earlier conversation, or starts one and waits until its model is loaded and warm.
 
         Raises BackendError.
         """
@@ -125,7 +125,7 @@ class EmbeddedBackend:
             async with client.stream(request) as items:
                 yield items
         except BackendError:
-            server.works = False  # the next talk starts another child
+            server.works = False  # the next conversation starts another child
             raise
 
     async def prime(self, request: ChatRequest) -> None:
@@ -140,7 +140,7 @@ class EmbeddedBackend:
         return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
-        """Leaves the child to the next talk, or ends it."""
+        """Leaves the child to the next conversation, or ends it."""
         client, self._client = self._client, None
         server, self._server = self._server, None
         if client is not None:

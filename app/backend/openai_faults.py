@@ -164,7 +164,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status in (400, 413, 422) and bool(TOO_LONG.search(f.complaint)),
         "request",
-        "This is more than “{model}” at {where} can read at once. Begin a new talk, or choose another model.",
+        "This is more than “{model}” at {where} can read at once. Begin a new conversation, or choose another model.",
     ),
     (
         lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),

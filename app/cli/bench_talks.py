@@ -138,6 +138,6 @@ BENCHES = (
     Bench("answers", "the first words of answers to sixty short questions", _add_answers, _answers),
     Bench("facts", "120 short questions with one right answer, by model", _add_facts, _facts),
     Bench("turns", "ends of turns, on spoken questions with pauses in them", _add_turns, _turns),
-    Bench("overlap", "questions spoken over a new talk", _add_overlap, _overlap),
+    Bench("overlap", "questions spoken over a new conversation", _add_overlap, _overlap),
     Bench("sounds", "laughter and other sounds that are no turn", _add_sounds, _sounds),
 )

@@ -14,7 +14,7 @@ from app.session.errors import UserError
 COMMANDS = ("models",)
 
 DEFAULT = "default"
-"""Stands for all models that a talk with the default settings needs."""
+"""Stands for all models that a conversation with the default settings needs."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -111,7 +111,7 @@ def _get(args: argparse.Namespace, terminal: Terminal) -> int:
         needed = [key for kind, key in DEFAULTS.items() if kind != "frontend"]
         names = [key for key in needed if state_of(find_model(key)) not in ("here", "installed")]
         if not names:
-            terminal.say("All models that a talk needs are here.")
+            terminal.say("All models that a conversation needs are here.")
     places = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""The commands `talk` and `replay`: a talk told line by line, and summed up.
+"""The commands `talk` and `replay`: a conversation told line by line, and summed up.
 
 Knows no adapter: the composition root builds the session.
 """
@@ -36,19 +36,19 @@ COMMANDS = ("talk", "replay")
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
-    talk = commands.add_parser("talk", parents=[common], help="a talk with a sound file, or with the devices")
+    talk = commands.add_parser("talk", parents=[common], help="a conversation with a sound file, or with the devices")
     talk.add_argument("--input", metavar="Q.wav", help="a sound file that asks, instead of the microphone")
     talk.add_argument("--output", metavar="A.wav", help="a file for the answer, instead of the loudspeaker")
     talk.add_argument("--frontend", default="cascade", help="what hears and speaks (default: cascade)")
-    talk.add_argument("--backend", default="", help=f"the brain: {', '.join(PROVIDERS)}, router (default: embedded)")
-    talk.add_argument("--model", default="", help="the brain's model (default: the brain's own choice)")
+    talk.add_argument("--backend", default="", help=f"the back-end: {', '.join(PROVIDERS)}, router (default: embedded)")
+    talk.add_argument("--model", default="", help="the back-end's model (default: the back-end's own choice)")
     talk.add_argument(
         "--swap",
         action="append",
         default=[],
         type=swap,
         metavar="SECONDS=BACKEND[:MODEL][@URL]",
-        help="change the brain at that time of the talk; may be given again",
+        help="change the back-end at that time of the conversation; may be given again",
     )
     talk.add_argument(
         "--compare",
@@ -56,7 +56,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         default=None,
         type=backend,
         metavar="BACKEND[:MODEL][@URL]",
-        help="a second brain that answers beside the first, and is written down",
+        help="a second back-end that answers beside the first, and is written down",
     )
     talk.add_argument(
         "--route",
@@ -68,17 +68,19 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         "questions (default: the window's table)",
     )
     talk.add_argument("--persona", default="", metavar="TEXT", help="who answers")
-    talk.add_argument("--temperature", type=float, default=None, metavar="T", help="0 to 2 (default: the brain's own)")
+    talk.add_argument(
+        "--temperature", type=float, default=None, metavar="T", help="0 to 2 (default: the back-end's own)"
+    )
     talk.add_argument("--length", choices=("short", "medium", "long"), default="medium", help="of answers")
     talk.add_argument(
         "--tool",
         action="append",
         default=[],
         metavar="NAME",
-        help="a tool that the brain may use: calculator, clock, files, mcp:NAME",
+        help="a tool that the back-end may use: calculator, clock, files, mcp:NAME",
     )
     talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
-    talk.add_argument("--cap", type=float, default=0.0, metavar="DOLLARS", help="what the talk may cost")
+    talk.add_argument("--cap", type=float, default=0.0, metavar="DOLLARS", help="what the conversation may cost")
     talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
     talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
     talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
@@ -97,7 +99,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="MS",
         help="how much later than the transcriber kame or moshi hears you",
     )
-    talk.add_argument("--base-url", default="", help="where the brain's server is")
+    talk.add_argument("--base-url", default="", help="where the back-end's server is")
     talk.add_argument(
         "--answer-mode",
         choices=("after", "thinking"),
@@ -197,16 +199,18 @@ def _between(text: str, least: float, most: float) -> float:
 
 
 def backend(text: str) -> BackendChoice:
-    """A brain as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
+    """A back-end as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
     rest, _, url = text.partition("@")
     provider, _, model = rest.partition(":")
     if provider not in (*PROVIDERS, ROUTER):
-        raise argparse.ArgumentTypeError(f"there is no brain “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}")
+        raise argparse.ArgumentTypeError(
+            f"there is no back-end “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}"
+        )
     return BackendChoice(provider, model, url)
 
 
 def swap(text: str) -> tuple[float, BackendChoice]:
-    """A swap as it is written: SECONDS=BRAIN."""
+    """A swap as it is written: SECONDS=BACKEND."""
     seconds, _, rest = text.partition("=")
     try:
         return float(seconds), backend(rest)
@@ -215,7 +219,7 @@ def swap(text: str) -> tuple[float, BackendChoice]:
 
 
 def route(text: str) -> tuple[str, BackendChoice]:
-    """A row of the router's table as it is written: KIND=BRAIN."""
+    """A row of the router's table as it is written: KIND=BACKEND."""
     from app.routing.classifier import KINDS
 
     kind, _, rest = text.partition("=")
@@ -241,7 +245,7 @@ class Swapper:
 class SwapGaps:
     """Measures swaps from a session's events: `gaps` has one entry for each.
 
-    `first_word_seconds`: from the swap to the new brain's first word, None when none came; `gap_seconds`: how long the
+    `first_word_seconds`: from the swap to the new back-end's first word, None when none came; `gap_seconds`: how long the
     voice got no new words around it.
     """
 
@@ -279,7 +283,7 @@ class SwapGaps:
 
 
 class TalkReport:
-    """Follows a talk's events: prints turns as they settle, and sums the talk up."""
+    """Follows a conversation's events: prints turns as they settle, and sums the conversation up."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.transcript = Transcript()
@@ -351,7 +355,7 @@ class TalkReport:
         return [round(answer.response, 3) for answer in self._stages.answers]
 
     def summary(self) -> dict[str, Any]:
-        """The talk in numbers and words."""
+        """The conversation in numbers and words."""
         return {
             "turns": [
                 {
@@ -454,7 +458,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         async with talk:
             talk.add_listener(report.take)
             if not args.input:
-                terminal.note("Talk now; Ctrl-C ends the talk.")
+                terminal.note("Talk now; Ctrl-C ends the conversation.")
             with _stopped_on_interrupt(talk):
                 Swapper(talk, args.swap)
                 await talk.ended()
@@ -489,7 +493,7 @@ def _check_ends(args: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
-    """Has Ctrl-C end the talk inside the block."""
+    """Has Ctrl-C end the conversation inside the block."""
     loop = asyncio.get_running_loop()
     stopping: set[asyncio.Task[None]] = set()
 

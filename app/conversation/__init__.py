@@ -1,4 +1,4 @@
-"""The core of a talk as pure logic and plain data: no Qt, torch, asyncio, clock, thread or disk.
+"""The core of a conversation as pure logic and plain data: no Qt, torch, asyncio, clock, thread or disk.
 
 Read in this order:
 

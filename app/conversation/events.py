@@ -80,7 +80,7 @@ class UserResumed:
 
 @dataclass(frozen=True, slots=True)
 class UserEnded:
-    """The user's turn is over, by its `words`, `silence`, the talk `button` or the `input_end`, or because it was
+    """The user's turn is over, by its `words`, `silence`, the conversation `button` or the `input_end`, or because it was
     `typed`: then `speech_end` is `at`, and it has no sound.
     """
 
@@ -443,7 +443,7 @@ class ContextMeasured:
 
 @dataclass(frozen=True, slots=True)
 class ContextRestarted:
-    """The front-end has started a new stream, with the newest `told` frames of the talk as its context."""
+    """The front-end has started a new stream, with the newest `told` frames of the conversation as its context."""
 
     at: float
     told: int
@@ -504,7 +504,7 @@ class RecognitionSkipped:
 
 @dataclass(frozen=True, slots=True)
 class DeviceChanged:
-    """A microphone or loudspeaker disappeared, came back or was replaced; the talk continues."""
+    """A microphone or loudspeaker disappeared, came back or was replaced; the conversation continues."""
 
     at: float
     kind: DeviceKind

@@ -45,7 +45,7 @@ class Answer:
     for; the pieces add up to it, and are 0 if it is negative. `reason`: what ended the turn. `backend` and `model` are
     empty if there was no request to wait for. `asked_again`, `fell_back`, `swapped`: a request was repeated after the
     user's last sound, because their words had changed, another model had failed, or they had chosen this one.
-    `first`: the model's first words in this talk. `tool` ran for `tool_seconds` before them. `delay`: the pause before
+    `first`: the model's first words in this conversation. `tool` ran for `tool_seconds` before them. `delay`: the pause before
     each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too slow.
     """
 
@@ -96,7 +96,7 @@ class _Turn:
 
 
 class Stages:
-    """The answers of a talk, the newest last, with its frame times and the size of the front-end's context.
+    """The answers of a conversation, the newest last, with its frame times and the size of the front-end's context.
 
     `changes` counts how often the answers have changed.
     """
@@ -106,7 +106,7 @@ class Stages:
         self.begin()
 
     def begin(self) -> None:
-        """Forgets everything: a new talk starts."""
+        """Forgets everything: a new conversation starts."""
         self.changes += 1
         self.frames = FrameBudget()
         self.context: e.ContextMeasured | None = None

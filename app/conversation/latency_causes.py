@@ -13,7 +13,7 @@ SLOW_SECONDS = 1.0
 
 SLOW_FACTOR = 1.6
 SLOWER_BY_SECONDS = 0.25
-"""An answer is slow, too, if it takes so many times the talk's median, and is so much longer."""
+"""An answer is slow, too, if it takes so many times the conversation's median, and is so much longer."""
 
 ENOUGH_ANSWERS = 4
 """With fewer others there is no usual time."""
@@ -51,7 +51,7 @@ class Cause(Enum):
     TOOL = auto()
     """The tool `who` was running."""
     FIRST = auto()
-    """It was the first answer of the model `who` in this talk."""
+    """It was the first answer of the model `who` in this conversation."""
     BACKEND = auto()
     """The model `who` took long."""
     DELAY = auto()
@@ -64,7 +64,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The `seconds` that the cause took, and the usual time of that stage in this talk, or None if it is unknown."""
+    """The `seconds` that the cause took, and the usual time of that stage in this conversation, or None if it is unknown."""
 
     cause: Cause
     seconds: float

@@ -8,7 +8,7 @@ from typing import Literal
 DeviceKind = Literal["microphone", "loudspeaker"]
 
 DeviceChange = Literal["lost", "moved", "back", "note"]
-"""`lost`: there is no such device until one appears; `moved`: the talk goes on with another device; `back`: the chosen
+"""`lost`: there is no such device until one appears; `moved`: the conversation goes on with another device; `back`: the chosen
 device is in use again; `note`: something about the device that the user should know."""
 
 
@@ -39,7 +39,7 @@ class DeviceNotice:
 
 @dataclass(frozen=True, slots=True)
 class SoundHealth:
-    """State of the audio path, measured over the last seconds; counts are since the talk began.
+    """State of the audio path, measured over the last seconds; counts are since the conversation began.
 
     `erle_db`: echo return loss enhancement, by how much the canceller reduces the app's own voice (None: not measured
     yet, or no echo). `echo_remains`: the residual echo may be mistaken for the user. `drift_ppm`: how much faster the

@@ -85,7 +85,7 @@ class QuestionTracker:
                 if event.source in ("backend", "session", "frontend") and not event.secondary:
                     self.trouble, self._trouble_at = event.sentence, event.at
             case e.SessionEnded():
-                self.lost = self.lost or self.trouble or "The talk has ended."
+                self.lost = self.lost or self.trouble or "The conversation has ended."
 
     def _measure_quiet(self, event: e.LevelMeasured) -> None:
         if self._swap_requested_at is None or self._swap_spoken_at is not None or not self.speaking:

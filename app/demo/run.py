@@ -244,7 +244,7 @@ class DemoRunner:
             return known
         if alive:
             return "No answer came. Ask again, or choose another model."
-        return "The talk fell silent. Try the demo again; the log has the details."
+        return "The conversation fell silent. Try the demo again; the log has the details."
 
 
 def _refused(swapping: asyncio.Future[None]) -> bool:

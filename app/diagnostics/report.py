@@ -1,4 +1,4 @@
-"""Writes the report for whoever helps with a fault: the machine, the settings, the talk in numbers, the log.
+"""Writes the report for whoever helps with a fault: the machine, the settings, the conversation in numbers, the log.
 
 It never holds a key, and what was said (by the user, by the assistant, or in the persona) only on request. No
 connection is opened for it.
@@ -33,7 +33,7 @@ Facts = Sequence[tuple[str, str]]
 
 @dataclass(slots=True)
 class TalkNotes:
-    """What events say about the talk that runs, or ran last; failures and words are kept of all talks."""
+    """What events say about the conversation that runs, or ran last; failures and words are kept of all talks."""
 
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, str] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Diagnostics:
             card = await bounded(probe_card, Card(trouble=nvidia.NO_ANSWER), CARD_SECONDS + 1)
             self._machine = await asyncio.to_thread(probe_system), _card_words(card)
         system, card_words = self._machine
-        # On a thread: to look for what was said takes 50 ms in a talk of 2,000 turns.
+        # On a thread: to look for what was said takes 50 ms in a conversation of 2,000 turns.
         report = Report(system, replace(self._settings), self.notes.snapshot(), list(self._log()), card_words, more)
         return await asyncio.to_thread(report.text, with_words=with_words)
 

@@ -1,6 +1,6 @@
 """`bench overlap`: questions spoken over the first seconds of a fresh talk, on headphones and with a loudspeaker.
 
-For each question a new talk begins in a simulated room, in simulated time: a typed message makes the app speak at once
+For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak at once
 with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are the
 app's own. The turn's final words are compared with one pass over the clean question.
 """
@@ -34,7 +34,7 @@ from app.session.session import Session
 from app.tts.base import Clip, Voice
 
 FIRST_SECONDS = 20.0
-"""The questions begin within this time from the talk's start."""
+"""The questions begin within this time from the conversation's start."""
 LEVEL_DBFS = -26.0
 """Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
 LONGEST_SECONDS = 10.0
@@ -51,7 +51,7 @@ ANSWER = (
 
 
 class CachedVoice:
-    """Caches the clips of `voice` for the next talks."""
+    """Caches the clips of `voice` for the next conversations."""
 
     name = "cached"
     rate = volume = 1.0
@@ -61,7 +61,7 @@ class CachedVoice:
         self._clips: dict[str, Clip] = {}
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """Returns a clip that is ready at once in the talk's time."""
+        """Returns a clip that is ready at once in the conversation's time."""
         if text not in self._clips:
             self._clips[text] = self._voice.synthesize(text).result()
         future: Future[Clip] = Future()
@@ -77,7 +77,7 @@ class CachedVoice:
 
 @dataclass(slots=True)
 class _Talk:
-    """A talk in a room. `asked_sound`: the question as the recogniser received it, if there was one."""
+    """A conversation in a room. `asked_sound`: the question as the recogniser received it, if there was one."""
 
     events: list[e.Event]
     asked_sound: np.ndarray | None = None
@@ -96,7 +96,7 @@ def speak_over(
     voice: Voice,
     echoes: EchoStore | None = None,
 ) -> Outcome:
-    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier talks have learned."""
+    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have learned."""
     talk = _talk(place, asked, at, models, voice, echoes)
     since = {event.turn for event in talk.starts if event.at >= at}
     finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}
@@ -113,7 +113,7 @@ def speak_over(
 
 
 def speak_alone(place: Place, models: SpeechModels, voice: Voice, echoes: EchoStore) -> int:
-    """Runs a talk in which the app speaks alone; returns how often it interrupted itself."""
+    """Runs a conversation in which the app speaks alone; returns how often it interrupted itself."""
     return len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts)
 
 
@@ -204,7 +204,7 @@ def run_overlap(
         rooms = random_rooms(len(asked), seed)
         for number, (one, room, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
-            place, echoes = Place("loudspeaker, first talk", room), EchoStore()
+            place, echoes = Place("loudspeaker, first conversation", room), EchoStore()
             result.over.append(speak_over(place.with_headphones, one, float(at), models, voice))
             result.over.append(speak_over(place, one, float(at), models, voice))
             result.alone.append(speak_alone(place, models, voice, echoes))

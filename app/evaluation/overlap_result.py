@@ -12,7 +12,7 @@ import numpy as np
 from app.evaluation.report import markdown
 
 TAIL_SECONDS = 3.0
-"""The talk goes on for this long after the question, so that its turn can end."""
+"""The conversation goes on for this long after the question, so that its turn can end."""
 ALONE_SECONDS = 14.0
 """The app speaks alone for this long, to learn the echo path and to show that it doesn't interrupt itself."""
 LATER_SECONDS = 0.0073
@@ -38,7 +38,7 @@ class Place:
     def later(self) -> Place:
         """The same room in a second talk."""
         delay = self.room["delay_seconds"] + LATER_SECONDS
-        return Place("loudspeaker, a talk before", {**self.room, "delay_seconds": delay})
+        return Place("loudspeaker, a conversation before", {**self.room, "delay_seconds": delay})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class OverlapResult:
-    """Outcomes of all questions; `alone`: how often the app interrupted itself in each talk without a question."""
+    """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a question."""
 
     over: list[Outcome] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)

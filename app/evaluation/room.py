@@ -1,7 +1,7 @@
 """Simulates a desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
 
 Both devices have clocks of their own and work in blocks of 10 ms, as the app's do. Time passes only as frames are read,
-so that a talk in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
+so that a conversation in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BLOCK = 240
 """Default block length of a device: 10 ms."""
 
 CUSHION = 960
-"""The first samples of a talk wait 40 ms, as in the app's loudspeaker."""
+"""The first samples of a conversation wait 40 ms, as in the app's loudspeaker."""
 
 FADE = 120
 """A hush fades out in 5 ms, as in the app's loudspeaker."""

@@ -1,6 +1,6 @@
 """Makes sessions in simulated time for benches: real models, whose results are as late as on a quiet laptop.
 
-The figures are the same on every machine, however busy, and a talk takes less time than its sound.
+The figures are the same on every machine, however busy, and a conversation takes less time than its sound.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ SCROLL_GOAL_MS = 33.0
 """Two frames of a screen: more is visible as a hitch."""
 SEARCH_GOAL_MS = 100.0
 PATIENCE = 3.0, 300.0
-"""Timeout of the child: a factor on the talk's length, and seconds."""
+"""Timeout of the child: a factor on the conversation's length, and seconds."""
 LIVE_SECONDS = 40.0
 TURNS = 2000
 
@@ -48,7 +48,7 @@ class SmoothnessResult:
             _most("a batch of events applied, p99", full["apply_ms"]["p99"], APPLY_GOAL_MS),
             _most("a batch of events applied, worst", full["apply_ms"]["max"]),
             _most("of which the processor worked, p99", full["apply_processor_ms"]["p99"]),
-            _most("the same in the talk's first tenth, p50", full["apply_ms_begin"]["p50"]),
+            _most("the same in the conversation's first tenth, p50", full["apply_ms_begin"]["p50"]),
             _most("and in its last, p50", full["apply_ms_end"]["p50"]),
             _most("painted behind it, p99", full["paint_ms"]["p99"]),
             _most("both together, p50", full["batch_ms"]["p50"]),
@@ -83,7 +83,7 @@ class SmoothnessResult:
             told = "" if goal is None else f" {goal:8.1f}" + ("" if met else "   missed")
             lines.append(f"{words:44} {value:8.2f}{told}")
         points = ", ".join(f"{megabytes:.0f}" for _, megabytes in full["memory_mb"])
-        lines.append(f"Memory in MB, from the talk's start to its end: {points}")
+        lines.append(f"Memory in MB, from the conversation's start to its end: {points}")
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def run_smoothness(
             return SmoothnessResult(json.loads(report.read_text("utf-8")))
         except subprocess.TimeoutExpired:
             raise UserError(
-                "The window was not done with the talk in time. Measure with a shorter one: --minutes 1."
+                "The window was not done with the conversation in time. Measure with a shorter one: --minutes 1."
             ) from None
         except (OSError, ValueError):
             last = " ".join(said.decode("utf-8", "replace").split("\n")[-3:]).strip()

@@ -51,7 +51,7 @@ class PackageImport:
 class StartupResult:
     """Seconds from the process's start to each step, for each start; for `again`, from the second talk's own start.
 
-    `problem`: why no talk could begin. `imported_ms`: all imports until the window is visible, slowed by the profile.
+    `problem`: why no conversation could begin. `imported_ms`: all imports until the window is visible, slowed by the profile.
     """
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class StartupResult:
                 goal = f"   (goal {GOALS[step]:.1f})" if step in GOALS else ""
                 lines.append(f"{words:40} {self.median(step):8.2f} {min(times):8.2f} {max(times):8.2f}{goal}")
         if self.problem:
-            lines.append(f"Only the window was timed, for no talk could begin: {self.problem}")
+            lines.append(f"Only the window was timed, for no conversation could begin: {self.problem}")
         lines += [
             "",
             f"Imports until the window is on the screen: {self.imported_modules} modules, {self.imported_ms:.0f} ms "
@@ -190,7 +190,7 @@ class _Home:
         (folder / "settings.json").write_text(json.dumps({"first_run_done": True, **values}), "utf-8")
 
     def start(self, *options: str) -> tuple[dict[str, float], str, str]:
-        """Starts the app; returns the seconds to each step, why no talk could begin, and its output."""
+        """Starts the app; returns the seconds to each step, why no conversation could begin, and its output."""
         self.count += 1
         report, log = self._folder / f"report {self.count}", self._folder / "said"
         command = [sys.executable, *options, "-m", "app", "--report-start", str(report)]

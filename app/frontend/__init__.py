@@ -39,7 +39,7 @@ class FrontEndSpec:
 PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
-    "moshi": FrontEndSpec("Moshi (GPU): by itself, without a brain", weights=True),
+    "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
 }
 
 

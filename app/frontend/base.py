@@ -71,7 +71,7 @@ class OracleDone:
 
 @dataclass(frozen=True, slots=True)
 class SetAnswerMode:
-    """Changes the manner of answering."""
+    """Change when answers begin."""
 
     answer_mode: AnswerMode
 

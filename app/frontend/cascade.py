@@ -1,6 +1,6 @@
 """The CPU front-end: reads the oracle aloud, and goes over to a better revision in mid-answer.
 
-In the manner `after` it waits for an answer to the complete turn. In the manner `thinking` it starts as soon as the
+With the answer mode `after` it waits for an answer to the complete turn. With `thinking` it starts as soon as the
 turn has ended and the newest revision is stable (`app.conversation.stability`), fills a longer wait with a short
 opening, and goes over to a better revision at a clause's end, or at a word's end where the user has chosen another
 back-end. Clauses are synthesised ahead, the first one while the user still talks. Time is the frames' own.
@@ -44,7 +44,7 @@ WORTH_CUTTING = SAMPLE_RATE
 
 
 class CascadeFrontEnd:
-    """Speaks through `voice`, in one of the manners of the module's docstring.
+    """Speaks through `voice`, in either of the module docstring's answer modes.
 
     `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the
     session starts in.
@@ -106,7 +106,7 @@ class CascadeFrontEnd:
 
     def ready(self, heard: str) -> bool:
         """Whether the newest revision answers `heard`, or starts like the one before, and its first clause is
-        synthesised; or an opening is, which covers the wait for an answer that is far away. Always in the manner
+        synthesised; or an opening is, which covers the wait for an answer that is far away. Always in the mode
         `after`, which asks once the turn has ended.
         """
         if self._chooser.answer_mode == "after":

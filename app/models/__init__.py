@@ -9,7 +9,7 @@ In reading order:
   registry; `progress` and `errors` are shared.
 - `fit`: whether a front-end fits a graphics card. `speeds`, `selection`: how fast models are here, and which language
   model is the best one.
-- `pool`: loaded models that are kept for the next talk. `onnx`: sessions of ONNX models.
+- `pool`: loaded models that are kept for the next conversation. `onnx`: sessions of ONNX models.
 
 A model's key goes through `catalogue.find_model` to a `Model`, from there through `store.get_model` to its files on
 disk, and `locations.model_path` gives an engine the file or folder to load.

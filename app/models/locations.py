@@ -116,7 +116,7 @@ def remove_model(key: str) -> int:
     except OSError as error:
         raise ModelError(
             f"{model.label} can't be removed from {error.filename or folders[0]} ({error.strerror or error}). If a "
-            "talk uses it or has used it just now, end the talk and close the window, then remove it again."
+            "talk uses it or has used it just now, end the conversation and close the window, then remove it again."
         ) from error
     return freed
 

@@ -21,7 +21,7 @@ SHARE_OF_MEMORY = 0.4
 
 
 def in_time(speed: Speed) -> bool:
-    """Returns whether a language model with this speed keeps up with a talk."""
+    """Returns whether a language model with this speed keeps up with a conversation."""
     clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
     return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
 

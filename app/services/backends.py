@@ -41,13 +41,13 @@ def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
 
 
 def _embedded_model(language: str) -> str:
-    """The best model here that runs in time and speaks the talk's language. Raises BackendError."""
+    """The best model here that runs in time and speaks the conversation's language. Raises BackendError."""
     spoken = ENGLISH if language == AUTOMATIC else language
     key = language_model_here(spoken)
     if not find_model(key).speaks(spoken):
         names = ", ".join(model.key for model in models_of("llm") if model.speaks(spoken))
         raise BackendError(
-            f"No language model for the talk's language ({spoken}) is on this machine. Get one on the page “Models” or "
+            f"No language model for the conversation's language ({spoken}) is on this machine. Get one on the page “Models” or "
             f"with “models get NAME” ({names}), or choose another model or English.",
             "setup",
         )

@@ -50,7 +50,7 @@ class Diagnosis:
 
     @property
     def ok(self) -> bool:
-        """Whether a talk is possible at all."""
+        """Whether a conversation is possible at all."""
         return not any(finding.verdict == "bad" for finding in self.findings)
 
     def add(self, about: str, verdict: Verdict, words: str) -> None:

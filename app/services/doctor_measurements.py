@@ -20,7 +20,7 @@ FRAME_LIMIT_MS = 60.0
 
 
 def embedded_speed() -> tuple[bool, str]:
-    """Returns whether the embedded recogniser and voice keep up with a talk, and their times in words.
+    """Returns whether the embedded recogniser and voice keep up with a conversation, and their times in words.
 
     Raises VoiceError, OSError, RuntimeError, ImportError or ValueError where they can't be tried.
     """

@@ -11,11 +11,11 @@ from app.models.catalogue import find_model
 
 Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
 State = Literal["good", "fair", "missing"]
-"""`fair`: it will do, or is not needed; `missing`: a talk needs something that is not there."""
+"""`fair`: it will do, or is not needed; `missing`: a conversation needs something that is not there."""
 
 ROOM_LEFT = 1_000_000_000
 EMBEDDED_ROOM = 2_000_000_000
-"""Free bytes of the disk that talks with the embedded voice need for what they keep."""
+"""Free bytes of the disk that conversations with the embedded voice need for what they keep."""
 ENOUGH_CORES, ENOUGH_MEMORY = 4, 7 * 10**9
 """With less than this the embedded voice works, and answers late."""
 

@@ -86,7 +86,7 @@ class MachineService:
         machine = await self._probe(report)
         card = machine.card
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
-            # The talk that runs holds most of the memory, and would give it back.
+            # The conversation that runs holds most of the memory, and would give it back.
             card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
         offer = None
         if card is not None and card.lacks_packages and self._graphics is not None:
@@ -147,7 +147,7 @@ def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
         size = f"{needed.bytes / 1e9:.0f} GB" if needed is not None else "more"
         sentence = f"In {precision} it takes {size} of the card, of which {card.free / 1e9:.0f} GB are free."
         return FrontEndFit(frontend, precision, False, sentence)
-    sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {_duration(plan.context * 0.08)} of a talk."
+    sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {_duration(plan.context * 0.08)} of a conversation."
     return FrontEndFit(frontend, precision, True, sentence)
 
 

@@ -136,7 +136,7 @@ class ModelService:
             raise UserError(str(error)) from error
 
     def _measure(self, model: Model) -> None:
-        """Measures and saves a model's speed. A failure is only logged: a talk would fail in the same way."""
+        """Measures and saves a model's speed. A failure is only logged: a conversation would fail in the same way."""
         from app.evaluation.model_speed import measure_speed
 
         try:

@@ -120,7 +120,7 @@ class _Job:
 
 
 class SoundTestService:
-    """Tests devices by name (empty: the system's default), also during a talk.
+    """Tests devices by name (empty: the system's default), also during a conversation.
 
     One job at a time: a second call waits for the first. No coroutine blocks the loop; one that is cancelled ends once
     its device is closed. All raise UserError. The arguments open and load the parts, and are for tests.

@@ -63,7 +63,7 @@ class Loader:
         except Exception as error:  # whatever it is, nobody is left who could speak
             why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
             raise FrontEndError(
-                f"No other voice could be had either ({why}). The talk is over; what was said stays."
+                f"No other voice could be had either ({why}). The conversation is over; what was said stays."
             ) from error
         self._parts.frontend = frontend
         return frontend

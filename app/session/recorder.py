@@ -1,7 +1,7 @@
 """Writes a session down: every event as a line of `events.jsonl`, and what both sides sounded like.
 
 `user.wav` and `assistant.wav` run on the session's clock, frame by frame, so they line up. Writing happens
-on a thread of its own; when the disk is full the talk goes on and the user is told once.
+on a thread of its own; when the disk is full the conversation goes on and the user is told once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Recorder:
         except (OSError, AudioError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise RecorderError(
-                f"The talk can't be recorded in {self.folder}: {reason}. Choose another folder."
+                f"The conversation can't be recorded in {self.folder}: {reason}. Choose another folder."
             ) from None
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
@@ -115,6 +115,6 @@ class Recorder:
         self._broken = True
         reason = error.strerror if isinstance(error, OSError) else str(error)
         self._on_failure(
-            f"The recording has stopped: {reason}. The talk goes on, and what was recorded up to here is kept in "
+            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept in "
             f"{self.folder}. Make room there, and record anew."
         )

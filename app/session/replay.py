@@ -41,15 +41,15 @@ class Replay:
                 event = reader.read(line)
             except ValueError:
                 if number == len(lines):
-                    break  # the talk was cut off while this line was written
+                    break  # the conversation was cut off while this line was written
                 raise ReplayError(
-                    f"Line {number} of {path} is no event of this version of the app, so the talk can't be told. "
+                    f"Line {number} of {path} is no event of this version of the app, so the conversation can't be told. "
                     "Use the version that recorded it."
                 ) from None
             if event is not None:
                 self._events.append(event)
         if not self._events:
-            raise ReplayError(f"{path} is empty: the talk was over before anything happened.")
+            raise ReplayError(f"{path} is empty: the conversation was over before anything happened.")
 
     def events(self, *, realtime: bool = False) -> Iterator[e.Event]:
         """Yield every event in order; in `realtime` at the pace at which they happened."""

@@ -1,6 +1,6 @@
-"""What both sides of a talk have sounded like lately, in memory alone: for hearing a turn again.
+"""Keeps the last minutes of both sides' audio in memory, to play a turn again.
 
-Nothing of it reaches a disk, and it is gone with the session. Knows nothing of who listens.
+Nothing is written to disk; the audio is gone with the session.
 """
 
 from __future__ import annotations

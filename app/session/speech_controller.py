@@ -66,7 +66,7 @@ class _Change(Generic[_Key, _T]):
         while (wanted := self.wanted) != self.has:
             try:
                 loaded = await self._load(wanted)
-            except Exception as error:  # the talk goes on, whatever it is
+            except Exception as error:  # the conversation goes on, whatever it is
                 if wanted == self.wanted:
                     self.wanted = self.has
                     self._failed(wanted, error)
@@ -184,14 +184,14 @@ class SpeechController:
 
     async def _load_recogniser(self, key: str) -> Transcriber:
         if self._parts.make_transcriber is None:
-            raise TranscriberError("This talk can't change it. Begin a new one.")
+            raise TranscriberError("This conversation can't change it. Begin a new one.")
         transcriber = await self._parts.make_transcriber(replace(self.choice, recogniser=key))
         await enter(transcriber, simulated=self._simulated)
         return transcriber
 
     async def _load_voice(self, key: tuple[str, str]) -> Voice:
         if self._parts.make_voice is None:
-            raise VoiceError("This talk can't change it. Begin a new one.")
+            raise VoiceError("This conversation can't change it. Begin a new one.")
         choice = replace(self.choice, voice=key[0], language=key[1] or self.choice.language)
         voice = await self._parts.make_voice(choice)
         await enter(voice, simulated=self._simulated)
@@ -270,4 +270,4 @@ def _refusal(what: str, old: str, error: Exception) -> str:
     """Return the sentence for a change that failed."""
     known = isinstance(error, TranscriberError | VoiceError)
     why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
-    return f"The {what} could not be changed, and the talk goes on with {old}. The reason: {why}"
+    return f"The {what} could not be changed, and the conversation goes on with {old}. The reason: {why}"

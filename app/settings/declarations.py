@@ -59,7 +59,7 @@ class Settings(TalkSettings):
     window_language: str = setting(
         "system",
         tr("Window language"),
-        tr("The language of the window's words, not of the talk."),
+        tr("The language of the window's words, not of the conversation."),
         "window",
         effect="start",
         words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
@@ -144,7 +144,7 @@ class Settings(TalkSettings):
     keep_recordings: bool = setting(
         False,
         tr("Keep recordings"),
-        tr("Saves the sound and the events of each talk on this machine, too. Only then is any sound kept."),
+        tr("Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept."),
         "history",
         effect="talk",
     )

@@ -9,7 +9,7 @@ from app.settings.setting import setting, tr
 
 @dataclass(slots=True)
 class TalkSettings:
-    """What a talk is made of. `app.settings.declarations.Settings` adds the rest."""
+    """What a conversation is made of. `app.settings.declarations.Settings` adds the rest."""
 
     frontend: str = setting(
         "cascade",
@@ -242,10 +242,10 @@ class TalkSettings:
     )
 
     microphone: str = setting(
-        "", tr("Microphone"), tr("What you speak into. It can be changed in mid-talk."), "sound", hint="device"
+        "", tr("Microphone"), tr("What you speak into. It can be changed in mid-conversation."), "sound", hint="device"
     )
     loudspeaker: str = setting(
-        "", tr("Loudspeaker"), tr("What speaks to you. It can be changed in mid-talk."), "sound", hint="device"
+        "", tr("Loudspeaker"), tr("What speaks to you. It can be changed in mid-conversation."), "sound", hint="device"
     )
     echo_cancellation: bool = setting(
         True,

@@ -49,7 +49,7 @@ def choose_recogniser(
             "The speech recognition model is not installed, so nothing can be heard. Set the app up again: "
             f"{completing_command()}."
         )
-    what = "that finds out the language" if language == AUTOMATIC else f"for the talk's language ({language})"
+    what = "that finds out the language" if language == AUTOMATIC else f"for the conversation's language ({language})"
     raise TranscriberError(
         f"No speech recognition {what} is on this machine, so nothing can be heard. Get one with “models get "
         "whisper-base”, or choose English."
@@ -87,7 +87,7 @@ def _named(key: str, language: str, here: Callable[[str], bool]) -> Model:
         )
     if language != AUTOMATIC and not model.speaks(language):
         raise TranscriberError(
-            f"{model.label} doesn't know the talk's language ({language}), but {', '.join(model.languages)}. Choose "
+            f"{model.label} doesn't know the conversation's language ({language}), but {', '.join(model.languages)}. Choose "
             "another speech recognition, or leave the choice to the app."
         )
     return model

@@ -239,7 +239,7 @@ class StreamingTranscriber:
         except Exception as error:
             problem = (
                 f"Speech recognition failed ({type(error).__name__}), so some words may be missing from the "
-                "transcript. If it happens again, start the talk again."
+                "transcript. If it happens again, start the conversation again."
             )
         self._call_soon(lambda: self._on_decoded(running, words, language, problem))
 

@@ -75,7 +75,9 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
     fitting = [voice for voice in matching if voice.language == spoken] or (matching if language == AUTOMATIC else [])
     if not fitting:
         others = ", ".join(voice.key for voice in voices_of(spoken)) or "none"
-        raise VoiceError(f"{matching[0].label} doesn't speak the talk's language ({spoken}). Voices that do: {others}.")
+        raise VoiceError(
+            f"{matching[0].label} doesn't speak the conversation's language ({spoken}). Voices that do: {others}."
+        )
     voice = fitting[0]
     if not here(model_key):
         instead = next((other for other in voices_of(spoken) if here(other.model.key)), None)

@@ -141,7 +141,7 @@
     </message>
     <message>
         <source>Hands-free</source>
-        <translation>Freihändig</translation>
+        <translation>Freisprechen</translation>
     </message>
     <message>
         <source>History</source>
@@ -276,8 +276,8 @@
         <translation>Moshi</translation>
     </message>
     <message>
-        <source>Moshi (GPU): by itself, without a brain</source>
-        <translation>Moshi (GPU): für sich, ohne Sprachmodell</translation>
+        <source>Moshi (GPU): by itself, without a language model</source>
+        <translation>Moshi (GPU): allein, ohne Sprachmodell</translation>
     </message>
     <message>
         <source>Mute hotkey</source>
@@ -364,7 +364,7 @@
         <translation>Router: je nach Art der Frage</translation>
     </message>
     <message>
-        <source>Saves the sound and the events of each talk on this machine, too. Only then is any sound kept.</source>
+        <source>Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept.</source>
         <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
     </message>
     <message>
@@ -448,7 +448,7 @@
         <translation>Die Ordner, die das Werkzeug „Dateien“ lesen darf, einer pro Zeile.</translation>
     </message>
     <message>
-        <source>The language of the window&apos;s words, not of the talk.</source>
+        <source>The language of the window&apos;s words, not of the conversation.</source>
         <translation>Die Sprache der Texte im Fenster, nicht die des Gesprächs.</translation>
     </message>
     <message>
@@ -520,7 +520,7 @@
         <translation>Was gehört wird</translation>
     </message>
     <message>
-        <source>What speaks to you. It can be changed in mid-talk.</source>
+        <source>What speaks to you. It can be changed in mid-conversation.</source>
         <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
@@ -528,7 +528,7 @@
         <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen MCP-Server.</translation>
     </message>
     <message>
-        <source>What you speak into. It can be changed in mid-talk.</source>
+        <source>What you speak into. It can be changed in mid-conversation.</source>
         <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
@@ -1570,7 +1570,7 @@
     </message>
     <message>
         <source>Guide</source>
-        <translation type="unfinished"></translation>
+        <translation>Anleitung</translation>
     </message>
 </context>
 <context>
@@ -1776,7 +1776,7 @@
         <translation>Gedächtnis in Worten</translation>
     </message>
     <message>
-        <source>Memory of the talk</source>
+        <source>Memory of the conversation</source>
         <translation>Gedächtnis des Gesprächs</translation>
     </message>
     <message>
@@ -1847,7 +1847,7 @@
         <translation>Latenz</translation>
     </message>
     <message>
-        <source>Latency of this talk</source>
+        <source>Latency of this conversation</source>
         <translation>Latenz dieses Gesprächs</translation>
     </message>
     <message>
@@ -1871,7 +1871,7 @@
         <translation>Noch gibt es keine Antwort. Sag etwas: Hier siehst du dann, wofür die Zeit verging.</translation>
     </message>
     <message>
-        <source>This talk</source>
+        <source>This conversation</source>
         <translation>Dieses Gespräch</translation>
     </message>
     <message>
@@ -2069,7 +2069,7 @@
         <translation>{0} Frames wurden ausgelassen</translation>
     </message>
     <message>
-        <source>{0} took {1} to its first words. It was its first answer in this talk: a model that has just been loaded needs longer once.</source>
+        <source>{0} took {1} to its first words. It was its first answer in this conversation: a model that has just been loaded needs longer once.</source>
         <translation>{0} brauchte {1} bis zu den ersten Worten. Es war die erste Antwort in diesem Gespräch: Ein Modell, das eben erst geladen wurde, braucht einmal länger.</translation>
     </message>
     <message>
@@ -2857,7 +2857,7 @@
     </message>
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -2881,7 +2881,7 @@
     </message>
     <message>
         <source>{0} is here. New conversations with the built-in model use it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Modell benutzen es.</translation>
     </message>
 </context>
 <context>
@@ -3823,18 +3823,18 @@
 <context>
     <name>SessionManager</name>
     <message>
-        <source>The log has the details.</source>
-        <translation>Näheres steht im Protokoll.</translation>
+        <source>The conversation could not start, because of a fault in the program ({0}).</source>
+        <translation>Das Gespräch konnte wegen eines Programmfehlers nicht beginnen ({0}).</translation>
     </message>
     <message>
-        <source>The talk could not start, because of a fault in the program ({0}).</source>
-        <translation>Das Gespräch konnte wegen eines Programmfehlers nicht beginnen ({0}).</translation>
+        <source>The log has the details.</source>
+        <translation>Näheres steht im Protokoll.</translation>
     </message>
 </context>
 <context>
     <name>SessionView</name>
     <message>
-        <source>The window could not show something ({0}); the talk goes on.</source>
+        <source>The window could not show something ({0}); the conversation goes on.</source>
         <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
     </message>
     <message>
@@ -3921,24 +3921,40 @@
 <context>
     <name>SetupBar</name>
     <message>
-        <source>&amp;Brain</source>
-        <translation>S&amp;prachmodell</translation>
+        <source>&amp;Answer</source>
+        <translation>A&amp;ntwort</translation>
     </message>
     <message>
-        <source>After</source>
-        <translation>Danach</translation>
+        <source>&amp;Front-end</source>
+        <translation>&amp;Front-End</translation>
     </message>
     <message>
-        <source>Can be changed in mid-talk.</source>
-        <translation>Lässt sich mitten im Gespräch ändern.</translation>
+        <source>&amp;Provider</source>
+        <translation>An&amp;bieter</translation>
     </message>
     <message>
-        <source>Ends this talk and begins a new one (Ctrl+N).</source>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Can be changed during the conversation.</source>
+        <translation>Lässt sich mitten im Gespräch wechseln.</translation>
+    </message>
+    <message>
+        <source>Connection…</source>
+        <translation>Verbindung…</translation>
+    </message>
+    <message>
+        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
         <translation>Beendet dieses Gespräch und beginnt ein neues (Strg+N).</translation>
     </message>
     <message>
-        <source>Ends this talk and closes the microphone.</source>
+        <source>Ends this conversation and closes the microphone.</source>
         <translation>Beendet dieses Gespräch und schließt das Mikrofon.</translation>
+    </message>
+    <message>
+        <source>Front-end</source>
+        <translation>Front-End</translation>
     </message>
     <message>
         <source>It waits for the end of what you say.</source>
@@ -3949,76 +3965,52 @@
         <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
     </message>
     <message>
-        <source>Key and connection of the brain</source>
-        <translation>Schlüssel und Verbindung des Sprachmodells</translation>
-    </message>
-    <message>
-        <source>Key…</source>
-        <translation>Schlüssel…</translation>
+        <source>Key, server and models of the provider</source>
+        <translation>Schlüssel, Server und Modelle des Anbieters</translation>
     </message>
     <message>
         <source>Loudspeaker</source>
         <translation>Lautsprecher</translation>
     </message>
     <message>
-        <source>M&amp;anner</source>
-        <translation>Mod&amp;us</translation>
-    </message>
-    <message>
-        <source>Manner</source>
-        <translation>Modus</translation>
-    </message>
-    <message>
         <source>Microphone</source>
         <translation>Mikrofon</translation>
     </message>
     <message>
-        <source>Models and connection of the brain</source>
-        <translation>Modelle und Verbindung des Sprachmodells</translation>
-    </message>
-    <message>
-        <source>Models…</source>
-        <translation>Modelle…</translation>
-    </message>
-    <message>
-        <source>New talk</source>
+        <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Router&apos;s table…</source>
+        <translation>Tabelle des Routers …</translation>
     </message>
     <message>
         <source>Stop</source>
         <translation>Stopp</translation>
     </message>
     <message>
-        <source>Stop the talk</source>
+        <source>Stop the conversation</source>
         <translation>Gespräch beenden</translation>
     </message>
     <message>
-        <source>Table of brains by kind of question</source>
-        <translation>Tabelle der Sprachmodelle je nach Art der Frage</translation>
-    </message>
-    <message>
-        <source>Table…</source>
-        <translation>Tabelle…</translation>
-    </message>
-    <message>
-        <source>Thinking</source>
-        <translation>Mitdenken</translation>
-    </message>
-    <message>
-        <source>Vo&amp;ice</source>
-        <translation>S&amp;timme</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>Stimme</translation>
+        <source>Table of models by kind of question</source>
+        <translation>Tabelle der Modelle nach Art der Frage</translation>
     </message>
     <message>
         <source>What hears and speaks.</source>
         <translation>Was hört und spricht.</translation>
     </message>
     <message>
+        <source>When I have finished</source>
+        <translation>Wenn ich fertig bin</translation>
+    </message>
+    <message>
         <source>When the answer begins.</source>
         <translation>Wann die Antwort beginnt.</translation>
+    </message>
+    <message>
+        <source>While I speak</source>
+        <translation>Während ich spreche</translation>
     </message>
 </context>
 <context>
@@ -4838,15 +4830,15 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TalkKeys</name>
     <message>
-        <source>Full duplex is on, so there is no button to press: just talk.</source>
-        <translation>Vollduplex ist an, also ist keine Taste zu drücken: Sprich einfach.</translation>
+        <source>Hands-free is on, so there is no button to press: just talk.</source>
+        <translation>Freisprechen ist an, es gibt also keine Taste zu drücken: Sprich einfach.</translation>
     </message>
     <message>
-        <source>No talk is running. Start a new one in KAME&apos;s window.</source>
+        <source>No conversation is running. Start a new one in KAME&apos;s window.</source>
         <translation>Es läuft kein Gespräch. Beginne ein neues im Fenster von KAME.</translation>
     </message>
     <message>
-        <source>The talk is still getting ready. Try again in a moment.</source>
+        <source>The conversation is still getting ready. Try again in a moment.</source>
         <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
     </message>
 </context>
@@ -4883,6 +4875,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>&amp;Find in the conversation…</source>
         <translation>In der Unterhaltung &amp;suchen…</translation>
+    </message>
+    <message>
+        <source>&amp;Guide</source>
+        <translation>&amp;Anleitung</translation>
     </message>
     <message>
         <source>&amp;Hand over</source>
@@ -5067,11 +5063,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Folgen</translation>
     </message>
     <message>
-        <source>Follow the talk again</source>
+        <source>Follow the conversation again</source>
         <translation>Dem Gespräch wieder folgen</translation>
     </message>
     <message>
-        <source>Holds the picture still; the talk goes on (P).</source>
+        <source>Holds the picture still; the conversation goes on (P).</source>
         <translation>Hält das Bild an; das Gespräch geht weiter (P).</translation>
     </message>
     <message>
@@ -5107,11 +5103,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Speichert, was zu sehen ist.</translation>
     </message>
     <message>
-        <source>Shows less of the talk, larger (+).</source>
+        <source>Shows less of the conversation, larger (+).</source>
         <translation>Zeigt weniger vom Gespräch, größer (+).</translation>
     </message>
     <message>
-        <source>Shows more of the talk (−).</source>
+        <source>Shows more of the conversation (−).</source>
         <translation>Zeigt mehr vom Gespräch (−).</translation>
     </message>
     <message>
@@ -5601,7 +5597,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>KAME</translation>
     </message>
     <message>
-        <source>New talk, {0}</source>
+        <source>New conversation, {0}</source>
         <translation>Neues Gespräch, {0}</translation>
     </message>
     <message>
@@ -5636,7 +5632,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Oder hier tippen und Eingabe drücken</translation>
     </message>
     <message>
-        <source>Or type here, and press Enter: the talk goes on</source>
+        <source>Or type here, and press Enter: the conversation goes on</source>
         <translation>Oder hier tippen und Eingabe drücken: Das Gespräch geht weiter</translation>
     </message>
     <message>
@@ -5748,11 +5744,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>WindowStage</name>
     <message>
-        <source>The talk is over, so its brain can&apos;t be changed.</source>
-        <translation>Das Gespräch ist vorbei, sein Sprachmodell lässt sich nicht mehr wechseln.</translation>
+        <source>The conversation is over, so its model can&apos;t be changed.</source>
+        <translation>Das Gespräch ist vorbei, sein Modell lässt sich also nicht mehr wechseln.</translation>
     </message>
     <message>
-        <source>The talk was over before it had begun.</source>
+        <source>The conversation was over before it had begun.</source>
         <translation>Das Gespräch war vorbei, bevor es begonnen hatte.</translation>
     </message>
 </context>
@@ -5771,11 +5767,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <name>Wiring</name>
     <message>
         <source>The comparison model: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Vergleichsmodell: {0}</translation>
     </message>
     <message>
         <source>The demo goes on with its own models; yours counts once it is over.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Demo läuft mit ihren eigenen Modellen weiter; deines gilt, sobald sie vorbei ist.</translation>
     </message>
     <message>
         <source>looking for microphones and loudspeakers</source>

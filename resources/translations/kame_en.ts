@@ -276,7 +276,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Moshi (GPU): by itself, without a brain</source>
+        <source>Moshi (GPU): by itself, without a language model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -364,7 +364,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Saves the sound and the events of each talk on this machine, too. Only then is any sound kept.</source>
+        <source>Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -448,7 +448,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The language of the window&apos;s words, not of the talk.</source>
+        <source>The language of the window&apos;s words, not of the conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -520,7 +520,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What speaks to you. It can be changed in mid-talk.</source>
+        <source>What speaks to you. It can be changed in mid-conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -528,7 +528,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What you speak into. It can be changed in mid-talk.</source>
+        <source>What you speak into. It can be changed in mid-conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1776,7 +1776,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Memory of the talk</source>
+        <source>Memory of the conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1847,7 +1847,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Latency of this talk</source>
+        <source>Latency of this conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1871,7 +1871,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This talk</source>
+        <source>This conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2069,7 +2069,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} took {1} to its first words. It was its first answer in this talk: a model that has just been loaded needs longer once.</source>
+        <source>{0} took {1} to its first words. It was its first answer in this conversation: a model that has just been loaded needs longer once.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3823,18 +3823,18 @@
 <context>
     <name>SessionManager</name>
     <message>
-        <source>The log has the details.</source>
+        <source>The conversation could not start, because of a fault in the program ({0}).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The talk could not start, because of a fault in the program ({0}).</source>
+        <source>The log has the details.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>SessionView</name>
     <message>
-        <source>The window could not show something ({0}); the talk goes on.</source>
+        <source>The window could not show something ({0}); the conversation goes on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3921,23 +3921,39 @@
 <context>
     <name>SetupBar</name>
     <message>
-        <source>&amp;Brain</source>
+        <source>&amp;Answer</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>After</source>
+        <source>&amp;Front-end</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Can be changed in mid-talk.</source>
+        <source>&amp;Provider</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ends this talk and begins a new one (Ctrl+N).</source>
+        <source>Answer</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ends this talk and closes the microphone.</source>
+        <source>Can be changed during the conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connection…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this conversation and closes the microphone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-end</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3949,11 +3965,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Key and connection of the brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Key…</source>
+        <source>Key, server and models of the provider</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3961,27 +3973,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>M&amp;anner</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Manner</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Microphone</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Models and connection of the brain</source>
+        <source>New conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Models…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>New talk</source>
+        <source>Router&apos;s table…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3989,27 +3989,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Stop the talk</source>
+        <source>Stop the conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Table of brains by kind of question</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Table…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Thinking</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Vo&amp;ice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Voice</source>
+        <source>Table of models by kind of question</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4017,7 +4001,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>When I have finished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>When the answer begins.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While I speak</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4837,15 +4829,15 @@ Click to see where the time went.</source>
 <context>
     <name>TalkKeys</name>
     <message>
-        <source>Full duplex is on, so there is no button to press: just talk.</source>
+        <source>Hands-free is on, so there is no button to press: just talk.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>No talk is running. Start a new one in KAME&apos;s window.</source>
+        <source>No conversation is running. Start a new one in KAME&apos;s window.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The talk is still getting ready. Try again in a moment.</source>
+        <source>The conversation is still getting ready. Try again in a moment.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4881,6 +4873,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>&amp;Find in the conversation…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Guide</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5066,11 +5062,11 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Follow the talk again</source>
+        <source>Follow the conversation again</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Holds the picture still; the talk goes on (P).</source>
+        <source>Holds the picture still; the conversation goes on (P).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5106,11 +5102,11 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows less of the talk, larger (+).</source>
+        <source>Shows less of the conversation, larger (+).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows more of the talk (−).</source>
+        <source>Shows more of the conversation (−).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5600,7 +5596,7 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>New talk, {0}</source>
+        <source>New conversation, {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5635,7 +5631,7 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Or type here, and press Enter: the talk goes on</source>
+        <source>Or type here, and press Enter: the conversation goes on</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5747,11 +5743,11 @@ Click to see where the time went.</source>
 <context>
     <name>WindowStage</name>
     <message>
-        <source>The talk is over, so its brain can&apos;t be changed.</source>
+        <source>The conversation is over, so its model can&apos;t be changed.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The talk was over before it had begun.</source>
+        <source>The conversation was over before it had begun.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

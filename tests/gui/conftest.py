@@ -50,7 +50,7 @@ def _qt(qapp: QApplication) -> QApplication:
     # a worker's thread, Qt could not end those timers, and would later send them to nobody and crash.
     gc.collect()
     if gc.get_freeze_count() < LEAST_FROZEN:
-        gc.freeze()  # a talk that ended has unfrozen all
+        gc.freeze()  # a conversation that ended has unfrozen all
     # Closing the last window would end the event loop that the test itself runs on.
     qapp.setQuitOnLastWindowClosed(False)
     return qapp

@@ -138,7 +138,7 @@ def key(window: MainWindow, code: Qt.Key, *, down: bool, repeat: bool = False) -
 
 
 def typed(window: MainWindow, text: str) -> None:
-    """Types into the field below the talk, and sends it with Enter."""
+    """Types into the field below the conversation, and sends it with Enter."""
     field = window.transcript.type_box.field
     field.setFocus()
     QTest.keyClicks(field, text)

@@ -29,7 +29,7 @@ def talked_aloud(linux: Guest, command: str, screen: Screen, audio: VirtualAudio
     _keep_recordings(linux)
     recordings = linux.home / ".local" / "share" / "kame-desktop" / "recordings"
     child = linux.start(f"DISPLAY={screen.display} exec {command}")
-    wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the talk is ready")
+    wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the conversation is ready")
     screen.focus()
     print(f"ready to talk: {time.monotonic() - began:.1f} s", flush=True)
     with audio.record_loudspeaker(pictures / "heard.wav") as heard:
@@ -50,7 +50,7 @@ def _answered(recordings: Path) -> bool:
 
 
 def _keep_recordings(linux: Guest) -> None:
-    """Let the talk begin behind the first run, and write down what is said."""
+    """Let the conversation begin behind the first run, and write down what is said."""
     file = linux.home / ".config" / "kame-desktop" / "settings.json"
     written = json.loads(file.read_text("utf-8")) if file.exists() else {}
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -71,4 +71,4 @@ def _compare(talk: list[e.Event], spoken: Path) -> None:
             sys.exit(f"The {what} was not heard as it was said.")
     failures = [event for event in talk if isinstance(event, e.Failure)]
     if failures:
-        sys.exit(f"The talk had trouble: {failures}")
+        sys.exit(f"The conversation had trouble: {failures}")

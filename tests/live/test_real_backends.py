@@ -136,7 +136,7 @@ async def test_llamas_wrong_key_is_refused(llama: Engine) -> None:
 
 
 async def test_llamas_context_is_kept_to(llama: Engine) -> None:
-    """Its 2,048 tokens don't hold this talk; it says so, and is asked shorter."""
+    """Its 2,048 tokens don't hold this conversation; it says so, and is asked shorter."""
     long = [ChatMessage(role, "on and on " * 900) for role in ("user", "assistant")]
     turns = [*long, ChatMessage("user", "Hello."), ChatMessage("assistant", "Hello.")]
     request = ChatRequest((PERSONA, *turns, QUESTION.messages[-1]), 20, 0.0)  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def obey(order):
     say(order.command)
     if order.command == "mute":
         return  # for ever
-    order.answer("No talk is running." if order.command == "toggle" else "")
+    order.answer("No conversation is running." if order.command == "toggle" else "")
     order.answer("A second answer.")
 
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -140,7 +140,7 @@ def test_words_arrive_and_are_answered(window: Window) -> None:
         answer = single_instance.tell(word)
         assert answer.ok and answer.sentence == ""
     answer = single_instance.tell("toggle")
-    assert not answer.ok and answer.sentence == "No talk is running."
+    assert not answer.ok and answer.sentence == "No conversation is running."
     assert single_instance.tell("raise").ok
     window.until("listening", "press", "release", "unmute", "mute-toggle", "toggle", "raised")
 
@@ -149,9 +149,9 @@ def test_the_command_says_what_the_app_says(window: Window) -> None:
     done = ptt("press")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     done = ptt("toggle")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "No talk is running.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "No conversation is running.\n")
     done = ptt("--json", "toggle")
-    assert done.returncode == 2 and json.loads(done.stdout) == {"ok": False, "error": "No talk is running."}
+    assert done.returncode == 2 and json.loads(done.stdout) == {"ok": False, "error": "No conversation is running."}
     done = ptt("release", "--json")
     assert done.returncode == 0 and json.loads(done.stdout) == {"ok": True}
     window.until("listening", "press", "toggle", "toggle", "release")

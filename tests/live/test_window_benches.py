@@ -38,7 +38,7 @@ def test_a_start_is_timed_to_the_window_and_to_the_talk(tmp_path: Path) -> None:
         document = bench("startup", "--starts", "1", environment=audio.env, home=tmp_path)
     times = [document["steps"][step]["median"] for step in ("imported", "made", "painted", "running")]
     assert document["starts"] == 1 and not document["problem"]
-    assert "again" in document["steps"]  # another talk came after it
+    assert "again" in document["steps"]  # another conversation came after it
     assert times[0] > 0.05 and times == sorted(times)
     names = [row["name"] for row in document["imports"]["packages"]]
     assert len(names) == 15 and {"app", "PySide6", "numpy"} <= set(names)

@@ -1,4 +1,4 @@
-"""Barge-in in whole talks with the real voice detector: speech stops the assistant, other sounds don't.
+"""Barge-in in whole conversations with the real voice detector: speech stops the assistant, other sounds don't.
 
 A hold, which silences the assistant only for a moment, counts as stopping it too.
 """
@@ -28,7 +28,7 @@ from tests.support.sounds import SoundSource, question, room
 from tests.support.talks import LoopSpeaker
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
-"""What the scripted recogniser makes of the recording that begins each talk."""
+"""What the scripted recogniser makes of the recording that begins each conversation."""
 SPEAKS_BY = 6.0
 """By then the answer has long begun, and the question can't be resumed any more."""
 WITHIN = 0.3
@@ -36,7 +36,7 @@ SEEDS = 6
 
 
 def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
-    """Runs a talk with a question, an endless answer, and the sounds over it, `every` seconds apart. Returns the events and
+    """Runs a conversation with a question, an endless answer, and the sounds over it, `every` seconds apart. Returns the events and
     when each sound began."""
     from app.stt.silero import SileroVoiceActivity
 

@@ -66,7 +66,7 @@ class GoesOn(CascadeFrontEnd):
 
 @dataclass
 class Heard:
-    """What came of a talk."""
+    """What came of a conversation."""
 
     place: Room
     events: list[e.Event]

@@ -1,4 +1,4 @@
-"""Whole talks with the four-stream model, small and with random weights, on the processor."""
+"""Whole conversations with the four-stream model, small and with random weights, on the processor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole talks in simulated time, at the level where a listener would notice."""
+"""Whole conversations in simulated time, at the level where a listener would notice."""
 
 from __future__ import annotations
 

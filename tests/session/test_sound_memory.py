@@ -1,4 +1,4 @@
-"""What a turn sounded like can be heard again while the talk goes on."""
+"""What a turn sounded like can be heard again while the conversation goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laughter in a whole talk with the real recogniser: it is not answered and interrupts no answer."""
+"""Laughter in a whole conversation with the real recogniser: it is not answered and interrupts no answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ with_models = pytest.mark.skipif(
 
 
 def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
-    """Runs a talk with each sound at its second and long answers; returns the events and the turns that were answered."""
+    """Runs a conversation with each sound at its second and long answers; returns the events and the turns that were answered."""
     samples = room(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds) + 3.0)
     for at, sound in sounds:
         samples[round(at * SAMPLE_RATE) :][: len(sound)] += sound

@@ -1,4 +1,4 @@
-"""The brain is changed in mid-talk: by hand, by its own failure, by handing over; and two hundred times in an hour."""
+"""The brain is changed in mid-conversation: by hand, by its own failure, by handing over; and two hundred times in an hour."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Makers:
 
 
 def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
-    """Does something to the session at that time of the talk, and waits for it if it takes time."""
+    """Does something to the session at that time of the conversation, and waits for it if it takes time."""
 
     def during(session: Session) -> None:
         async def later() -> None:
@@ -463,6 +463,6 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     assert not talk.tasks_left
     assert all(b.open_streams == 0 and b.closed for b in makers.made)
     assert len(makers.made) < 50, "a brain that one goes back to was made anew each time"
-    # Nothing of the talk stays behind.
+    # Nothing of the conversation stays behind.
     gc.collect()
     assert not sessions

@@ -1,4 +1,4 @@
-"""The pauses learned in a talk are used in the next one, and are written outside the event loop."""
+"""The pauses learned in a conversation are used in the next one, and are written outside the event loop."""
 
 from __future__ import annotations
 

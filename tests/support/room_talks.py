@@ -1,4 +1,4 @@
-"""Whole talks in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and back-end.
+"""Whole conversations in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and back-end.
 
 The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep` over
 `app.evaluation.room.random_rooms`.
@@ -172,7 +172,7 @@ def talk_in_room(
     app_first: int = 0,
     app_speaks: Sequence[str] = APP_SPEAKS,
 ) -> RoomTalk:
-    """Runs a talk: the user says each recording at its second, and each is answered at length."""
+    """Runs a conversation: the user says each recording at its second, and each is answered at length."""
     script, spans = [], []
     for name, at in said:
         samples = (question(name) * 10 ** (gain_db / 20)).astype(np.float32)

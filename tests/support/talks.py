@@ -1,4 +1,4 @@
-"""Whole talks in simulated time: everything scripted, with a loudspeaker that plays at the loop's pace."""
+"""Whole conversations in simulated time: everything scripted, with a loudspeaker that plays at the loop's pace."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def simulate(
     remember_seconds: float = 0.0,
     **wanted: object,
 ) -> Talk:
-    """Runs a talk and returns what happened. `during` is called once the session runs; `wanted`: fields of its choice."""
+    """Runs a conversation and returns what happened. `during` is called once the session runs; `wanted`: fields of its choice."""
 
     async def run() -> Talk:
         answering = backend or ScriptedBackend(

@@ -98,7 +98,9 @@ def running_window(
     with installation.wine.started(*command, cwd=installation.wine.home) as child:
         window = RunningWindow(installation, child, folder)
         try:
-            wait_until(lambda: bool(window.events) or child.poll() is not None, START_SECONDS, "the talk is ready")
+            wait_until(
+                lambda: bool(window.events) or child.poll() is not None, START_SECONDS, "the conversation is ready"
+            )
             assert child.poll() is None, f"the app ended with exit code {child.returncode}: {window.log[-3000:]}"
             yield window
         except BaseException:

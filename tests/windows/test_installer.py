@@ -137,7 +137,7 @@ def test_it_starts_from_the_start_menu_and_answers_aloud(
         recordings = write_settings(machine, **server_settings(url)) / "recordings"
         # Not with `run`, which waits for the end of the output: the app holds its streams until it ends.
         with machine.started("start", machine.windows(checks.shortcut_of(machine))):
-            wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the talk is ready")
+            wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the conversation is ready")
         picture(screen, "installed")
         assert _programs_of(folder, machine)
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
@@ -149,7 +149,9 @@ def test_it_starts_from_the_start_menu_and_answers_aloud(
         check_talk(events_in(recordings), heard.path)
         screen.click(*BLANK)
         screen.close_window()
-        wait_until(lambda: _count(recordings, e.SessionEnded) > 0, CLOSE_SECONDS, "the talk ends with its window")
+        wait_until(
+            lambda: _count(recordings, e.SessionEnded) > 0, CLOSE_SECONDS, "the conversation ends with its window"
+        )
         wait_until(lambda: not _programs_of(folder, machine), CLOSE_SECONDS, "the app ends with all its processes")
 
 

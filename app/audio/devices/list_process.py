@@ -125,5 +125,5 @@ class ListRefresh:
 def _unread(error: Exception) -> DeviceError:
     return DeviceError(
         f"The list of sound devices couldn't be read again ({type(error).__name__}), so a device that was just "
-        "plugged in may be missing from it. End the talk, and look again."
+        "plugged in may be missing from it. End the conversation, and look again."
     )

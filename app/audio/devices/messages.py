@@ -27,7 +27,7 @@ _EFFECT = {
 def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     """There is no device of this kind any more. `problem`: the sentence why none can be opened, if known."""
     sentence = (
-        f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the talk "
+        f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the conversation "
         "goes on by itself then."
     )
     return DeviceNotice(kind, "lost", "", sentence if not problem else f"{sentence} ({problem})")
@@ -45,25 +45,29 @@ def changed(
     later = f" “{preferred}” is taken when it is there." if is_substitute and not refused else ""
     if cause == "refused":
         sentence = (
-            f"{problem} The talk goes on with the {kind} “{new}” meanwhile. “{preferred}” is tried once more when you "
+            f"{problem} The conversation goes on with the {kind} “{new}” meanwhile. “{preferred}” is tried once more when you "
             "choose it again, or when it was unplugged and is plugged in again."
         )
     elif cause == "chosen":
         sentence = f"The {kind} is now “{new}”."
     elif cause == "absent":
-        sentence = f"The {kind} “{preferred}” isn't there. The talk goes on with “{new}”;{later[:-1]}."
+        sentence = f"The {kind} “{preferred}” isn't there. The conversation goes on with “{new}”;{later[:-1]}."
     elif cause == "mixer":
-        sentence = f"In the system's sound settings “{new}” was made this app's {kind}: the talk goes on with it."
+        sentence = (
+            f"In the system's sound settings “{new}” was made this app's {kind}: the conversation goes on with it."
+        )
     elif preferred and preferred == new:
         return back(kind, new)
     elif not old:
-        sentence = f"There is a {kind} again: the talk goes on with “{new}”.{later}"
+        sentence = f"There is a {kind} again: the conversation goes on with “{new}”.{later}"
     elif cause == "default":
-        sentence = f"The system's {kind} is now “{new}”: the talk goes on with it."
+        sentence = f"The system's {kind} is now “{new}”: the conversation goes on with it."
     elif is_substitute and preferred == old:
-        sentence = f"The {kind} “{old}” is gone. The talk goes on with “{new}”; yours is taken again when it is back."
+        sentence = (
+            f"The {kind} “{old}” is gone. The conversation goes on with “{new}”; yours is taken again when it is back."
+        )
     else:
-        sentence = f"The {kind} “{old}” is gone. The talk goes on with “{new}”.{later}"
+        sentence = f"The {kind} “{old}” is gone. The conversation goes on with “{new}”.{later}"
     return DeviceNotice(kind, "moved", new, sentence)
 
 

@@ -23,11 +23,11 @@ FULL_SCALE = 32767.0
 
 MISSING = (
     "The app's own voice can't be taken out of the microphone's sound: the part that does it could not be loaded "
-    "({fault}). The talk goes on without it; use headphones, or set the app up again: "
+    "({fault}). The conversation goes on without it; use headphones, or set the app up again: "
     "{command}."
 )
 BROKE = (
-    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The talk goes on without it; "
+    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The conversation goes on without it; "
     "use headphones until the next start."
 )
 

@@ -1,4 +1,4 @@
-"""Carries what the user wants of brains, and of how the conversation is held, to the session and the settings.
+"""Carries what the user wants of back-ends, and of how the conversation is held, to the session and the settings.
 
 Stands between the pickers, the dialogs and the keeper; the session tells what came of it.
 """
@@ -58,11 +58,11 @@ class BackendsController(QObject):
         self._transcript = transcript
         self._router_waits = False  # it was picked, and has no table yet
         self._refused: BackendChoice | None = None
-        """The brain that the user wanted last, and did not get."""
+        """The back-end that the user wanted last, and did not get."""
         self._failing: BackendChoice | None = None
-        """The brain that drove and has failed of something that the user may have put right by now."""
+        """The back-end that drove and has failed of something that the user may have put right by now."""
         self._asked_secondary: BackendChoice | None = None
-        """The brain that the user wanted at the side last, and has not got."""
+        """The back-end that the user wanted at the side last, and has not got."""
         dialogs.through_router = self._through_router
         setup.backend_picked.connect(self._pick)
         setup.connection_wanted.connect(lambda choice: dialogs.open_backend(choice, told=False))
@@ -111,7 +111,7 @@ class BackendsController(QObject):
             self._manager.want(backend=choice, reopen=["backend"])
 
     def blame(self, failure: Failure) -> BackendChoice | None:
-        """The brain whose key or connection a failure is about; None for none."""
+        """The back-end whose key or connection a failure is about; None for none."""
         if not failure.provider:
             return None
         told = BackendChoice(failure.provider, failure.model, failure.base_url)
@@ -127,7 +127,7 @@ class BackendsController(QObject):
             self._dialogs.refused.add(choice.place)
 
     def _through_router(self, choice: BackendChoice, secondary: bool) -> bool:
-        """Whether it was as one of the router's table that a brain has failed."""
+        """Whether it was as one of the router's table that a back-end has failed."""
         wanted_itself = choice == (self._asked_secondary if secondary else self._refused)
         if wanted_itself or choice not in routes_of(self._settings).values():
             return False
@@ -149,7 +149,7 @@ class BackendsController(QObject):
         self.changed.emit()
 
     def _fell_back(self, choice: BackendChoice) -> None:
-        """For this talk alone: the user's own choice stays, for the next one."""
+        """For this conversation alone: the user's own choice stays, for the next one."""
         self._setup.show_backend(choice)
         self._dialogs.show_cost(self._driver())
 
@@ -163,12 +163,12 @@ class BackendsController(QObject):
         self._setup.picker.refuse(choice.provider)
 
     def _driver(self) -> BackendChoice:
-        """The brain that drives, with its model by name also where the choice leaves that to its server."""
+        """The back-end that drives, with its model by name also where the choice leaves that to its server."""
         choice = self._manager.wanted.backend
         return choice if choice.model or is_router(choice) else replace(choice, model=self._manager.model)
 
     def _open_backend(self) -> None:
-        """For the brain that is shown; for one that was refused, since the picker has gone back from that."""
+        """For the back-end that is shown; for one that was refused, since the picker has gone back from that."""
         shown = self._setup.picker.choice
         if self._refused is not None and shown.provider == self._setup.choice.provider:
             shown = self._refused

@@ -1,7 +1,6 @@
-"""Which conversation is shown and talked in: begins new ones, opens old ones, has all that happens written down.
+"""Holds the conversation that is shown: begins new ones, opens old ones, and records every event of the session.
 
-The conversation that is shown is the one that the microphone belongs to. Stands between whoever keeps conversations and
-the talk's panes; knows no list.
+The conversation that is shown is the one that the microphone belongs to.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ KEEP_AFTER_MS = 500
 """How soon a change of how a conversation is held is written down."""
 
 MOST_TOLD_WORDS = 6_000
-"""Of what was said before a talk, so much is handed to it; each brain takes of that what it can hold."""
+"""Exchanges of the past that a session is given; each back-end uses as many as its context holds."""
 
 _OPENING = "open a conversation"
 
 
 class ConversationController(QObject):
-    """`service` None, or `settings.keep_history` off when a talk begins: nothing is written down, and what was said stays
+    """`service` None, or `settings.keep_history` off when a conversation begins: nothing is written down, and what was said stays
     in view instead.
     """
 
     opened = Signal(object)
-    """A kept conversation is shown from now on, held as this `Setup` says: a talk is to begin in it."""
+    """A kept conversation is shown from now on, held as this `Setup` says: a session is to begin in it."""
     left = Signal()
     """Nothing of the conversation that was shown is shown any more."""
     changed = Signal()
@@ -70,7 +69,7 @@ class ConversationController(QObject):
         self.past = True
         """Whether what the session says belongs to a conversation that is no longer shown."""
         self.on_talk: Callable[[KeptTalk], None] = lambda talk: None
-        """Called for each talk of a conversation that is opened, behind its turns."""
+        """Called for each session of a conversation that is opened, behind its turns."""
         self._settings = settings
         self._manager = manager
         self._transcript = transcript
@@ -79,8 +78,8 @@ class ConversationController(QObject):
         self._log: TalkLog | None = None
         self.shown_choice: Callable[[], SessionChoice] = lambda: manager.wanted
         """Returns what the session that is shown should be: the user's, or the demo's."""
-        self._anew = True  # the talk that begins next is a conversation's first
-        self._written: Setup | None = None  # as the desk knows it
+        self._anew = True  # the session that begins next is a conversation's first
+        self._written: Setup | None = None  # as last saved
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
@@ -107,7 +106,7 @@ class ConversationController(QObject):
     # -- which one
 
     def begin_new(self) -> None:
-        """The next talk is the first of a new conversation."""
+        """The next session is the first of a new conversation."""
         self._leave()
         self._transcript.type_box.take_back()
         if self.keeps and not self._loses:
@@ -187,7 +186,7 @@ class ConversationController(QObject):
         if self.key not in keys:
             return False
         self._keep_timer.stop()  # to keep how it is held would bring it back
-        self._end_log()  # what is said from now on, until the new talk begins, is of nobody's
+        self._end_log()  # what is said from now on, until the new conversation begins, is of nobody's
         self._show_nothing()
         self.key, self.title, self._written, self._anew = _new_key(), "", None, True
         return True
@@ -199,7 +198,7 @@ class ConversationController(QObject):
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
-        """What the talk that begins next is to know."""
+        """What the conversation that begins next is to know."""
         if self._anew:
             return ()
         messages, words = self._transcript.messages, 0
@@ -210,7 +209,7 @@ class ConversationController(QObject):
         return messages
 
     def record_folder(self, parent: Path) -> str:
-        """A folder of its own for the sound of the talk that begins next."""
+        """A folder of its own for the sound of the conversation that begins next."""
         stem = datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
         folder = parent / stem
         for number in range(2, 100):
@@ -219,7 +218,7 @@ class ConversationController(QObject):
             folder = parent / f"{stem}-{number}"
         return str(folder)
 
-    # -- a talk in it
+    # -- a conversation in it
 
     def begin_talk(self, choice: SessionChoice) -> bool:
         """A session of `choice` runs: whether its talk is the conversation's first."""

@@ -1,7 +1,6 @@
-"""Joins the pane of conversations to whoever keeps them: lists, renames, removes, brings back, duplicates.
+"""Connects the list of conversations to the history: lists, renames, removes, restores and duplicates.
 
-What changes something is done in the order in which it was asked for. Knows nothing of talks, nor of how conversations
-are kept.
+Changes are applied in the order in which they were requested.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LISTING = "list conversations"
 
 
 class HistoryController(QObject):
-    """`refresh` whenever something may have changed; `finish` before the errands are closed."""
+    """`refresh` whenever something may have changed; `finish` before the background tasks are closed."""
 
     listed = Signal(object)
     """The conversations that the pane shows from now on, as a tuple of `ConversationView`."""

@@ -1,7 +1,4 @@
-"""Joins the list of conversations to the one that is shown: opening, duplicating, removing, what is live.
-
-Knows nothing of how conversations are kept, nor of the talk itself.
-"""
+"""Connects the list of conversations to the one that is shown: opens, duplicates and removes, and marks the live one."""
 
 from __future__ import annotations
 
@@ -77,7 +74,7 @@ class ConversationListController(QObject):
         self._changed()
 
     def show_live(self, live: bool) -> None:
-        """Whether a talk goes on in the conversation that is shown."""
+        """Whether a session goes on in the conversation that is shown."""
         self.pane.set_live(self._talks.key if live else "")
 
     async def finish(self) -> None:
@@ -87,7 +84,7 @@ class ConversationListController(QObject):
             await self.room.finish()
 
     async def close(self) -> None:
-        """The last talk is over: all of it is written."""
+        """The last conversation is over: all of it is written."""
         if self._history is not None:
             await self._history.close()
 

@@ -77,7 +77,7 @@ class DemoController(QObject):
         """Of the demo's sessions."""
         manager.before_start = self.manager.idle  # two sessions at once would want the same devices
         self.manager.before_start = manager.idle
-        self._talked = False  # a talk of the user's made room
+        self._talked = False  # a conversation of the user's made room
         self._closing = False
         self._task: asyncio.Task[None] | None = None
         self._runner: DemoRunner | None = None
@@ -112,7 +112,7 @@ class DemoController(QObject):
             self._task.cancel()
 
     def make_way(self) -> None:
-        """The user begins a talk of their own, or goes elsewhere: ends now, and shows their brain again."""
+        """The user begins a conversation of their own, or goes elsewhere: ends now, and shows their back-end again."""
         if self.running:
             self._talked = False
             self.stop()

@@ -42,14 +42,14 @@ class WindowStage(QObject):
         await waiting
         session, microphone = self.manager.session, self._microphone
         if session is None or microphone is None:
-            raise UserError(self.tr("The talk was over before it had begun."))
+            raise UserError(self.tr("The conversation was over before it had begun."))
         session.add_listener(take)
         return microphone
 
     async def swap(self, choice: BackendChoice) -> None:
         """Change the back-end of the running session, and wait until it has changed. Raises UserError."""
         if self.manager.session is None:
-            raise UserError(self.tr("The talk is over, so its brain can't be changed."))
+            raise UserError(self.tr("The conversation is over, so its model can't be changed."))
         swapping = self._swapping = asyncio.get_running_loop().create_future()
         self.manager.want(backend=choice)
         if choice != self.manager.driving:
@@ -71,7 +71,7 @@ class WindowStage(QObject):
         if phase == "running" and waiting is not None and not waiting.done():
             waiting.set_result(None)
         elif phase == "stopped":
-            self._swapped(self.tr("The talk is over, so its brain can't be changed."))
+            self._swapped(self.tr("The conversation is over, so its model can't be changed."))
 
     def _failed(self, sentence: str, over: bool) -> None:
         if over and self._waiting is not None and not self._waiting.done():

@@ -1,8 +1,4 @@
-"""The talk button and mute from outside of the window: by hotkeys, and by what other processes tell.
-
-Joins `Hotkeys` and a started instance's orders to the talk button and the microphone. Knows nothing of how keys are
-taken, nor of the session.
-"""
+"""Connects global hotkeys, and the commands of other processes, to the talk button and to mute."""
 
 from __future__ import annotations
 
@@ -72,11 +68,11 @@ class TalkKeys(QObject):
         elif self._push.command(order.command, order.at):
             order.answer()
         elif self._talk.phase == "loading":
-            order.answer(self.tr("The talk is still getting ready. Try again in a moment."))
+            order.answer(self.tr("The conversation is still getting ready. Try again in a moment."))
         elif self._talk.phase == "running" and self._talk.duplex:
-            order.answer(self.tr("Full duplex is on, so there is no button to press: just talk."))
+            order.answer(self.tr("Hands-free is on, so there is no button to press: just talk."))
         else:
-            order.answer(self.tr("No talk is running. Start a new one in KAME's window."))
+            order.answer(self.tr("No conversation is running. Start a new one in KAME's window."))
 
     def stop_reporting(self) -> None:
         """Hears no hotkey any more, which takes no time; `close` gives them back."""

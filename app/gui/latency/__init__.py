@@ -1,9 +1,9 @@
 """The panel that shows where the time of an answer went, and why it was slow.
 
-- `controller.py`: keeps the figures of a talk, and opens and closes the panel.
+- `controller.py`: keeps the figures of a conversation, and opens and closes the panel.
 - `panel.py`: the panel.
 - `bar.py`: one answer, divided into what was waited for.
-- `table.py`: the stages of that answer next to the talk's distribution.
+- `table.py`: the stages of that answer next to the conversation's distribution.
 - `strip.py`: the newest answers, of which one is picked.
 - `gauges.py`: the front-end's context, the time budget of the frames, and the costs.
 - `descriptions.py`: the words for all of these.

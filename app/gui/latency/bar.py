@@ -20,7 +20,7 @@ PIECE_COLOURS: dict[Piece, QColor] = {
     "voice": STATE_COLOURS["speaking"],
     "between": STATE_COLOURS["stopped"],
 }
-"""The colours that the talk's states have elsewhere: white is readable on each, in light and in dark."""
+"""The colours that the conversation's states have elsewhere: white is readable on each, in light and in dark."""
 
 SHOWN_SECONDS = 0.005
 """Shorter pieces would read 0.00 s and are left out."""

@@ -1,4 +1,4 @@
-"""Keeps a talk's latency for the status line and the panel, and opens and closes the panel."""
+"""Keeps a conversation's latency for the status line and the panel, and opens and closes the panel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENOUGH_ANSWERS = 3
 
 
 class LatencyController(QObject):
-    """Gets every event of a talk, also those that are only levels; `begin` comes after the status line's."""
+    """Gets every event of a conversation, also those that are only levels; `begin` comes after the status line's."""
 
     def __init__(self, status: StatusLine, parent: QWidget) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class LatencyController(QObject):
         status.latency_wanted.connect(self.open)
 
     def begin(self) -> None:
-        """A new talk runs."""
+        """A new conversation runs."""
         self.stages.begin()
         if self.panel is not None:
             self.panel.pick(0)  # the turns are counted anew

@@ -140,7 +140,7 @@ class LatencyWords(QObject):
                 return self.tr("The tool “{0}” was at work for {1} before the model could answer.").format(who, time)
             case Cause.FIRST:
                 return self.tr(
-                    "{0} took {1} to its first words. It was its first answer in this talk: a model that "
+                    "{0} took {1} to its first words. It was its first answer in this conversation: a model that "
                     "has just been loaded needs longer once."
                 ).format(who, time)
         sentence = self.tr("{0} took {1} to its first words{2}.").format(who, time, self._usually(reason))

@@ -1,4 +1,4 @@
-"""Shows the front-end's context, the time budget of the frames, and the costs of a talk."""
+"""Shows the front-end's context, the time budget of the frames, and the costs of a conversation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LatencyGauges(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.memory, self.frames = QProgressBar(self), QProgressBar(self)
-        self.memory.setAccessibleName(self.tr("Memory of the talk"))
+        self.memory.setAccessibleName(self.tr("Memory of the conversation"))
         self.frames.setAccessibleName(self.tr("Budget of a step"))
         self.memory_words, self.frame_words, self.cost_words = (Quiet(parent=self, selectable=True) for _ in range(3))
         self.memory_words.setAccessibleName(self.tr("Memory in words"))
@@ -49,7 +49,7 @@ class LatencyGauges(QWidget):
         self.show_all(None, FrameBudget(), ConversationUsage())
 
     def show_all(self, context: ContextMeasured | None, frames: FrameBudget, usage: ConversationUsage) -> None:
-        """Shows the present state of a talk."""
+        """Shows the present state of a conversation."""
         for widget in (self.memory_title, self.memory, self.memory_words):
             widget.setVisible(context is not None)
         if context is not None:
@@ -74,7 +74,7 @@ class LatencyGauges(QWidget):
         return [f"{title}: {words}" for title, words in shown]
 
     def memory_line(self, context: ContextMeasured | None) -> str:
-        """How much of the talk the front-end remembers."""
+        """How much of the conversation the front-end remembers."""
         if context is None:
             return ""
         return self.tr("The voice's model remembers {0} of {1} minutes.").format(
@@ -91,7 +91,7 @@ class LatencyGauges(QWidget):
         ).format(f"{half:.1f}", f"{most:.1f}", frames.late, frames.dropped, frames.gaps)
 
     def cost_line(self, usage: ConversationUsage) -> str:
-        """The usage and costs of the talk."""
+        """The usage and costs of the conversation."""
         if not usage.requests:
             return self.tr("No model was asked yet.")
         one = usage.requests == 1

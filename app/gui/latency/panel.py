@@ -1,4 +1,4 @@
-"""The panel “Latency”: an answer divided into its stages, the talk's distribution, and why the answer was slow.
+"""The panel “Latency”: an answer divided into its stages, the conversation's distribution, and why the answer was slow.
 
 It refreshes a few times a second while it is visible.
 """
@@ -60,7 +60,7 @@ class LatencyPanel(Panel):
         self.strip_head = self.heading(self.tr("The newest answers, and the median of all"))
         self.strip = LatencyStrip(self)
         self.column.addWidget(self.strip, 100)
-        self.heading(self.tr("This talk"))
+        self.heading(self.tr("This conversation"))
         self.gauges = LatencyGauges(self)
         self.column.addWidget(self.gauges)
         self.column.addStretch(1)
@@ -116,7 +116,7 @@ class LatencyPanel(Panel):
 
     def as_text(self) -> str:
         """All that is shown, as plain text."""
-        answer, lines = self.shown, [self.tr("Latency of this talk")]
+        answer, lines = self.shown, [self.tr("Latency of this conversation")]
         if answer is None:
             lines += ["", self.empty.text()]
         else:

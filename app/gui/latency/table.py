@@ -1,4 +1,4 @@
-"""Shows the times of every stage: the picked answer's next to the talk's distribution."""
+"""Shows the times of every stage: the picked answer's next to the conversation's distribution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Row:
 
 
 def rows(answers: Sequence[Answer], picked: Answer | None, words: LatencyWords) -> list[Row]:
-    """Makes the lines of a talk: one for each stage, and one for the whole."""
+    """Makes the lines of a conversation: one for each stage, and one for the whole."""
 
     def of(stage: Stage) -> Row:
         times = (a.took[stage] for a in answers if stage in a.took)

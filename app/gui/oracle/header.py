@@ -74,7 +74,7 @@ class OracleHeader(QWidget):
         return self.sides.comparison
 
     def begin(self) -> None:
-        """Forgets both models: a new talk starts."""
+        """Forgets both models: a new conversation starts."""
         self.sides.begin()
         self._show()
 
@@ -84,7 +84,7 @@ class OracleHeader(QWidget):
             self._show()
 
     def set_running(self, running: bool) -> None:
-        """Enables the buttons while a talk runs."""
+        """Enables the buttons while a conversation runs."""
         self.switch.setEnabled(running)
         self.hand_button.setEnabled(running)
         self.running_changed.emit(running)

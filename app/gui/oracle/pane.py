@@ -96,7 +96,7 @@ class OraclePane(QWidget):
         self.header.quiet.setChecked(quiet)
 
     def begin(self) -> None:
-        """Starts a new talk, whose revisions count from 1 again."""
+        """Starts a new conversation, whose revisions count from 1 again."""
         self.end()
         self.time.begin()
         self.header.begin()
@@ -112,7 +112,7 @@ class OraclePane(QWidget):
         self._settle_quiet()
 
     def end(self) -> None:
-        """Stops everything that was running: the talk is over."""
+        """Stops everything that was running: the conversation is over."""
         self._changed.update(self.log.begin())
         self.settle()
 

@@ -36,7 +36,7 @@ class ShownRevision(Revision):
 
 
 class OracleLog:
-    """The newest `limit` revisions, newest at index 0; those of earlier talks stay.
+    """The newest `limit` revisions, newest at index 0; those of earlier conversations stay.
 
     The default is about ten turns: with each further card, a change of the newest takes longer to lay out.
     """
@@ -49,7 +49,7 @@ class OracleLog:
 
     def _reset(self) -> None:
         self._talk.clear()
-        self._feeding_known = False  # whether this talk's events include what reaches the front-end
+        self._feeding_known = False  # whether this conversation's events include what reaches the front-end
         self._said_turn = 0
         self._said: list[str] = []  # what was spoken of the answer to that turn, by any revision
 
@@ -68,13 +68,13 @@ class OracleLog:
             if revision.secondary:
                 continue
             if turn and (revision.turn != turn[0].turn or revision.order >= turn[-1].order):
-                break  # an earlier turn, or an earlier talk
+                break  # an earlier turn, or an earlier conversation
             turn.append(revision)
         alive = (r for r in turn if r.text and r.status not in ("superseded", "failed"))
         return self._speaker(turn) or next(alive, turn[0] if turn else None)
 
     def begin(self) -> list[ShownRevision]:
-        """Starts a new talk, whose numbers start at 1 again; returns the revisions that this ended."""
+        """Starts a new conversation, whose numbers start at 1 again; returns the revisions that this ended."""
         changed = [r for r in self._talk.revisions if r.speaking or r.status in ("waiting", "streaming")]
         for revision in changed:
             revision.speaking = False

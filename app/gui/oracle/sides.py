@@ -30,7 +30,7 @@ class Sides:
         return self.backends[1 - self.driving]
 
     def begin(self) -> None:
-        """Forgets both models: a new talk starts."""
+        """Forgets both models: a new conversation starts."""
         self.backends, self.driving = ["", ""], 0
 
     def column(self, secondary: bool) -> int:

@@ -1,7 +1,7 @@
-"""What follows from a changed setting, at once: for the talk that runs, the window, the pickers that show it.
+"""What follows from a changed setting, at once: for the conversation that runs, the window, the pickers that show it.
 
 Takes what the settings' dialog and the bar's pickers say. Settings that are not named here count when they are needed
-next: for a new talk, or a new start.
+next: for a new conversation, or a new start.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class LiveSettings(QObject):
         self.change("frontend", key)
 
     def pick_backend(self, choice: BackendChoice) -> None:
-        """Has this brain drive, as if it was picked in the bar."""
+        """Has this back-end drive, as if it was picked in the bar."""
         if choice != self._setup.choice:
             self._setup.show_backend(choice)
             self._setup.backend_picked.emit(choice)

@@ -58,7 +58,7 @@ class Dialogs(QObject):
         self.refused: set[tuple[str, str]] = set()
         """The providers and addresses that have refused something in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, secondary: False
-        """Whether it was a router that asked a brain which has failed, at the side or not."""
+        """Whether it was a router that asked a back-end which has failed, at the side or not."""
         self.voices: Callable[[], Sequence[VoiceView]] | None = None
         """Lists the voices on this machine; called on a thread. None where models can't be listed."""
         self.backend: BackendDialog | None = None
@@ -73,7 +73,7 @@ class Dialogs(QObject):
         self._tool_servers = service.tool_servers if service is not None else None
 
     def open_backend(self, choice: BackendChoice, secondary: bool = False, *, told: bool = True) -> None:
-        """Key, connection and models of a brain; `secondary`: to use it at the side; `told`: a message is about it."""
+        """Key, connection and models of a back-end; `secondary`: to use it at the side; `told`: a message is about it."""
         if self._service is None:
             return
         if self.backend is None:
@@ -88,7 +88,7 @@ class Dialogs(QObject):
         )
 
     def open_secondary(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
-        """Which brain is to answer at the side of `driver`."""
+        """Which back-end is to answer at the side of `driver`."""
         if self.secondary is None:
             self.secondary = SecondaryDialog(self._lists, self._settings, self._parent)
             self.secondary.chosen.connect(self.secondary_chosen)
@@ -97,7 +97,7 @@ class Dialogs(QObject):
         self.secondary.open_with(proposed)
 
     def open_duplicate(self, key: str, backend: BackendChoice) -> None:
-        """Which brain is to go on in the double of the conversation `key`, which is held with `backend`."""
+        """Which back-end is to go on in the double of the conversation `key`, which is held with `backend`."""
         if self.duplicate is None:
             self.duplicate = DuplicateDialog(self._lists, self._settings, self._parent)
             self.duplicate.chosen.connect(lambda choice: self.duplicate_chosen.emit(self._to_duplicate, choice))
@@ -105,7 +105,7 @@ class Dialogs(QObject):
         self.duplicate.open_with(self._first_backend(other_than=backend.provider))
 
     def open_routes(self) -> None:
-        """The table from kinds of questions to brains."""
+        """The table from kinds of questions to back-ends."""
         if self.routes is None:
             self.routes = RoutesDialog(self._lists, self._settings, self._parent)
             self.routes.changed.connect(self.routes_changed)
@@ -133,12 +133,12 @@ class Dialogs(QObject):
             self.conversation.show_voices(voices, self._settings.language)
 
     def show_cost(self, driver: BackendChoice) -> None:
-        """Has the conversation's dialog say whether a cap can hold the brain that drives."""
+        """Has the conversation's dialog say whether a cap can hold the back-end that drives."""
         if self.conversation is not None and self._prices is not None:
             self.conversation.show_cost(self._prices.unpriced(driver) is None)
 
     def open_prices(self, driver: BackendChoice) -> None:
-        """What brains cost; a price for the one that drives can be entered at once if it has none."""
+        """What back-ends cost; a price for the one that drives can be entered at once if it has none."""
         if self._prices is None:
             return
         if self.prices is None:

@@ -36,6 +36,7 @@ class TalkMenu(QObject):
     demo = Signal()
     export = Signal()
     bring_in = Signal()
+    guide = Signal()
     about = Signal()
 
     def __init__(self, bar: QMenuBar, keep: bool, parent: QObject | None = None, panes: Iterable[QAction] = ()) -> None:
@@ -66,6 +67,7 @@ class TalkMenu(QObject):
         self.secondary_action = self._add(backend, self.tr("Co&mpare…"), self.secondary)
         self.hand_action = self._add(backend, self.tr("&Hand over"), self.hand_over, QKeySequence(HAND_OVER_KEYS))
         help_menu = bar.addMenu(self.tr("&Help"))
+        self._add(help_menu, self.tr("&Guide"), self.guide, QKeySequence(QKeySequence.StandardKey.HelpContents))
         self.demo_action = self._add(help_menu, self.tr("&Demo…"), self.demo)
         self.set_up_action = self._add(help_menu, self.tr("&Set up KAME…"), self.set_up)
         help_menu.addSeparator()

@@ -48,6 +48,7 @@ class Panels(QObject):
         menu.settings.connect(self.open_settings)
         menu.set_up.connect(lambda: self.open_first_run(again=True))
         menu.log.connect(lambda: self.open_log())
+        menu.guide.connect(self.open_guide)
         menu.about.connect(self.open_about)
         menu.models.connect(self.open_models)
         menu.models_action.setVisible(models is not None)
@@ -206,7 +207,7 @@ class Panels(QObject):
             self._window.live.change("recogniser" if kind == "stt" else "voice", key)
 
     def _tell_of_model(self, key: str) -> None:
-        """Offers a language model that has come to the talk that goes on."""
+        """Offers a language model that has come to the conversation that goes on."""
         assert self._window.models_controller is not None
         view = next((view for view in self._window.models_controller.service.models() if view.key == key), None)
         if view is not None and view.kind == "llm" and self._window.settings.provider == "embedded":

@@ -1,5 +1,5 @@
-"""The pickers above the talk: brain, manner and voice; and those of the devices, which the talk bar has beside its
-meters. Says what the user picked; does nothing.
+"""The pickers above the transcript: model, answer mode and front-end; and those of the audio devices, which the talk bar
+shows beside its level meters. Emits what the user picks and changes nothing itself.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SetupBar(QWidget):
         self._lists = lists
         self._with_service = with_service
         self.choice = backend_choice(settings)
-        """The brain in force, or on its way there."""
+        """The back-end in use, or being switched to."""
         recall = partial(backend_choice, settings)
         self.picker = BackendPicker(self, lists, recall, router=True, labelled=False)
         self.backend, self.model, self.url = self.picker.backend, self.picker.model, self.picker.url
@@ -60,18 +60,18 @@ class SetupBar(QWidget):
             field.setMaximumWidth(widest)
         self.connection_button = SlimButton(parent=self)
         self.favourites = FavouritesButton(self)
-        self.answer_mode = self._picker(self.tr("Manner"), self.tr("When the answer begins."))
+        self.answer_mode = self._picker(self.tr("Answer"), self.tr("When the answer begins."))
         for text, help, key in (
             (
-                self.tr("Thinking"),
+                self.tr("While I speak"),
                 self.tr("It works on the answer while you still talk, and speaks while it thinks."),
                 "thinking",
             ),
-            (self.tr("After"), self.tr("It waits for the end of what you say."), "after"),
+            (self.tr("When I have finished"), self.tr("It waits for the end of what you say."), "after"),
         ):
             self.answer_mode.addItem(text, key)
             self.answer_mode.setItemData(self.answer_mode.count() - 1, help, Qt.ItemDataRole.ToolTipRole)
-        self.frontend = self._picker(self.tr("Voice"), self.tr("What hears and speaks."))
+        self.frontend = self._picker(self.tr("Front-end"), self.tr("What hears and speaks."))
         for key, label in choices.frontends:
             self.frontend.addItem(said(label), key)
         self.frontend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -79,12 +79,12 @@ class SetupBar(QWidget):
         self.frontend.setMaximumWidth(280)
         self.microphone = self._device_picker(self.tr("Microphone"), lambda: settings.microphone)
         self.loudspeaker = self._device_picker(self.tr("Loudspeaker"), lambda: settings.loudspeaker)
-        self.new_button = SlimButton(self.tr("New talk"), self)
-        self.new_button.setAccessibleName(self.tr("New talk"))
-        self.new_button.setToolTip(self.tr("Ends this talk and begins a new one (Ctrl+N)."))
+        self.new_button = SlimButton(self.tr("New conversation"), self)
+        self.new_button.setAccessibleName(self.tr("New conversation"))
+        self.new_button.setToolTip(self.tr("Ends this conversation and begins a new one (Ctrl+N)."))
         self.stop_button = SlimButton(self.tr("Stop"), self)
-        self.stop_button.setAccessibleName(self.tr("Stop the talk"))
-        self.stop_button.setToolTip(self.tr("Ends this talk and closes the microphone."))
+        self.stop_button.setAccessibleName(self.tr("Stop the conversation"))
+        self.stop_button.setToolTip(self.tr("Ends this conversation and closes the microphone."))
         self._lay_out(len(choices.frontends) > 1)
         self._select(self.answer_mode, settings.answer_mode)
         self._select(self.frontend, settings.frontend)
@@ -93,7 +93,7 @@ class SetupBar(QWidget):
         self._show_answer_mode()
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """Shows the brain in force, without saying that it was picked."""
+        """Show the back-end in use, without emitting that it was picked."""
         self.choice = choice
         self.favourites.show_backend(choice)
         self.picker.show_choice(choice)
@@ -112,12 +112,12 @@ class SetupBar(QWidget):
         self.loudspeaker.refresh()
 
     def show_answer_mode(self, answer_mode: str) -> None:
-        """Shows the manner in force, without saying that it was picked."""
+        """Show the answer mode in use, without emitting that it was picked."""
         self._select(self.answer_mode, answer_mode)
         self._show_answer_mode()
 
     def show_frontend(self, key: str) -> None:
-        """Shows the front-end in force, likewise."""
+        """Show the front-end in use, without emitting that it was picked."""
         self._select(self.frontend, key)
 
     def set_running(self, phase: str) -> None:
@@ -154,17 +154,15 @@ class SetupBar(QWidget):
             self.connection_wanted.emit(choice)
 
     def _shape(self) -> None:
-        """The button beside the brain leads to what this brain needs most."""
+        """Give the button beside the model the dialog that this back-end needs most."""
         choice = self.picker.choice
         view = self._lists.views.get(choice.provider)
         if is_router(choice):
-            text, name = self.tr("Table…"), self.tr("Table of brains by kind of question")
+            text, name = self.tr("Router's table…"), self.tr("Table of models by kind of question")
         elif view is None or not self._with_service:
             text = name = ""
-        elif may_have_key(view):
-            text, name = self.tr("Key…"), self.tr("Key and connection of the brain")
-        elif view.can_pull:
-            text, name = self.tr("Models…"), self.tr("Models and connection of the brain")
+        elif may_have_key(view) or view.can_pull:
+            text, name = self.tr("Connection…"), self.tr("Key, server and models of the provider")
         else:
             text = name = ""
         self.connection_button.setText(text)
@@ -181,7 +179,7 @@ class SetupBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         picker = self.picker
-        label = QLabel(self.tr("&Brain"), self)
+        label = QLabel(self.tr("&Provider"), self)
         label.setBuddy(picker.backend)
         row.addWidget(label)
         for widget, stretch in (
@@ -194,9 +192,9 @@ class SetupBar(QWidget):
         ):
             row.addWidget(widget, stretch)
         row.addStretch(1)
-        self._add(row, self.tr("M&anner"), self.answer_mode)
+        self._add(row, self.tr("&Answer"), self.answer_mode)
         if many_voices:
-            self._add(row, self.tr("Vo&ice"), self.frontend, 2)
+            self._add(row, self.tr("&Front-end"), self.frontend, 2)
         else:
             self.frontend.setVisible(False)
 
@@ -216,7 +214,7 @@ class SetupBar(QWidget):
     def _device_picker(self, name: str, kept: Callable[[], str]) -> DevicePicker:
         picker = DevicePicker(kept, self)
         picker.setAccessibleName(name)
-        picker.setToolTip(self.tr("Can be changed in mid-talk."))
+        picker.setToolTip(self.tr("Can be changed during the conversation."))
         picker.setMinimumContentsLength(10)
         picker.setMaximumWidth(420)
         return picker

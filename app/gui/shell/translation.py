@@ -22,7 +22,7 @@ LABELS = (
     tr("Router: by kind of question"),
     tr("Embedded voice (CPU)"),
     tr("KAME (GPU): speaks while it thinks"),
-    tr("Moshi (GPU): by itself, without a brain"),
+    tr("Moshi (GPU): by itself, without a language model"),
 )
 """Names of back-ends and front-ends, declared outside of the window: listed here for the translation tool."""
 

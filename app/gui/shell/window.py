@@ -262,7 +262,7 @@ class MainWindow(QMainWindow):
         await self.sound.close()
         if self.demo is not None:
             await self.demo.close()
-        # The talk's microphone is not to stay open until all is written, or what is being tried out has ended.
+        # The conversation's microphone is not to stay open until all is written, or what is being tried out has ended.
         await asyncio.gather(self._finish_background(), self.manager.close(seconds))
         await self.list.close()
         self.keys.close()  # the last of all: it waits, and nothing else goes on meanwhile

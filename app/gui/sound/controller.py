@@ -32,7 +32,7 @@ GOOD_NEWS_MS = 8_000
 """How long it is shown that a device is back: nobody has to do anything about it."""
 
 NEWS_MS = 20_000
-"""How long it is shown that the talk has moved to another device: it goes on, but one may want to choose otherwise."""
+"""How long it is shown that the conversation has moved to another device: it goes on, but one may want to choose otherwise."""
 
 LIST_SECONDS = 8.0
 """How long a look for devices may take: where it needs a process of its own, that has to start first."""
@@ -52,7 +52,7 @@ class SoundController(QObject):
     talk_mode_changed = Signal(str)
     hotkeys_changed = Signal(str, str)
     keys_typed = Signal(bool)
-    """A device is being tried out, or no longer: meanwhile the talk hears nothing."""
+    """A device is being tried out, or no longer: meanwhile the conversation hears nothing."""
     _devices_changed = Signal()
 
     def __init__(
@@ -138,7 +138,7 @@ class SoundController(QObject):
         self._looking = asyncio.get_running_loop().create_task(look(), name="look for devices")
 
     def pick_devices(self, microphone: str, loudspeaker: str) -> None:
-        """The talk goes on with these, by name; empty for the system's default."""
+        """The conversation goes on with these, by name; empty for the system's default."""
         if (self._settings.microphone, self._settings.loudspeaker) != (microphone, loudspeaker):
             self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
             for kind in ("microphone", "loudspeaker"):
@@ -211,7 +211,7 @@ class SoundController(QObject):
             self._messages.clear_topic("hotkey")
 
     def listen_to_test(self, testing: bool) -> None:
-        """A device is being tried out, or no longer: what is said for that is no turn of the talk."""
+        """A device is being tried out, or no longer: what is said for that is no turn of the conversation."""
         self._manager.set_deaf(testing)
 
     def set_talk_mode(self, mode: str) -> None:
@@ -229,7 +229,7 @@ class SoundController(QObject):
     # -- from the session
 
     def begin(self) -> None:
-        """A new talk runs, or the last one is over: nothing is measured."""
+        """A new conversation runs, or the last one is over: nothing is measured."""
         self._health = None
         if self.dialog is not None:
             self.dialog.show_health(None)

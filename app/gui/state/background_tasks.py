@@ -1,6 +1,6 @@
-"""Runs errands to the brains' desk in the background: named tasks, ended with the window.
+"""Runs named asyncio tasks in the background and cancels them when the window closes.
 
-Of errands with the same name the newest holds. Faults are logged without their words, which might hold a key.
+A new task cancels an older one of the same name. Errors are logged without their texts, which might hold a key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject
 from app.session.errors import UserError
 
 CLOSE_SECONDS = 9.0
-"""The longest that an errand may take to end: a server of tools is asked to leave, then told to, then ended."""
+"""Seconds that a task may take to end. A tool server takes the longest: it is asked to exit, then terminated, then killed."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,11 +47,11 @@ class BackgroundTasks(QObject):
         task.add_done_callback(self._ending.discard)
 
     def busy(self, name: str) -> bool:
-        """Whether an errand of that name is under way."""
+        """Whether a task of that name is running."""
         return name in self._tasks and not self._tasks[name].done()
 
     def cancel(self, name: str) -> None:
-        """Ends an errand, if it is under way."""
+        """Cancel a task, if it is running."""
         if task := self._tasks.pop(name, None):
             task.cancel()
 
@@ -83,7 +83,7 @@ class BackgroundTasks(QObject):
             answer = _bound(failed, sentence.format(kind))
         else:
             answer = _bound(done, result)
-        # A newer errand of this name may have been asked for since: then this one's answer is stale.
+        # A newer task of this name may have been started since: then this one's result is stale.
         if self._tasks.get(name) is asyncio.current_task():
             del self._tasks[name]
             answer()

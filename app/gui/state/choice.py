@@ -26,7 +26,7 @@ from app.settings.declarations import Settings, patience_of
 from app.settings.paths import recordings_folder
 
 MODELLED = ("ollama", "openai", "anthropic", "google", "compatible")
-"""The brains that are asked for by a model's name."""
+"""The back-ends that are asked for by a model's name."""
 
 LOCATED = ("ollama", "compatible")
 """Those of them that the user says the place of."""
@@ -49,7 +49,7 @@ class WindowChoices:
 
 
 def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
-    """The brain in the settings; with `provider`, the one that the settings keep for that provider."""
+    """The back-end in the settings; with `provider`, the one that the settings keep for that provider."""
     provider = provider or settings.provider
     if provider == "embedded":
         return BackendChoice(provider, settings.embedded_model)
@@ -60,7 +60,7 @@ def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
 
 
 def keep_backend(settings: Settings, choice: BackendChoice) -> None:
-    """Writes a brain into the settings."""
+    """Writes a back-end into the settings."""
     settings.provider = choice.provider
     if choice.provider == "embedded" or choice.provider in MODELLED:
         setattr(settings, f"{choice.provider}_model", choice.model)
@@ -69,14 +69,14 @@ def keep_backend(settings: Settings, choice: BackendChoice) -> None:
 
 
 def secondary_choice(settings: Settings) -> BackendChoice | None:
-    """The last brain that answered at the side; None before any."""
+    """The last back-end that answered at the side; None before any."""
     if not settings.secondary_provider:
         return None
     return BackendChoice(settings.secondary_provider, settings.secondary_model, settings.secondary_url)
 
 
 def keep_secondary(settings: Settings, choice: BackendChoice) -> None:
-    """Writes the brain at the side into the settings."""
+    """Writes the back-end at the side into the settings."""
     settings.secondary_provider, settings.secondary_model = choice.provider, choice.model
     settings.secondary_url = choice.base_url
 
@@ -145,7 +145,7 @@ def keep_processing(settings: Settings, processing: Processing) -> None:
 
 
 def speech_choice(settings: Settings) -> SpeechChoice:
-    """The settings as how a talk is heard and spoken."""
+    """The settings as how a conversation is heard and spoken."""
     return SpeechChoice(
         settings.language,
         settings.recogniser,
@@ -198,7 +198,7 @@ def session_choice(settings: Settings) -> SessionChoice:
 
 
 def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
-    """A brain that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
+    """A back-end that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
     alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
     if told in alike or not alike:
         return told
@@ -220,5 +220,5 @@ def is_router(choice: BackendChoice) -> bool:
 
 
 def may_have_key(view: ProviderView) -> bool:
-    """Whether a key can be kept for a brain: also for a server of the user's own, which has no name for it."""
+    """Whether a key can be kept for a back-end: also for a server of the user's own, which has no name for it."""
     return bool(view.key_name) or view.url == ""

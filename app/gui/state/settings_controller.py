@@ -16,7 +16,7 @@ SAVE_AFTER_MS = 400
 
 
 class SettingsController(QObject):
-    """`follow` tells what a changed setting leads to; all others count from the next talk on."""
+    """`follow` tells what a changed setting leads to; all others count from the next conversation on."""
 
     failed = Signal(str)
     saved = Signal()

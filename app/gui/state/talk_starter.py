@@ -1,5 +1,5 @@
-"""Which talk runs, and what it is made of: begins talks, begins them anew for what they can't take over live, goes on
-in conversations of the past, and makes room for the demo. Knows nothing of what a talk shows.
+"""Starts and restarts sessions: for a new conversation, for settings that can't change live, for a conversation of
+the past that goes on, and after the demo.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from app.settings.paths import recordings_folder
 
 
 class TalkStarter(QObject):
-    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a talk can't take over live.
+    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a conversation can't take over live.
 
-    `knows` tells whether a brain's provider is known here; `settle` has the window show all that was told so far.
+    `knows` tells whether a back-end's provider is known here; `settle` has the window show all that was told so far.
     """
 
     taking_over = Signal()
-    """The user wants a talk of their own, or to read another conversation: the demo is to end now."""
+    """The user wants a session of their own, or to read another conversation: the demo is to end now."""
     looking = Signal()
-    """A talk of the user's is to begin: devices are being looked for."""
+    """A conversation of the user's is to begin: devices are being looked for."""
     stopped = Signal()
-    """The user has ended the talk, or the search for devices."""
+    """The user has ended the conversation, or the search for devices."""
     backend_missing = Signal(object, object)
     """The `BackendChoice` that an opened conversation was held with isn't known here; and the one in its place."""
 
@@ -61,9 +61,9 @@ class TalkStarter(QObject):
         self._settle = settle
         self._looking: asyncio.Task[None] | None = None
         self._borrowed = False
-        """Whether the brain is that of a conversation that was opened, or took over: not the user's choice."""
+        """Whether the back-end is that of a conversation that was opened, or took over: not the user's choice."""
         self._resumes = False
-        """Whether the conversation that is being opened is to be talked in, though no talk runs."""
+        """Whether the conversation that is being opened is to be talked in, though no session runs."""
         self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
         self._restart_soon.timeout.connect(self._restart)
         manager.prepare(session_choice(settings))
@@ -74,7 +74,7 @@ class TalkStarter(QObject):
 
     @property
     def talks_now(self) -> bool:
-        """Whether a talk of the user's runs, is being built, or could not be: not if they have stopped it. Who only
+        """Whether a conversation of the user's runs, is being built, or could not be: not if they have stopped it. Who only
         wants to read is not listened to.
         """
         manager = self._manager
@@ -86,13 +86,13 @@ class TalkStarter(QObject):
         """Begins a new conversation with the settings of now."""
         self.taking_over.emit()
         self._talks.begin_new()
-        if self._borrowed:  # new conversations have the brain that the user chose last, not an old one's
+        if self._borrowed:  # new conversations have the back-end that the user chose last, not an old one's
             self._borrowed = False
             self._setup.show_backend(backend_choice(self._settings))
         self._start(False)
 
     def go_on(self) -> None:
-        """Begins a talk in the conversation that is shown, held as it was, and not as new ones are."""
+        """Begins a session in the conversation that is shown, held as it was, and not as new ones are."""
         self.taking_over.emit()
         if self._talks.is_put_away:
             self.resume(True)
@@ -105,7 +105,7 @@ class TalkStarter(QObject):
             self.go_on()
 
     def restart_soon(self) -> None:
-        """A talk that runs begins anew, in the same conversation, with the settings of then."""
+        """A session that runs begins anew, in the same conversation, with the settings of then."""
         self._restart_soon.start()
 
     def _start(self, as_before: bool) -> None:
@@ -126,7 +126,7 @@ class TalkStarter(QObject):
 
     def _build(self, as_before: bool) -> None:
         self._settle()  # what was just said is to be known
-        # The brain that the picker shows: the settings take it over only when a session has.
+        # The back-end that the picker shows: the settings take it over only when a session has.
         was, settings = self._manager.wanted, self._settings
         folder = self._talks.record_folder(recordings_folder()) if settings.keep_recordings else ""
         choice = replace(
@@ -173,7 +173,7 @@ class TalkStarter(QObject):
     # -- other conversations
 
     def go_on_in(self, setup: Setup) -> None:
-        """Another conversation is shown, which is held so: the talk goes on in it, if one runs."""
+        """Another conversation is shown, which is held so: the session goes on in it, if one runs."""
         self.taking_over.emit()
         manager = self._manager
         self._borrowed = True
@@ -201,7 +201,7 @@ class TalkStarter(QObject):
         self._talks.put_away()
 
     def resume(self, again: bool) -> None:
-        """The demo is over, and its last talk. `again`: the conversation before it is gone on with; else what the demo
+        """The demo is over, and its last session. `again`: the conversation before it is gone on with; else what the demo
         has said stays in view until the user wants to talk.
         """
         if self._looks or not (again and self._talks.is_put_away):

@@ -1,4 +1,4 @@
-"""What the talk is doing right now, in one word.
+"""What the conversation is doing right now, in one word.
 
 Pure: folds a session's events; knows no widget and no clock.
 """
@@ -17,8 +17,8 @@ Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking
 
 @dataclass(slots=True)
 class TalkState:
-    """The talk as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
-    end), `held` and `testing` (a device is tried out, and the talk hears nothing) are set by the window.
+    """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
+    end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the window.
     """
 
     phase: Phase = "loading"
@@ -34,7 +34,7 @@ class TalkState:
     _newest: Revision | None = None
 
     def begin(self) -> None:
-        """Forgets the last talk; keeps what the window has set."""
+        """Forgets the last conversation; keeps what the window has set."""
         self.user_open = self.speaking = self.awaiting = self.muted = False
         self._newest = None
         self._revisions.clear()

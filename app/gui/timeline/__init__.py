@@ -2,7 +2,7 @@
 
 - `pane.py`: the pane: heading, legend, buttons, and the plot.
 - `view.py`: the plot with its mouse, keyboard and readout.
-- `plot.py`: the plot without them: follows the talk on a timer, and paints.
+- `plot.py`: the plot without them: follows the conversation on a timer, and paints.
 - `view_range.py`: which seconds are in view.
 - `picture.py`: paints what is in view: names, lanes, live edge, cursor.
 - `tiles.py`: caches the painted lanes.

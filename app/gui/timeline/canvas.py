@@ -1,4 +1,4 @@
-"""What all painters of the timeline share: the talk, the colours, the letters, the lanes and the scale."""
+"""What all painters of the timeline share: the conversation, the colours, the letters, the lanes and the scale."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ class Canvas:
     scale: float
 
     def backend_colour(self, backend: Backend) -> QColor:
-        """The colour of a model, by its place in the talk."""
+        """The colour of a model, by its place in the conversation."""
         places = self.log.backends
         return self.colours.backend(places.index(backend)) if backend in places else self.colours.dim

@@ -47,8 +47,12 @@ class TimelinePane(QWidget):
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._legend_of: tuple[Colours, list[Backend]] | None = None
         self.follow_button = self._button("", "", "")
-        self.out_button = self._button(self.tr("−"), self.tr("Zoom out"), self.tr("Shows more of the talk (−)."))
-        self.in_button = self._button(self.tr("+"), self.tr("Zoom in"), self.tr("Shows less of the talk, larger (+)."))
+        self.out_button = self._button(
+            self.tr("−"), self.tr("Zoom out"), self.tr("Shows more of the conversation (−).")
+        )
+        self.in_button = self._button(
+            self.tr("+"), self.tr("Zoom in"), self.tr("Shows less of the conversation, larger (+).")
+        )
         self.last_button = self._button(
             self.tr("Last 30 s"), self.tr("Last 30 seconds"), self.tr("Back to the last half minute, and follows it.")
         )
@@ -92,16 +96,16 @@ class TimelinePane(QWidget):
         button.setAutoDefault(False)
         return button
 
-    # -- the talk
+    # -- the conversation
 
     def begin(self) -> None:
-        """Empties the timeline: a new talk starts."""
+        """Empties the timeline: a new conversation starts."""
         self.log.begin()
         self.edge.begin()
         self.view.begin()
 
     def end(self) -> None:
-        """Stops the timeline: the talk is over, and stays in view."""
+        """Stops the timeline: the conversation is over, and stays in view."""
         self.log.end()
         self.view.end()
 
@@ -140,10 +144,10 @@ class TimelinePane(QWidget):
         name = self.tr("Pause") if following else self.tr("Follow")
         self.follow_button.setText(name)
         self.follow_button.setAccessibleName(
-            self.tr("Pause the timeline") if following else self.tr("Follow the talk again")
+            self.tr("Pause the timeline") if following else self.tr("Follow the conversation again")
         )
         self.follow_button.setToolTip(
-            self.tr("Holds the picture still; the talk goes on (P).")
+            self.tr("Holds the picture still; the conversation goes on (P).")
             if following
             else self.tr("Back to the present moment (P or End).")
         )

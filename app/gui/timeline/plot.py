@@ -1,4 +1,4 @@
-"""The plot of the timeline without its mouse and keyboard: follows the talk, is moved and zoomed, and is saved."""
+"""The plot of the timeline without its mouse and keyboard: follows the conversation, is moved and zoomed, and is saved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST_HEIGHT_PX = 80
 
 
 class TimelinePlot(QWidget):
-    """Shows what `log` holds. Call `begin` and `end` around a talk, and `settle` after each batch of events."""
+    """Shows what `log` holds. Call `begin` and `end` around a conversation, and `settle` after each batch of events."""
 
     following_changed = Signal(bool)
 
@@ -45,23 +45,23 @@ class TimelinePlot(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while the view is visible and follows a talk."""
+        """Runs only while the view is visible and follows a conversation."""
         self.timer.timeout.connect(self.advance)
         self.picture.restyle(self.palette(), self.font())
 
     def sizeHint(self) -> QSize:
         return QSize(900, 180)
 
-    # -- the talk
+    # -- the conversation
 
     def begin(self) -> None:
-        """Starts with an empty timeline: a new talk runs."""
+        """Starts with an empty timeline: a new conversation runs."""
         self.running, self.cursor_thing = True, None
         self.picture.forget()
         self.follow()
 
     def end(self) -> None:
-        """Stops moving: the talk is over, and stays in view."""
+        """Stops moving: the conversation is over, and stays in view."""
         self.running = False
         self.watch()
         self.update()
@@ -100,7 +100,7 @@ class TimelinePlot(QWidget):
         self._move(self.range.follow)
 
     def pause(self) -> None:
-        """Stays where it is while the talk goes on."""
+        """Stays where it is while the conversation goes on."""
         self._move(self.range.pause)
 
     def last_seconds(self) -> None:

@@ -44,7 +44,7 @@ class TimelineView(TimelinePlot):
         self.setMouseTracking(True)
 
     def begin(self) -> None:
-        """Starts with an empty timeline: a new talk runs."""
+        """Starts with an empty timeline: a new conversation runs."""
         super().begin()
         self._tell("")
 

@@ -1,4 +1,4 @@
-"""Decides which seconds of a talk are in view: those up to the live edge, or those that the user has moved to."""
+"""Decides which seconds of a conversation are in view: those up to the live edge, or those that the user has moved to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ViewRange:
         self._edge = edge
         self.following = True
         self.seconds = USUAL_SECONDS
-        """How much of the talk is in view, left of the live edge."""
+        """How much of the conversation is in view, left of the live edge."""
         self.right = USUAL_SECONDS * AHEAD_SHARE
         """The second at the right end."""
 
@@ -50,7 +50,7 @@ class ViewRange:
         self.advance()
 
     def pause(self) -> None:
-        """Stays where it is while the talk goes on."""
+        """Stays where it is while the conversation goes on."""
         self.following = False
 
     def last_seconds(self) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the levels of both sides' sound, frame by frame, for the last half hour of a talk. Unknown frames are gaps."""
+"""Keeps the levels of both sides' sound, frame by frame, for the last half hour of a conversation. Unknown frames are gaps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.conversation.frame import FRAME_SECONDS
 
 LOWEST_DB = -60.0
 LONGEST_BRIDGE = 5
-"""Gaps of so many frames (0.4 s) are bridged: the window was busy while the talk continued."""
+"""Gaps of so many frames (0.4 s) are bridged: the window was busy while the conversation continued."""
 
 
 class Levels:

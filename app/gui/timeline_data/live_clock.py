@@ -25,7 +25,7 @@ class LiveEdge:
         self.begin()
 
     def begin(self) -> None:
-        """Restarts at 0: a new talk starts."""
+        """Restarts at 0: a new conversation starts."""
         self.at = 0.0
         """The edge, in seconds of the session."""
         self._moved_at: float | None = None

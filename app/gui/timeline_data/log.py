@@ -41,7 +41,7 @@ class TimelineLog:
         self.begin()
 
     def begin(self) -> None:
-        """Forgets everything: a new talk starts."""
+        """Forgets everything: a new conversation starts."""
         self.now = 0.0
         """Everything up to this second is known."""
         self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
@@ -50,7 +50,7 @@ class TimelineLog:
         self.turns, self.partials = self._user.turns, self._user.partials
         self.requests, self.fed, self.taken = self._backend.requests, self._backend.fed, self._backend.taken
         self.backends = self._backend.backends
-        """All models of this talk, in the order of their first use."""
+        """All models of this conversation, in the order of their first use."""
         self.answers: Track[Answer] = Track()
         self.swaps: Track[Swap] = Track()
         self.troubles: Track[Trouble] = Track()
@@ -58,7 +58,7 @@ class TimelineLog:
         self._changed = 0.0
 
     def end(self) -> None:
-        """Ends everything that is open: the talk is over."""
+        """Ends everything that is open: the conversation is over."""
         self._user.end(self.now)
         self._backend.end(self.now)
         for answer in self.answers:

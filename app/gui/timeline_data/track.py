@@ -1,6 +1,6 @@
 """Keeps things in the order of their time, and finds those of a window by bisection.
 
-So a window of half a minute costs the same in the first minute of a talk and in the thirtieth.
+So a window of half a minute costs the same in the first minute of a conversation and in the thirtieth.
 """
 
 from __future__ import annotations

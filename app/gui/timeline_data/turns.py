@@ -33,7 +33,7 @@ class TurnLog:
         self._turn_of: dict[int, UserTurn] = {}
 
     def end(self, at: float) -> None:
-        """Ends what is open: the talk is over."""
+        """Ends what is open: the conversation is over."""
         for turn in self.turns:
             if turn.end is None:
                 close(turn.pauses, at)

@@ -49,24 +49,24 @@ class TranscriptPane(QWidget):
         layout.addWidget(self.view, 1)
         layout.addWidget(self.type_box)
         self._make = TranscriptCards(self)
-        self._talk = 0  # counts the talks in view
-        self._earlier: list[Turn] = []  # of the talks before this one
+        self._talk = 0  # counts the conversations in view
+        self._earlier: list[Turn] = []  # of the conversations before this one
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
         self._begin_transcript()
 
     # -- talks
 
     def begin(self, anew: bool = False) -> None:
-        """Starts a new talk below a divider. `anew`: it is the first one of a new conversation, and what is above does
+        """Starts a new session below a divider. `anew`: it is the first one of a new conversation, and what is above does
         not belong to it.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        self._begin((self.tr("New talk, {0}") if anew else self.tr("Goes on, {0}")).format(now))
+        self._begin((self.tr("New conversation, {0}") if anew else self.tr("Goes on, {0}")).format(now))
         if anew:
             self._earlier = []
 
     def end(self) -> None:
-        """Closes the turns that were open: the talk is over."""
+        """Closes the turns that were open: the conversation is over."""
         for turn in self._transcript.turns:
             if turn.open:
                 turn.open = False
@@ -149,11 +149,11 @@ class TranscriptPane(QWidget):
     def _begin_transcript(self) -> None:
         self._transcript = Transcript()
         self._notes: list[Note] = []
-        self._drivers: list[str] = []  # the models that have answered in this talk
-        self._shown: list[Turn | Note] = []  # this talk's cards in the view, in its order
+        self._drivers: list[str] = []  # the models that have answered in this conversation
+        self._shown: list[Turn | Note] = []  # this conversation's cards in the view, in its order
         self._places: dict[int, int] = {}  # of each in that list
         self._changed: set[int] = set()
-        self._first = len(self.view.cards)  # the view's place of this talk's first card
+        self._first = len(self.view.cards)  # the view's place of this conversation's first card
 
     def _begin(self, heading: str) -> None:
         self.settle()
@@ -181,7 +181,7 @@ class TranscriptPane(QWidget):
 
     def _note_backend(self, event: e.BackendChanged) -> None:
         backend = backend_words(event.backend, event.model)
-        # Before the first word of a talk there is nothing to divide.
+        # Before the first word of a conversation there is nothing to divide.
         if self._transcript.turns:
             forms = {
                 "chosen": self.tr("Now answering: {0}"),
@@ -195,7 +195,7 @@ class TranscriptPane(QWidget):
             self._drivers.append(backend)
 
     def _in_order(self) -> list[Turn | Note]:
-        """This talk's turns, with each note after the turns that had started before it."""
+        """This conversation's turns, with each note after the turns that had started before it."""
         entries: list[Turn | Note] = []
         notes = list(self._notes)
         for turn in self._transcript.turns:

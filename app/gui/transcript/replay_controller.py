@@ -1,4 +1,4 @@
-"""Has a turn heard again: from the talk's memory while it goes on, from the conversation's files afterwards."""
+"""Has a turn heard again: from the session's memory while it goes on, from the conversation's files afterwards."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ERRAND = "hear a turn again"
 
 
 class ReplayController(QObject):
-    """While a turn is heard again the talk hears nothing. Asking for it once more stops it."""
+    """While a turn is heard again the conversation hears nothing. Asking for it once more stops it."""
 
     failed = Signal(str)
-    """The talk is deaf for a while, or no longer."""
+    """The conversation is deaf for a while, or no longer."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ReplayController(QObject):
         self._errands = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
-        """Where the sound of each talk in view is kept, by its number."""
+        """Where the sound of each conversation in view is kept, by its number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 

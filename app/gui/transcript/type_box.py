@@ -1,6 +1,6 @@
 """The line below the transcript to type in: what is sent is a turn like a spoken one.
 
-What is sent before a talk runs waits here.
+What is sent before a conversation runs waits here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class TypeBox(QWidget):
 
     sent = Signal(str)
     talk_wanted = Signal()
-    """Something was sent while no talk ran or was being prepared."""
+    """Something was sent while no conversation ran or was being prepared."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class TypeBox(QWidget):
         self._show()
 
     def set_phase(self, phase: Phase) -> None:
-        """Sets whether the talk is being prepared, runs, or is over; what waited is sent once it runs."""
+        """Sets whether the conversation is being prepared, runs, or is over; what waited is sent once it runs."""
         if phase == self._phase:
             return
         self._phase = phase
@@ -80,7 +80,7 @@ class TypeBox(QWidget):
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:
-        """Sends what is in the field, or keeps it until a talk runs."""
+        """Sends what is in the field, or keeps it until a conversation runs."""
         text = self.field.text().strip()
         if not text:
             return
@@ -118,7 +118,7 @@ class TypeBox(QWidget):
         if self._waiting:
             hint = self.tr("Sent once KAME is ready")
         elif self._phase == "stopped":
-            hint = self.tr("Or type here, and press Enter: the talk goes on")
+            hint = self.tr("Or type here, and press Enter: the conversation goes on")
         else:
             hint = self.tr("Or type here, and press Enter")
         self.field.setPlaceholderText(hint)

@@ -109,7 +109,7 @@ class FindBar(QWidget):
         return button
 
     def _changed(self) -> None:
-        # A running timer is not restarted: while the talk goes on, it would never fire.
+        # A running timer is not restarted: while the conversation goes on, it would never fire.
         if not self.isHidden() and self.field.text() and not self._later.isActive():
             self._later.start()
 

@@ -16,7 +16,7 @@ STATE_COLOURS = {
     "stopped": QColor("#5f6670"),
     "muted": QColor("#a32638"),
 }
-"""The colours of the talk's states; white text is readable on each, in light and in dark."""
+"""The colours of the conversation's states; white text is readable on each, in light and in dark."""
 
 
 def blend(colour: QColor, other: QColor, share: float) -> QColor:

@@ -1,4 +1,4 @@
-"""The base of the window's dialogs, which never block the talk."""
+"""The base of the window's dialogs, which never block the conversation."""
 
 from __future__ import annotations
 

@@ -222,14 +222,14 @@ MAYBE, NOT_YET = (
 )
 
 
-@pytest.mark.parametrize("how", ["chosen", "beside", "mid-talk"])
+@pytest.mark.parametrize("how", ["chosen", "beside", "mid-conversation"])
 async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> None:
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
         window.dialogs.open_backend(THEIRS)
         dialog = open_dialog(window, BackendDialog)
         await until(lambda: dialog.key_words.text() == MAYBE)
-        if how == "mid-talk":
+        if how == "mid-conversation":
             told = (THEIRS.provider, THEIRS.model, THEIRS.base_url)
             say(window, factory, e.Failure(1, "backend", WANTS_KEY, False, *told))
         else:

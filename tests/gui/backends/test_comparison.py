@@ -75,7 +75,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         await until(window.isActiveWindow)
         QTest.keyClick(window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
         assert factory.session.calls.count(("hand_over",)) == 2
-        # A new talk begins with both.
+        # A new conversation begins with both.
         window.setup.new_button.click()
         await until(lambda: len(factory.sessions) == 2)
         assert (factory.choices[1].backend, factory.choices[1].secondary) == (SECONDARY, BackendChoice("embedded"))

@@ -169,7 +169,7 @@ async def test_the_picker_shows_the_backend_that_really_took_over() -> None:
         say(window, factory, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
         assert window.setup.backend.currentData() == "ollama"
         assert window.manager.wanted.backend == BackendChoice(*given)
-        assert window.settings.provider == "anthropic", "for the next talk the user's choice stands"
+        assert window.settings.provider == "anthropic", "for the next conversation the user's choice stands"
 
 
 async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> None:

@@ -58,7 +58,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         assert (dialog.style_choice, dialog.tools.choice, dialog.cap.value()) == (style, tools, 0.5)
         press(dialog, "Close this dialog")
         assert len(factory.session.calls) == 3
-        # Another device begins another session of the same conversation; a new talk is held as new ones are.
+        # Another device begins another session of the same conversation; a new session is held as new ones are.
         pick(window.setup.answer_mode, "after")
         window.manager.start(window.manager.wanted)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)

@@ -1,4 +1,4 @@
-"""What counts for this talk, this conversation or this moment alone, and what is kept for later."""
+"""What counts for this session, this conversation or this moment alone, and what is kept for later."""
 
 from __future__ import annotations
 

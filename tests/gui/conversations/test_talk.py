@@ -1,4 +1,4 @@
-"""Which conversation a talk belongs to: kept as it happens, opened again, gone on with, removed, duplicated."""
+"""Which conversation a session belongs to: kept as it happens, opened again, gone on with, removed, duplicated."""
 
 from __future__ import annotations
 
@@ -213,7 +213,9 @@ async def test_one_is_opened_while_a_session_is_still_being_built() -> None:
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert window.manager.session.choice.backend == GEMMA.backend  # type: ignore[union-attr]
-        assert [key for key in history.logs if key == first] == [], "the talk that never was leaves nothing behind"
+        assert [key for key in history.logs if key == first] == [], (
+            "the conversation that never was leaves nothing behind"
+        )
         assert len(history.logs["elbrus"]) == 3
         assert [text.startswith("Goes on") for text in transcript(window)].count(True) == 1
 
@@ -316,7 +318,7 @@ async def test_without_history_nothing_is_written_and_what_was_said_stays() -> N
             "Nor this.",
             "Nor this.",
         ]
-        assert transcript(window)[2].startswith("New talk")
+        assert transcript(window)[2].startswith("New conversation")
         assert history.logs == {} and factory.choices[-1].earlier == ()
         window.manager.restart_wanted.emit()
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)

@@ -381,7 +381,7 @@ async def test_the_users_stop_ends_the_demo(window):
         demo.ended.connect(again.append)
         demo.make_way()
         await until(lambda: not demo.running)
-        assert again == [False], "they want no talk"
+        assert again == [False], "they want no conversation"
         assert manager.phase == "stopped" and not demo.panel.page.result.whole
         assert len(service.talks) == 1
 

@@ -552,7 +552,7 @@ async def test_closing_in_mid_download_breaks_nothing() -> None:
         assert place.manager.busy and place.told == [("skipped",)]
         place.store.come.set()
         await until(lambda: len(place.told) == 2)
-        assert place.told[1] == ("arrived", "kame", "int8")  # a talk may be going on by now
+        assert place.told[1] == ("arrived", "kame", "int8")  # a conversation may be going on by now
 
 
 async def test_who_chooses_otherwise_meanwhile_gets_that() -> None:

@@ -167,7 +167,7 @@ async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_rea
         window.talk_bar.duplex.click()
         assert "just talk" in ask(window, "press")
         window.setup.stop_button.click()
-        assert "No talk is running" in ask(window, "toggle")
+        assert "No conversation is running" in ask(window, "toggle")
         assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
 
 

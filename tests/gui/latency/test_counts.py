@@ -1,4 +1,4 @@
-"""What a talk has taken, who said what, and which tools were used: read back from the widgets."""
+"""What a conversation has taken, who said what, and which tools were used: read back from the widgets."""
 
 from __future__ import annotations
 

@@ -43,7 +43,10 @@ SAID = [
     ),
     (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had switched the model, so m was asked again, and that took 1.10 s."),
     (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” was at work for 1.20 s before the model could answer."),
-    (Reason(Cause.FIRST, 2.5, None, "m"), "m took 2.50 s to its first words. It was its first answer in this talk:"),
+    (
+        Reason(Cause.FIRST, 2.5, None, "m"),
+        "m took 2.50 s to its first words. It was its first answer in this conversation:",
+    ),
     (Reason(Cause.BACKEND, 1.9, 0.4, "gpt-4.1"), "gpt-4.1 took 1.90 s to its first words (usually 0.40 s)."),
     (
         Reason(Cause.BACKEND, 1.9, 1.7, "m"),

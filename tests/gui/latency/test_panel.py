@@ -37,7 +37,7 @@ class Place:
         self.begin()
 
     def begin(self) -> None:
-        """A new talk."""
+        """A new conversation."""
         self.talk.begin()
         self.status.begin()
         self.room.begin()
@@ -142,7 +142,7 @@ def test_before_the_first_answer_it_says_so(place: Place) -> None:
     assert panel.empty.isVisible() and panel.empty.text().startswith("There is no answer yet. Say something:")
     assert not any(w.isVisible() for w in (panel.head, panel.bar, panel.why, panel.table, panel.strip))
     assert panel.gauges.cost_words.text() == "No model was asked yet."
-    assert panel.as_text().splitlines()[:3] == ["Latency of this talk", "", panel.empty.text()]
+    assert panel.as_text().splitlines()[:3] == ["Latency of this conversation", "", panel.empty.text()]
 
 
 def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Place) -> None:
@@ -334,7 +334,7 @@ def test_it_is_copied_as_text(place: Place) -> None:
     QTest.keyClick(panel.copy_button, Qt.Key.Key_Space)
     assert panel.copy_button.text() == "Copied"
     assert QGuiApplication.clipboard().text().splitlines() == [
-        "Latency of this talk",
+        "Latency of this conversation",
         "",
         "The last answer · gpt-4.1 (OpenAI): It was heard 2.36 s after your last sound.",
         "gpt-4.1 took 1.90 s to its first words (usually 0.30 s).",

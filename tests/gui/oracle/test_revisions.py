@@ -92,7 +92,7 @@ def test_what_is_with_the_front_end_and_what_was_heard_are_told_apart() -> None:
     assert upto(revision, revision.heard) == "The highest"
     made.apply(asked(2))
     made.apply(e.OracleDelta(4, 2, "No."))
-    assert made.revisions[0].sent == 0, "in this talk it is told"
+    assert made.revisions[0].sent == 0, "in this conversation it is told"
     assert made.apply(e.OracleTaken(5, 2, 0, 1)) == [], "no whole word yet"
     assert made.apply(e.OracleTaken(5, 2, 1, 0)) == [made.revisions[0]]
     assert upto(made.revisions[0], made.revisions[0].sent) == "No."
@@ -196,4 +196,4 @@ def test_the_one_that_counts_is_the_one_heard_then_the_newest_with_words_then_th
     assert number(e.AssistantEnded(4, 1, False)) == 2
     assert number(e.OracleRequested(5, 4, 2, "embedded", "small", "and", False)) == 4, "a new turn"
     made.begin()
-    assert number(asked(1)) == 1, "a new talk"
+    assert number(asked(1)) == 1, "a new conversation"

@@ -98,8 +98,10 @@ def _fits() -> tuple[FrontEndFit, ...]:
     for name in ("kame", "moshi"):
         rows += [
             FrontEndFit(name, "bf16", False, "In bf16 it takes 18 GB of the card, of which 15 GB are free.", SIZE),
-            FrontEndFit(name, "int8", True, "Takes 11 GB of the card, and remembers 4 minutes of a talk.", SIZE),
-            FrontEndFit(name, "int4", True, "Takes 8 GB of the card, and remembers 4 minutes of a talk.", SIZE),
+            FrontEndFit(
+                name, "int8", True, "Takes 11 GB of the card, and remembers 4 minutes of a conversation.", SIZE
+            ),
+            FrontEndFit(name, "int4", True, "Takes 8 GB of the card, and remembers 4 minutes of a conversation.", SIZE),
         ]
     return tuple(rows)
 

@@ -80,7 +80,7 @@ def close_all(window: MainWindow) -> None:
 
 
 async def answers(window: MainWindow, factory: FakeFactory) -> None:
-    """The window still shows what a talk says, and takes what is typed."""
+    """The window still shows what a conversation says, and takes what is typed."""
     if window.manager.phase != "running":
         window.starter.go_on_if_stopped()
         await until(lambda: window.manager.session is not None)

@@ -127,7 +127,9 @@ async def test_the_first_run_comes_at_the_very_first_start_only(tmp_path: Path) 
         assert run is not None and run.isVisible()
         await until(run.isActiveWindow)
         QTest.keyClick(run, Qt.Key.Key_Escape)
-        assert window.settings.first_run_done and window.manager.session is not None, "the talk goes on beside it"
+        assert window.settings.first_run_done and window.manager.session is not None, (
+            "the conversation goes on beside it"
+        )
     async with shown(FakeFactory(), Settings.load(path), **everything(machine)) as window:  # type: ignore[arg-type]
         assert window.panels.first_run is None and machine.looks == 1
     async with shown(FakeFactory(), Settings()) as window:

@@ -46,7 +46,7 @@ async def test_keys_show_and_hide_the_panes_and_the_menu_says_which_are_there() 
             expected = [other > place for other in range(3)]
             assert seen(window) == expected
             assert [action.isChecked() for action in window.panes.actions_] == expected
-        assert window.transcript.isVisible(), "the talk is always there"
+        assert window.transcript.isVisible(), "the conversation is always there"
         for keys in ("Ctrl+3", "Ctrl+2", "Ctrl+1"):
             press(window, keys)
         assert seen(window) == [True] * 3

@@ -108,7 +108,7 @@ NAMES = frozenset(
     + "API KEY GEMINI OPENAI ANTHROPIC".split()  # the environment's variables for keys
     + "Ctrl Alt Shift Meta Space Del Esc Return Enter".split()  # keys, in Qt's own words
     + "ms GB MB kB dB dBFS Hz ppm kHz bf16 int8 int4".split()
-    + ["cascade"]  # in the line of what a talk is made of, as on the command line
+    + ["cascade"]  # in the line of what a conversation is made of, as on the command line
 )
 """What is called so in every language."""
 
@@ -442,7 +442,7 @@ def history() -> FakeHistory:
 
 @asynccontextmanager
 async def talking(folder: Path) -> AsyncIterator[MainWindow]:
-    """The whole window in the midst of a talk, with all that it can have."""
+    """The whole window in the midst of a conversation, with all that it can have."""
     factory = FakeFactory(progress=("ж",))
     providers = tuple(replace(view, suggestions=tuple(map(foreign, view.suggestions))) for view in PROVIDERS)
     service = FakeBackendService(

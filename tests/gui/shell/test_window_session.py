@@ -205,7 +205,7 @@ async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> No
         window.pump.flush()
         first, divider, last = transcript(window)
         assert first == "KAME\nI was saying   interrupted"
-        assert divider.startswith("New talk, ")
+        assert divider.startswith("New conversation, ")
         assert last == "You\nAfresh."
         assert window.manager.phase == "running"
 

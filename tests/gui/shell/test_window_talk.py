@@ -1,4 +1,4 @@
-"""What the window shows of a talk: real texts and formats, read back from the widgets."""
+"""What the window shows of a conversation: real texts and formats, read back from the widgets."""
 
 from __future__ import annotations
 

@@ -17,8 +17,10 @@ from tests.gui.fakes import FakeFactory, FakeSoundService, two_devices
 from tests.gui.first_run.test_wizard import FakeMachine
 from tests.gui.helpers import say, shown, until
 
-GONE = "The microphone “Headset” is gone. The talk goes on with “Built-in”; yours is taken again when it is back."
-BACK = "The microphone “Headset” is back, and the talk has moved to it."
+GONE = (
+    "The microphone “Headset” is gone. The conversation goes on with “Built-in”; yours is taken again when it is back."
+)
+BACK = "The microphone “Headset” is back, and the conversation has moved to it."
 
 
 async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
@@ -66,7 +68,7 @@ async def test_a_microphone_test_mutes_the_session() -> None:
         assert factory.session.calls == [("set_muted", True)]
         say(window, factory, e.MicrophoneMuted(1.0, True))
         assert window.talk_bar.button.text() == "Trying out" and not window.talk_bar.mute.confirmed
-        # Neither a new talk nor a hand on the switch lets it be heard.
+        # Neither a new conversation nor a hand on the switch lets it be heard.
         window.talk_bar.mute.click()
         window.talk_bar.mute.click()
         assert factory.session.calls == [("set_muted", True)]

@@ -98,7 +98,9 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
         assert tests.say_button.text() == "That's all" == tests.say_button.accessibleName()
         assert not tests.play_button.isEnabled() and not tests.back_button.isEnabled()
         place.service.report(-12.0, False)
-        place.dialog.show_level(-120.0, -31.0, 5.1, False)  # the talk is muted: its level is not the microphone's
+        place.dialog.show_level(
+            -120.0, -31.0, 5.1, False
+        )  # the conversation is muted: its level is not the microphone's
         assert place.answer[0].startswith("Listening.") and tests.microphone.level_db == -12.0
         assert not tests.microphone.clipped
         place.service.report(0.0, True)

@@ -1,4 +1,4 @@
-"""A timeline pane that is shown, empty or with a talk in it."""
+"""A timeline pane that is shown, empty or with a conversation in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.gui.timeline.helpers import SIZE, Shown, say
 
 @pytest.fixture
 def empty(qtbot) -> Shown:
-    """A shown pane in which a talk has just begun; its own timer ticks, but its clock stands still."""
+    """A shown pane in which a conversation has just begun; its own timer ticks, but its clock stands still."""
     clock = ManualClock()
     pane = TimelinePane(clock=clock)
     qtbot.addWidget(pane)

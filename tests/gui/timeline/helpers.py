@@ -15,7 +15,7 @@ Shown = tuple[TimelinePane, TimelineView, ManualClock]
 
 
 def say(shown: Shown, *events: e.Event) -> None:
-    """Events as they come in a talk, each on time; then a picture."""
+    """Events as they come in a conversation, each on time; then a picture."""
     pane, view, clock = shown
     for event in events:
         clock.now = max(clock.now, event.at)

@@ -1,4 +1,4 @@
-"""How the timeline moves: it follows the talk, and is paused, dragged, zoomed and walked through."""
+"""How the timeline moves: it follows the conversation, and is paused, dragged, zoomed and walked through."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
 def test_pause_holds_still_and_follow_catches_up(full: Shown) -> None:
     pane, view, _ = full
     QTest.mouseClick(pane.follow_button, Qt.MouseButton.LeftButton)
-    assert (pane.follow_button.text(), pane.follow_button.accessibleName()) == ("Follow", "Follow the talk again")
+    assert (pane.follow_button.text(), pane.follow_button.accessibleName()) == (
+        "Follow",
+        "Follow the conversation again",
+    )
     right = view.range.right
     say(full, *(e.LevelMeasured(28 + n * 0.08, -30, -30) for n in range(60)))
     assert view.range.right == right and not view.range.following

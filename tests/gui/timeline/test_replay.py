@@ -1,4 +1,4 @@
-"""Whole talks through the window, as they were recorded: at the end all panes show what the talk's own folds say."""
+"""Whole conversations through the window, as they were recorded: at the end all panes show what the conversation's own folds say."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.talks import simulate
 
 
 def recorded(folder: Path) -> list[e.Event]:
-    """A talk of three questions, simulated with the app's own engine, and read back from its recording."""
+    """A conversation of three questions, simulated with the app's own engine, and read back from its recording."""
 
     def reply(request: ChatRequest) -> ScriptedAnswer:
         return answer(f"You asked. {request.messages[-1].content.rstrip('?.')} is a fine thing to ask me.")

@@ -1,4 +1,4 @@
-"""Hearing a turn again: from the talk's memory while it goes on, from its folder afterwards; meanwhile it is deaf."""
+"""Hearing a turn again: from the conversation's memory while it goes on, from its folder afterwards; meanwhile it is deaf."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def hear(window: MainWindow, card: int) -> None:
 
 
 class Kept(FakeHistory):
-    """A keeper whose conversation has a talk with sound, and one without."""
+    """A keeper whose conversation has a session with sound, and one without."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(ConversationView("old", "Old", created=1.0, changed=1.0, turns=2), now=100.0)
@@ -173,7 +173,7 @@ async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> N
         assert Path(factory.choices[1].record_folder) != folder or not folder.exists()
         hear(window, 0)
         await until(lambda: service.running)
-        assert service.sound.folder == folder, "its own, and not the new talk's"
+        assert service.sound.folder == folder, "its own, and not the new conversation's"
         service.gate.set()
         await until(lambda: not service.running)
         hear(window, 2)

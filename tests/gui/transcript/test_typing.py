@@ -1,4 +1,4 @@
-"""Typing in place of talking: the line below the talk, what was sent before, and asking something again."""
+"""Typing in place of talking: the line below the conversation, what was sent before, and asking something again."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
         field = window.transcript.type_box.field
         assert field.text() == "First. Second." and "goes on" in field.placeholderText()
         field.clear()
-        typed(window, "Third.")  # which starts the talk again
+        typed(window, "Third.")  # which starts the conversation again
         assert factory.gate is not None and field.text() == ""
         factory.gate.set()
         await until(lambda: window.messages.rows)

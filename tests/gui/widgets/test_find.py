@@ -1,4 +1,4 @@
-"""Finding words in the conversation: by keyboard, while the talk goes on, and in a long one."""
+"""Finding words in the conversation: by keyboard, while the session goes on, and in a long one."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _DO = tuple("Ask|ask again|Check|Choose|choose|Give|Add|Begin|Start|Try|Look|Mak
 
 
 def standing(kind: str) -> dict[str, Reply]:
-    """What the server answers beside the talk."""
+    """What the server answers beside the conversation."""
     return SPEECHES["ollama"].standing("tiny:latest") if kind == "ollama" else {}  # type: ignore[union-attr]
 
 

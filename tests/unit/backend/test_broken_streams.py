@@ -91,7 +91,7 @@ async def test_an_empty_answer(kind: str, words: tuple[str, ...]) -> None:
 
 @each
 async def test_a_request_for_one_token_may_be_answered_with_none(kind: str) -> None:
-    """It has the talk read in advance."""
+    """It has the conversation read in advance."""
     async with opened(kind, SPEECHES[kind].answer((), finish="length")) as (_, backend):
         assert await say(backend, replace(REQUEST, max_tokens=1)) == ""
 

@@ -192,7 +192,7 @@ async def test_ollamas_models_that_cant_think_or_use_tools() -> None:
 LONG = ChatRequest(
     (
         ChatMessage("system", "Be short."),
-        *(ChatMessage("user" if n % 2 == 0 else "assistant", f"Turn {n} of the talk.") for n in range(8)),
+        *(ChatMessage("user" if n % 2 == 0 else "assistant", f"Turn {n} of the conversation.") for n in range(8)),
         ChatMessage("user", "Where is it?"),
     )
 )

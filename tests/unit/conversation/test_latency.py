@@ -64,7 +64,7 @@ def turn_of(
 
 
 def talk(*turns: list[e.Event], start: e.SessionStarted = AFTER, before: int = 6) -> Stages:
-    """A talk of `before` usual turns, and these."""
+    """A conversation of `before` usual turns, and these."""
     usual = [event for n in range(1, before + 1) for event in turn_of(n, n * 10.0)]
     return fold(start, *usual, *(event for turn in turns for event in turn))
 

@@ -13,7 +13,7 @@ CLEAN = fold("I would like to become a voyager next year.")
 
 def _over(heard: str) -> Outcome:
     asked = CleanQuestion("one", np.zeros(0, np.float32), CLEAN)
-    return Outcome(Place("loudspeaker, first talk", {}), asked, 3.0, fold(heard), CLEAN, True, 0)
+    return Outcome(Place("loudspeaker, first conversation", {}), asked, 3.0, fold(heard), CLEAN, True, 0)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,6 @@ def test_the_table_counts_them_by_place() -> None:
     result = OverlapResult([_over("I would like to become a voyager next year"), _over("wow")], [0, 1])
     [figures] = result.figures().values()
     assert (figures["questions"], figures["whole"], figures["vanished"]) == (2, 1, 1)
-    assert "| loudspeaker, first talk | 2 | 2 | 1 | 0 | 1 |" in result.table()
+    assert "| loudspeaker, first conversation | 2 | 2 | 1 | 0 | 1 |" in result.table()
     assert "interrupted itself 1 times in 2 talks" in result.table()
     assert [one["heard"] for one in result.document()["not_whole"]] == ["wow"]

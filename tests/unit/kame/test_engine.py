@@ -140,7 +140,7 @@ def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> No
 
 
 def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> None:
-    """A session hides what it has loaded from the collector; the next talk needs the memory all the same."""
+    """A session hides what it has loaded from the collector; the next conversation needs the memory all the same."""
     models = [load(read_layout(folder), device="cpu", dtype=torch.float32)]
     left = [weakref.ref(models[0].lm), weakref.ref(models[0].mimi)]
     frontend = KameFrontEnd(lambda: models.pop(), KameSettings(sampling=GREEDY))

@@ -321,7 +321,7 @@ async def test_a_second_test_waits_until_the_first_has_closed_its_device() -> No
 
 
 @pytest.mark.parametrize("how", ["stop", "cancel"])
-@pytest.mark.parametrize("what", ["test", "part of a talk"])
+@pytest.mark.parametrize("what", ["test", "part of a conversation"])
 async def test_a_sound_falls_silent_at_once(what: str, how: str) -> None:
     place = Place()
     place.sink.stuck = True

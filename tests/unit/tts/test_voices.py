@@ -32,7 +32,7 @@ def test_the_best_voice_of_the_language_that_is_here() -> None:
         ("kokoro/ef_dora", "es", [], "models get kokoro.$"),
         ("", "de", ["piper-joe"], "models get piper-thorsten or models get pico"),
         ("", "ja", ["piper-joe"], "no voice for the language “ja”"),
-        ("piper-joe", "de", ["piper-joe"], "doesn't speak the talk's language .* pico/de-DE"),
+        ("piper-joe", "de", ["piper-joe"], "doesn't speak the conversation's language .* pico/de-DE"),
         ("kokoro/nobody", "en", ["kokoro"], "no voice called .* kokoro/af_heart"),
     ],
 )
