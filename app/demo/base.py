@@ -16,7 +16,7 @@ from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.demo.service import DemoMicrophone
+    from app.demo.microphone import DemoMicrophone
 
 
 @dataclass(frozen=True, slots=True, eq=False)

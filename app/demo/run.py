@@ -25,7 +25,7 @@ from app.demo.question import QuestionTracker
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.demo.service import DemoMicrophone
+    from app.demo.microphone import DemoMicrophone
 
 ANSWER_WITHIN_SECONDS = 25.0
 """So long after a question its answer must start."""

@@ -10,16 +10,14 @@ import contextlib
 from collections.abc import Callable
 from functools import cached_property
 
-import numpy as np
-
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import AudioSink
 from app.audio.io.errors import AudioError
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
-from app.conversation.frame import SAMPLE_RATE
 from app.demo.base import DemoBackend, DemoFrontEnd, DemoQuestion
-from app.evaluation.spoken_questions import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Spoken, load_questions
+from app.demo.microphone import DemoMicrophone
+from app.evaluation.spoken_questions import MakeSession, PacedListener, load_questions
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import free_card_bytes
 from app.models.catalogue import find_model, models_of
@@ -120,39 +118,6 @@ class DemoService:
             # After the session's own: where the system allows only one stream, the answers are heard.
             await asyncio.to_thread(microphone.open_loudspeaker)
         return session, microphone
-
-
-class DemoMicrophone(PacedAsker):
-    """A microphone that plays the demo's questions into a session, and also on a loudspeaker where there is one."""
-
-    name = "the demo"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._aloud: Loudspeaker | None = None
-
-    def ask(self, question: Spoken) -> float:
-        """Asks from the next frame on; returns the session time, in seconds, at which the sound starts."""
-        asked_at = super().ask(question)
-        if self._aloud is not None:
-            with contextlib.suppress(AudioError):
-                self._aloud.write(np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32))
-                self._aloud.write(question.samples)
-        return asked_at
-
-    def open_loudspeaker(self) -> None:
-        """Plays the questions aloud from now on, if that is possible; blocks for a moment."""
-        with contextlib.suppress(AudioError):
-            aloud = Loudspeaker()
-            aloud.__enter__()
-            self._aloud = aloud
-
-    def __exit__(self, *exc: object) -> None:
-        aloud, self._aloud = self._aloud, None
-        if aloud is not None:
-            with contextlib.suppress(AudioError):
-                aloud.close()
-        super().__exit__(*exc)
 
 
 def _loudspeaker(aloud: bool) -> AudioSink:

@@ -145,12 +145,12 @@ def test_a_stale_template_and_lost_placeholders_are_told(
     assert tool.check() == []
 
     text = german.read_text("utf-8")
-    done = "<source>&amp;Talk</source>\n        <translation>&amp;Gespräch<"
+    done = "<source>&amp;Quit</source>\n        <translation>&amp;Beenden<"
     assert done in text
-    german.write_text(text.replace(done, done.replace("Gespräch", "Gespräch {0}"), 1), "utf-8")
-    assert tool.check() == ["kame_de.ts: “&Gespräch {0}” has not the placeholders of “&Talk”.", behind]
+    german.write_text(text.replace(done, done.replace("Beenden", "Beenden {0}"), 1), "utf-8")
+    assert tool.check() == ["kame_de.ts: “&Beenden {0}” has not the placeholders of “&Quit”.", behind]
     german.write_text(text.replace(done, done.replace("<translation>", '<translation type="unfinished">'), 1), "utf-8")
-    assert tool.check() == ["kame_de.ts: “&Talk” (TalkMenu) is not translated.", behind]
+    assert tool.check() == ["kame_de.ts: “&Quit” (TalkMenu) is not translated.", behind]
 
 
 def test_a_changed_text_is_told_with_its_translation(
@@ -163,7 +163,7 @@ def test_a_changed_text_is_told_with_its_translation(
     assert "kame_de.ts: “&Quit” (TalkMenu) is not translated." in tool.check()  # before `update`, too
     missing, gone = tool.update()
     assert missing == "kame_de.ts: “&Quit” (TalkMenu) is not translated."
-    assert gone == "kame_de.ts: “&Leave” (TalkMenu) is gone, and so is “&Beenden”."
+    assert gone == "kame_de.ts: “&Leave” (TalkMenu) was removed, and with it “&Beenden”."
     assert len(tool.translations(german)) == before.count("<message")  # what is translated stays
 
 

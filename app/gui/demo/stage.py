@@ -9,7 +9,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject
 
 from app.conversation import events as e
-from app.demo.base import DemoMicrophone
+from app.demo.microphone import DemoMicrophone
 from app.demo.service import DemoService
 from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionControl

@@ -17,7 +17,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSoundDevice:
     monkeypatch.setattr(portaudio_library, "load", lambda: fake)
     # Blocks of a quarter of a frame, and a wait of two blocks before speech, whatever the measurements say is best.
     monkeypatch.setattr(portaudio_stream, "BLOCK_SECONDS", 0.02)
-    monkeypatch.setattr(loudspeaker, "CUSHION_SECONDS", 0.04)
+    monkeypatch.setattr(loudspeaker, "PREBUFFER_SECONDS", 0.04)
     monkeypatch.setattr(loudspeaker, "_prebuffer_seconds", {})
     return fake
 
