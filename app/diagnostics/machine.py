@@ -35,7 +35,7 @@ compiled beside the app's own."""
 OLLAMA_SECONDS = 2.0
 
 PACKAGES = (
-    "PySide6-Essentials qasync numpy pyqtgraph sounddevice soundfile soxr livekit openai ollama httpx faster-whisper "
+    "PySide6-Essentials qasync numpy sounddevice soundfile soxr livekit openai ollama httpx faster-whisper "
     "ctranslate2 onnxruntime tokenizers piper-tts xllamacpp keyring mcp torch moshi"
 ).split()
 """The packages that faults have come from."""

@@ -38,6 +38,7 @@ def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) 
         ("The imports' rules", [python, "-c", lint]),
         ("The style", [python, "-m", "ruff", "check", "."]),
         ("The layout", [python, "-m", "ruff", "format", "--check", "--quiet", "."]),
+        ("The types", [python, "-m", "mypy"]),
         *tests,
     ]
     return _run_all(places, env, checks)

@@ -68,7 +68,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     assert "painted" in found["times"] and "running" not in found["times"]
     assert found["problem"]  # without devices it says why nobody can talk
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
-    heavy = {"openai", "onnxruntime", "faster_whisper", "pyqtgraph", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
+    heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {
         f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "shell.about_dialog")
