@@ -13,7 +13,7 @@ class TalkSettings:
 
     frontend: str = setting(
         "cascade",
-        tr("Voice"),
+        tr("Front-end"),
         tr("What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded."),
         "talk",
         effect="anew",
@@ -24,7 +24,7 @@ class TalkSettings:
         tr("Answer"),
         tr("When the model starts to work on the answer."),
         "talk",
-        words={"thinking": tr("While I speak"), "after": tr("When I have finished")},
+        words={"thinking": tr("While I speak"), "after": tr("After I speak")},
     )
     patience: int = setting(
         5,

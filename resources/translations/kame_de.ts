@@ -24,6 +24,10 @@
         <translation>Erweitert</translation>
     </message>
     <message>
+        <source>After I speak</source>
+        <translation>Wenn ich fertig bin</translation>
+    </message>
+    <message>
         <source>Another server</source>
         <translation>Anderer Server</translation>
     </message>
@@ -126,6 +130,10 @@
     <message>
         <source>French</source>
         <translation>Französisch</translation>
+    </message>
+    <message>
+        <source>Front-end</source>
+        <translation>Front-End</translation>
     </message>
     <message>
         <source>German</source>
@@ -496,10 +504,6 @@
         <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
     </message>
     <message>
-        <source>Voice</source>
-        <translation>Stimme</translation>
-    </message>
-    <message>
         <source>Voice of new conversations</source>
         <translation>Stimme neuer Unterhaltungen</translation>
     </message>
@@ -534,10 +538,6 @@
     <message>
         <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
         <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
-    </message>
-    <message>
-        <source>When I have finished</source>
-        <translation>Wenn ich fertig bin</translation>
     </message>
     <message>
         <source>When the model starts to work on the answer.</source>
@@ -3933,16 +3933,16 @@
         <translation>An&amp;bieter</translation>
     </message>
     <message>
+        <source>After I speak</source>
+        <translation>Wenn ich fertig bin</translation>
+    </message>
+    <message>
         <source>Answer</source>
         <translation>Antwort</translation>
     </message>
     <message>
         <source>Can be changed during the conversation.</source>
         <translation>Lässt sich mitten im Gespräch wechseln.</translation>
-    </message>
-    <message>
-        <source>Connection…</source>
-        <translation>Verbindung…</translation>
     </message>
     <message>
         <source>Ends this conversation and begins a new one (Ctrl+N).</source>
@@ -3985,6 +3985,10 @@
         <translation>Tabelle des Routers …</translation>
     </message>
     <message>
+        <source>Set up…</source>
+        <translation>Einrichten …</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>Stopp</translation>
     </message>
@@ -3999,10 +4003,6 @@
     <message>
         <source>What hears and speaks.</source>
         <translation>Was hört und spricht.</translation>
-    </message>
-    <message>
-        <source>When I have finished</source>
-        <translation>Wenn ich fertig bin</translation>
     </message>
     <message>
         <source>When the answer begins.</source>

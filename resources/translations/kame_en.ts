@@ -24,6 +24,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>After I speak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Another server</source>
         <translation type="unfinished"></translation>
     </message>
@@ -125,6 +129,10 @@
     </message>
     <message>
         <source>French</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-end</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -496,10 +504,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Voice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Voice of new conversations</source>
         <translation type="unfinished"></translation>
     </message>
@@ -533,10 +537,6 @@
     </message>
     <message>
         <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>When I have finished</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3933,15 +3933,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>After I speak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Answer</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Can be changed during the conversation.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Connection…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3985,6 +3985,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Set up…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3998,10 +4002,6 @@
     </message>
     <message>
         <source>What hears and speaks.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>When I have finished</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

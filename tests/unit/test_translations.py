@@ -148,7 +148,7 @@ def test_a_stale_template_and_lost_placeholders_are_told(
     done = "<source>&amp;Quit</source>\n        <translation>&amp;Beenden<"
     assert done in text
     german.write_text(text.replace(done, done.replace("Beenden", "Beenden {0}"), 1), "utf-8")
-    assert tool.check() == ["kame_de.ts: “&Beenden {0}” has not the placeholders of “&Quit”.", behind]
+    assert tool.check() == ["kame_de.ts: “&Beenden {0}” doesn't have the placeholders of “&Quit”.", behind]
     german.write_text(text.replace(done, done.replace("<translation>", '<translation type="unfinished">'), 1), "utf-8")
     assert tool.check() == ["kame_de.ts: “&Quit” (TalkMenu) is not translated.", behind]
 

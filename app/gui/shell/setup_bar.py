@@ -67,7 +67,7 @@ class SetupBar(QWidget):
                 self.tr("It works on the answer while you still talk, and speaks while it thinks."),
                 "thinking",
             ),
-            (self.tr("When I have finished"), self.tr("It waits for the end of what you say."), "after"),
+            (self.tr("After I speak"), self.tr("It waits for the end of what you say."), "after"),
         ):
             self.answer_mode.addItem(text, key)
             self.answer_mode.setItemData(self.answer_mode.count() - 1, help, Qt.ItemDataRole.ToolTipRole)
@@ -75,7 +75,7 @@ class SetupBar(QWidget):
         for key, label in choices.frontends:
             self.frontend.addItem(said(label), key)
         self.frontend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.frontend.setMinimumContentsLength(9)
+        self.frontend.setMinimumContentsLength(5)
         self.frontend.setMaximumWidth(280)
         self.microphone = self._device_picker(self.tr("Microphone"), lambda: settings.microphone)
         self.loudspeaker = self._device_picker(self.tr("Loudspeaker"), lambda: settings.loudspeaker)
@@ -162,7 +162,7 @@ class SetupBar(QWidget):
         elif view is None or not self._with_service:
             text = name = ""
         elif may_have_key(view) or view.can_pull:
-            text, name = self.tr("Connection…"), self.tr("Key, server and models of the provider")
+            text, name = self.tr("Set up…"), self.tr("Key, server and models of the provider")
         else:
             text = name = ""
         self.connection_button.setText(text)

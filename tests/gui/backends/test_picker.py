@@ -39,11 +39,11 @@ async def test_every_provider_shows_the_fields_that_it_has() -> None:
         setup = window.setup
         expected = {
             "embedded": (False, False, ""),
-            "ollama": (True, True, "Models…"),
-            "openai": (True, False, "Key…"),
-            "anthropic": (True, False, "Key…"),
-            "google": (True, False, "Key…"),
-            "compatible": (True, True, "Key…"),
+            "ollama": (True, True, "Set up…"),
+            "openai": (True, False, "Set up…"),
+            "anthropic": (True, False, "Set up…"),
+            "google": (True, False, "Set up…"),
+            "compatible": (True, True, "Set up…"),
         }
         for provider, (model, url, button) in expected.items():
             pick(setup.backend, provider)

@@ -37,7 +37,9 @@ async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
         enter(dialog.pickers["stem"].model, "claude-opus-4-1")  # as if the button were pressed
         await until(lambda: window.settings.provider == ROUTER)
         assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
-        assert window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "Table…"
+        assert (
+            window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "Router's table…"
+        )
         assert not window.setup.model.isVisible()
     table = json.loads(json.loads(path.read_text())["routes"])
     assert table["stem"] == STEM

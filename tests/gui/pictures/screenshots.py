@@ -1,4 +1,4 @@
-"""Takes the README's pictures: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
+"""Takes the pictures of the README and the guide: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
 
 They show real widgets with scripted conversations, on a virtual screen where there is one; the same command gives the
 same pictures. `python -m tests.live.screenshot` takes the one of a real conversation.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import shutil
 import sys
 from contextlib import nullcontext
@@ -24,15 +25,22 @@ from app.gui.shell.daemon_executor import DaemonExecutor
 from tests.gui.pictures.scenes import SCENES, Scene
 from tests.support.screen import virtual_screen
 
-FOLDER = Path(__file__).resolve().parents[3] / "resources" / "screenshots"
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "resources" / "screenshots"
+PAGES = (ROOT / "README.md", ROOT / "resources" / "guide" / "guide.md")
 SCREEN = "2600x1500"
 COLOURS = 256
 AROUND = 6
 """Pixels around a widget that is part of the window."""
 
 
+def named_pictures() -> set[str]:
+    """Return the file names of the pictures that the pages show."""
+    return {name for page in PAGES for name in re.findall(r"screenshots/([\w-]+\.png)", page.read_text("utf-8"))}
+
+
 def main(arguments: list[str]) -> int:
-    """Takes all pictures, or the named ones."""
+    """Take the pictures that the pages show; into another folder, those of all scenes; or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=[scene.name for scene in SCENES], metavar="NAME")
     parser.add_argument("--out", type=Path, default=FOLDER)
@@ -53,8 +61,9 @@ def main(arguments: list[str]) -> int:
         loop = QEventLoop(app)
         loop.set_default_executor(DaemonExecutor())
         asyncio.set_event_loop(loop)
+        shown = named_pictures() if options.out == FOLDER else {f"{scene.name}.png" for scene in SCENES}
         for scene in SCENES:
-            if not options.only or scene.name in options.only:
+            if scene.name in options.only if options.only else f"{scene.name}.png" in shown:
                 picture = loop.run_until_complete(take_picture(scene, dark, options.percent))
                 path = options.out / f"{scene.name}.png"
                 size = write(picture, path)

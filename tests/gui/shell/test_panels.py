@@ -71,14 +71,15 @@ def dialogs(window: QWidget) -> list[QDialog]:
 
 
 ENTRIES = (
-    ("Talk", "Style and tools", "Conversation"),
-    ("Talk", "Sound", "Sound"),
+    ("Conversation", "Style and tools", "Style and tools"),
+    ("Conversation", "Sound", "Sound"),
     ("Edit", "Settings", "Settings"),
     ("View", "Latency", "Latency"),
-    ("Brain", "Key, connection", "Brain"),
-    ("Brain", "By kind of question", "Brains by kind of question"),
-    ("Brain", "Side by side", "Side by side"),
-    ("Help", "Set up again", "Set up KAME"),
+    ("Model", "Connection", "Connection"),
+    ("Model", "Router's table", "Router's table"),
+    ("Model", "Compare", "Compare"),
+    ("Help", "Set up KAME", "Set up KAME"),
+    ("Help", "Guide", "Guide"),
     ("Help", "Log", "Log"),
     ("Help", "About KAME", "About KAME"),
 )
@@ -204,7 +205,7 @@ async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatc
     async with shown(FakeFactory(), done()) as window:
         window.panels.open_about()
         lines = window.panels.about.licences.toPlainText().splitlines()
-        assert lines[:2] == ["numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (only when asked for)"]
+        assert lines[:2] == ["numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (optional)"]
         assert any("PySide6-Essentials" in line for line in lines)
 
 

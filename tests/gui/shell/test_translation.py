@@ -209,14 +209,14 @@ def said(context: str, text: str) -> str:
 
 def test_the_first_language_that_is_there_is_taken(in_english: QApplication, languages: Path) -> None:
     assert install_translations(in_english, Tongues("xh-ZA", "xh", "eo-001", "eo", "en"), languages) == "eo"
-    assert said("TalkMenu", "&Talk") == "[&Ţàļķ]"
+    assert said("TalkMenu", "&Conversation") == "[&Ĉöñṽéŕšàţîöñ]"
     assert install_translations(in_english, Tongues("fr-FR", "fr"), languages) == "en"
-    assert said("TalkMenu", "&Talk") == "&Talk"
+    assert said("TalkMenu", "&Conversation") == "&Conversation"
 
 
 def test_english_comes_before_what_the_user_likes_less(in_english: QApplication, languages: Path) -> None:
     assert install_translations(in_english, Tongues("en-GB", "en", "eo"), languages) == "en"
-    assert said("TalkMenu", "&Talk") == "&Talk"
+    assert said("TalkMenu", "&Conversation") == "&Conversation"
     assert install_translations(in_english, Tongues("C", "eo"), languages) == "en"
 
 
@@ -240,7 +240,7 @@ def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_p
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows is not told its language by the environment")
 @pytest.mark.parametrize(
-    ("setting", "seen"), [("system", "[&Ţàļķ] [ĶÀṀÉ]"), ("de", "&Gespräch KAME")], ids=["system", "german"]
+    ("setting", "seen"), [("system", "[&Ĉöñṽéŕšàţîöñ] [ĶÀṀÉ]"), ("de", "&Gespräch KAME")], ids=["system", "german"]
 )
 def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
     languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, seen: str
@@ -590,7 +590,7 @@ async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, l
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-@pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ţàļķ~~]"), ("de", "&Gespräch")])
+@pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ĉöñṽéŕšàţîöñ~~~~]"), ("de", "&Gespräch")])
 async def test_there_is_room_for_longer_words(
     in_english: QApplication, languages: Path, tmp_path: Path, language: str, talk_menu: str
 ) -> None:

@@ -26,7 +26,8 @@ from app.settings.declarations import Settings
 from tests.gui.fakes import GOOD, FakeSoundService
 from tests.gui.helpers import until
 from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
-from tests.unit.services.test_sound_service import Booth, spoken
+from tests.unit.services.test_sound_service import Place as ServiceParts
+from tests.unit.services.test_sound_service import spoken
 
 WELL = SoundMeasured(3.0, 34.2, False, 12.3, 0, 0)
 ILL = SoundMeasured(9.0, 6.1, True, -112.0, 240, 3)
@@ -448,8 +449,8 @@ class FakeTranscriber:
 async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
     settings: Settings,
 ) -> None:
-    made = Booth(spoken(), ears=FakeTranscriber)
-    async with opened(settings, made.booth) as place:
+    made = ServiceParts(spoken(), recogniser=FakeTranscriber)
+    async with opened(settings, made.service) as place:
         place.tests.say_button.click()
         await until(lambda: not place.tests.testing)
         assert place.answer[0] == "Understood: “What is it?”" and place.answer[1].startswith("Good:")

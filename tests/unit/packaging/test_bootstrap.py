@@ -119,7 +119,7 @@ def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd
     program(
         project.python,
         'case "$*" in *importlinter*) echo rules;; *format*) echo layout;; *ruff*) echo style; exit 3;; '
-        '*mypy*) echo types;; '
+        "*mypy*) echo types;; "
         '*) echo "$*"; exit 5;; esac',
     )
     assert checks.run_tests(project, os.environ, ["-k", "turn"]) == 3
