@@ -4290,12 +4290,12 @@
 <context>
     <name>StatusLine</name>
     <message>
-        <source>, 1 restart</source>
-        <translation>, 1 Neustart</translation>
+        <source>, 1 superseded</source>
+        <translation>, 1 überholt</translation>
     </message>
     <message>
-        <source>, {0} restarts</source>
-        <translation>, {0} Neustarts</translation>
+        <source>, {0} superseded</source>
+        <translation>, {0} überholt</translation>
     </message>
     <message>
         <source>1 gap in the sound</source>
@@ -5165,6 +5165,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Vergleich: {0}</translation>
     </message>
     <message>
+        <source>Errors</source>
+        <translation>Fehler</translation>
+    </message>
+    <message>
         <source>KAME</source>
         <translation>KAME</translation>
     </message>
@@ -5211,10 +5215,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Settled at {0}: “{1}”</source>
         <translation>Um {0} endgültig: „{1}“</translation>
-    </message>
-    <message>
-        <source>Trouble</source>
-        <translation>Probleme</translation>
     </message>
     <message>
         <source>Understood by {0}: “{1}”</source>

@@ -4290,11 +4290,11 @@
 <context>
     <name>StatusLine</name>
     <message>
-        <source>, 1 restart</source>
+        <source>, 1 superseded</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>, {0} restarts</source>
+        <source>, {0} superseded</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5164,6 +5164,10 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Errors</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>KAME</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5209,10 +5213,6 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>Settled at {0}: “{1}”</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Trouble</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -110,7 +110,7 @@ class StatusLine(QWidget):
         parts = [self.tr("1 request") if one else self.tr("{0} requests").format(usage.requests)]
         if usage.superseded:
             one = usage.superseded == 1
-            parts[0] += self.tr(", 1 restart") if one else self.tr(", {0} restarts").format(usage.superseded)
+            parts[0] += self.tr(", 1 superseded") if one else self.tr(", {0} superseded").format(usage.superseded)
         taken = usage.tokens_in + usage.tokens_out
         if not taken:
             return parts[0]

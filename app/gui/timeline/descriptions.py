@@ -21,7 +21,7 @@ class TimelineWords(QObject):
             "secondary": self.tr("Comparison"),
             "oracle": self.tr("Oracle"),
             "kame": self.tr("KAME"),
-            "trouble": self.tr("Trouble"),
+            "trouble": self.tr("Errors"),
         }[lane]
 
     def title(self) -> str:

@@ -63,7 +63,7 @@ async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_
             asked(3, LOCAL),
             counted(3, LOCAL, None, exact=False),
         )
-        assert label.text() == "3 requests, 1 restart · 3.7k tokens · $0.0081 · more of unknown price"
+        assert label.text() == "3 requests, 1 superseded · 3.7k tokens · $0.0081 · more of unknown price"
         lines = label.toolTip().splitlines()
         assert lines == [
             "3 requests, of which 1 were superseded by a newer one",
@@ -73,7 +73,7 @@ async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_
         ]
         assert label.accessibleDescription() == label.toolTip()
         say(window, factory, e.BudgetChanged(3, "slow", 0.0081, 0.01))
-        assert label.toolTip().splitlines()[-1] == "Cap: $0.0081 of $0.01; the brain is asked less often"
+        assert label.toolTip().splitlines()[-1] == "Cap: $0.0081 of $0.01; the model is asked less often"
         window.setup.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert label.text() == ""
