@@ -283,6 +283,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.database import history_path
     from app.history.store import HistoryStore
     from app.models.pool import MODELS
+    from app.services.backend_service import BackendService
     from app.services.graphics_service import GraphicsService
     from app.services.machine_service import MachineService
     from app.services.model_service import ModelService

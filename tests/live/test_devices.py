@@ -292,15 +292,15 @@ with Microphone("kame_mic") as mic:
 
 def test_list_while_a_stream_is_open(exact_audio: VirtualAudio) -> None:
     script = """
-from app.audio.devices.list_process import list_now
+from app.audio.devices.list_process import list_current_devices
 from app.audio.devices.watch import DeviceWatch
 import threading
 changed = threading.Event()
 with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
-    say(names=[device.name for device in list_now()])
+    say(names=[device.name for device in list_current_devices()])
     changed.clear()
     sys.stdin.readline()
-    say(changed=changed.wait(5), names=[device.name for device in list_now()], hears=mic.read_frame(1.0) is not None)
+    say(changed=changed.wait(5), names=[device.name for device in list_current_devices()], hears=mic.read_frame(1.0) is not None)
     changed.clear()
     sys.stdin.readline()
     say(changed=changed.wait(5))
@@ -321,7 +321,7 @@ def test_child_process_lists_devices_while_portaudio_is_frozen(exact_audio: Virt
     script = """
 listing.pulse_gateway = lambda own: None  # as if PortAudio couldn't reach the sound server
 with Microphone("kame_mic") as mic:
-    devices = list_process.list_now()
+    devices = list_process.list_current_devices()
     say(names=[device.name for device in devices], index=[device.index for device in devices])
 """
     with run_script(exact_audio, script) as child:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,10 @@ def children() -> dict[int, str]:
     """The children that run: the module that each runs, by its process id."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            command = Path("/proc", pid, "cmdline").read_text().split("\0")
-            found[int(pid)] = next(part for part in command if part.startswith("app."))
+        with suppress(FileNotFoundError):  # the thread has ended since
+            for pid in (task / "children").read_text().split():
+                command = Path("/proc", pid, "cmdline").read_text().split("\0")
+                found[int(pid)] = next(part for part in command if part.startswith("app."))
     return found
 
 
