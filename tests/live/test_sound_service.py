@@ -24,7 +24,7 @@ TRY = (
     SAY
     + """
 import asyncio, threading
-from app.audio.devices import portaudio_stream as portaudio_library
+from app.audio.devices import portaudio_library
 from app.session.errors import UserError
 from app.services.sound_service import SoundTestService
 
