@@ -83,7 +83,7 @@ try:
                     tap_generation=manager.tap.generation, tapped=tapped / manager.tap.rate, tap_plays=pitch(took),
                     accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
                     played=where.played, queued=where.queued, underruns=sink.underruns, overruns=source.overruns,
-                    cushion=sink.cushion_seconds, notices=notices, tested=bool(tested),
+                    prebuffer=sink.prebuffer_seconds, notices=notices, tested=bool(tested),
                 )
     say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
 except DeviceError as error:

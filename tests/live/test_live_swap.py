@@ -67,7 +67,7 @@ def llama_server(model: Path, key: str) -> Iterator[str]:
 
 
 async def _talk_and_swap(question: Path, output: Path, record: Path, swap: BackendChoice) -> list[e.Event]:
-    """Asks, swaps 1.2 s into the answer, and stops when the new brain's words have been heard for a while."""
+    """Asks, swaps 1.2 s into the answer, and stops when the new model's words have been heard for a while."""
     choice = SessionChoice(duplex=True, record_folder=str(record))
     talk = compose.session(choice, FileSource(question, realtime=True), FileSink(output))
     events: list[e.Event] = []
@@ -83,12 +83,12 @@ async def _talk_and_swap(question: Path, output: Path, record: Path, swap: Backe
         while not isinstance(await heard.get(), e.AssistantStarted):
             pass
         await asyncio.sleep(1.2)
-        await talk.set_backend(swap)
-        new = next(x.revision for x in events if isinstance(x, e.OracleRequested) and x.model == "other-model")
+        talk.change(backend=swap)
         words = 0
         while words < 6:
             event = await heard.get()
-            words += isinstance(event, e.AssistantSaid) and event.revision >= new
+            asked = [x.revision for x in events if isinstance(x, e.OracleRequested) and x.model == "other-model"]
+            words += isinstance(event, e.AssistantSaid) and event.revision in asked
     return events
 
 
@@ -111,7 +111,7 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
     [swap] = gaps.gaps
     host = urlsplit(url).netloc
     assert (swap["backend"], swap["model"], swap["reason"]) == (host, "other-model", "chosen")
-    # The listener's gap is at most what the new brain needs to begin.
+    # The listener's gap is at most what the new model needs to begin.
     assert swap["gap_seconds"] <= swap["first_word_seconds"] < 5
     print(f"swapped: first word after {swap['first_word_seconds']} s, gap {swap['gap_seconds']} s")
     answer = transcript.last("assistant")

@@ -48,7 +48,7 @@ async def run(folder: Path) -> int:
     manager = SessionManager(compose.device_session, on_event, window)
     background = BackgroundTasks(window)
     service = OneAnswerMode(compose.session, BackendService(), compose.USER_ERRORS)
-    demo = DemoController(service, manager, background, window)
+    demo = DemoController(service, manager, on_event, background, window)
     finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     demo.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
     demo.run_alone(DemoOrder((), True, str(folder / "chart.png"), str(folder / "report.json")))
