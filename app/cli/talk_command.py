@@ -229,17 +229,27 @@ def route(text: str) -> tuple[str, BackendChoice]:
 
 
 class Swapper:
-    """Changes a session's back-end at the times of `swaps`, in seconds of the session."""
+    """Changes a session's back-end at the times of `swaps`, in seconds of the session.
+
+    A swap waits until the one before it has been made or refused, so that none overtakes another.
+    """
 
     def __init__(self, session: Session, swaps: list[tuple[float, BackendChoice]]) -> None:
         self._session = session
         self._swaps = sorted(swaps, key=lambda pair: pair[0])
+        self._changing = False
         if swaps:
             session.add_listener(self._take)
 
     def _take(self, event: e.Event) -> None:
-        while self._swaps and isinstance(event, e.LevelMeasured) and event.at >= self._swaps[0][0]:
-            self._session.change(backend=self._swaps.pop(0)[1])
+        if isinstance(event, e.BackendChanged) or (isinstance(event, e.ChangeRefused) and event.part == "backend"):
+            self._changing = False
+        elif (
+            isinstance(event, e.LevelMeasured) and self._swaps and not self._changing and event.at >= self._swaps[0][0]
+        ):
+            choice = self._swaps.pop(0)[1]
+            self._changing = choice != self._session.choice.backend
+            self._session.change(backend=choice)
 
 
 class SwapGaps:
