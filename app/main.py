@@ -266,7 +266,7 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
     """Shows the window and returns its exit code. `order`: it runs the demo. `report_start`: see
-    `app.gui.shell.start_report`.
+    `app.gui.window.start_report`.
     """
     import sys
 
@@ -275,11 +275,11 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.diagnostics.logs import log_folder, start_logging
     from app.diagnostics.report import Diagnostics
     from app.gui.logs.qt_messages import qt_logged
-    from app.gui.shell.app import leave, run_window
     from app.gui.shell.instance import Instance
-    from app.gui.shell.services import WindowServices
-    from app.gui.shell.start_report import StartReport
     from app.gui.state.choice import WindowChoices
+    from app.gui.window.app import leave, run_window
+    from app.gui.window.services import WindowServices
+    from app.gui.window.start_report import StartReport
     from app.history.database import history_path
     from app.history.store import HistoryStore
     from app.models.pool import MODELS

@@ -1,7 +1,7 @@
 """`bench startup`: seconds from the click until the window is visible, and until one can talk to the default back-end.
 
 The real app is started several times as a child process with a home folder of its own, and reports itself when it
-reached each step (`app.gui.shell.start_report`). A second talk replaces the first one, to measure a start with loaded
+reached each step (`app.gui.window.start_report`). A second talk replaces the first one, to measure a start with loaded
 models. A start before the others warms the disk and does not count; one after them runs with Python's import profile.
 """
 

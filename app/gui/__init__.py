@@ -1,1 +1,15 @@
-"""The window: panes and their models. No engine logic; it commands a session and reads its events."""
+"""The window (PySide6): it sends commands to a session and shows its events.
+
+From the bottom up; a folder imports only from those above it in this list:
+
+- `widgets`: controls, colours and texts that all of the window uses
+- `state`: what the session should be, and what it is: one writer, observed by views and controllers
+- `transcript`, `oracle`, `hotkeys`, `timeline_data`: turns, revisions, global keys, and what the timeline draws
+- `backends`, `sound`, `models`: choosing models, devices and downloads
+- `shell`: menus, pickers, messages and the status line
+- `conversations`, `timeline`, `latency`, `settings`: panes and dialogs
+- `controllers`: between all of these and the session
+- `first_run`, `demo`, `logs`: the first start, the guided demo, the log
+- `window`: the main window, and the application
+- `bench`: measures the window
+"""

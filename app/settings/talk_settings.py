@@ -24,7 +24,7 @@ class TalkSettings:
         tr("Answer"),
         tr("When the model starts to work on the answer."),
         "talk",
-        words={"thinking": tr("While I speak"), "after": tr("After I speak")},
+        words={"thinking": tr("While I speak"), "after": tr("When I finish")},
     )
     patience: int = setting(
         5,

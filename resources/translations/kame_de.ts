@@ -24,10 +24,6 @@
         <translation>Erweitert</translation>
     </message>
     <message>
-        <source>After I speak</source>
-        <translation>Wenn ich fertig bin</translation>
-    </message>
-    <message>
         <source>Another server</source>
         <translation>Anderer Server</translation>
     </message>
@@ -538,6 +534,10 @@
     <message>
         <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
         <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
+    </message>
+    <message>
+        <source>When I finish</source>
+        <translation>Wenn ich fertig bin</translation>
     </message>
     <message>
         <source>When the model starts to work on the answer.</source>
@@ -3933,10 +3933,6 @@
         <translation>An&amp;bieter</translation>
     </message>
     <message>
-        <source>After I speak</source>
-        <translation>Wenn ich fertig bin</translation>
-    </message>
-    <message>
         <source>Answer</source>
         <translation>Antwort</translation>
     </message>
@@ -4003,6 +3999,10 @@
     <message>
         <source>What hears and speaks.</source>
         <translation>Was hört und spricht.</translation>
+    </message>
+    <message>
+        <source>When I finish</source>
+        <translation>Wenn ich fertig bin</translation>
     </message>
     <message>
         <source>When the answer begins.</source>

@@ -24,10 +24,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>After I speak</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Another server</source>
         <translation type="unfinished"></translation>
     </message>
@@ -537,6 +533,10 @@
     </message>
     <message>
         <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When I finish</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3933,10 +3933,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>After I speak</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Answer</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4002,6 +3998,10 @@
     </message>
     <message>
         <source>What hears and speaks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When I finish</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

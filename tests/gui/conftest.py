@@ -14,7 +14,7 @@ import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from app.gui.shell.daemon_executor import DaemonExecutor
+from app.gui.window.daemon_executor import DaemonExecutor
 
 LEAST_FROZEN = 10_000
 """A Python that has loaded the app has some hundred thousand objects."""
@@ -33,7 +33,7 @@ def _collected_at_last() -> Iterator[None]:
     """
     for (
         module
-    ) in "shell.window first_run.wizard settings.dialog logs.panel demo.panel timeline.view sound.dialog".split():
+    ) in "window.main_window first_run.wizard settings.dialog logs.panel demo.panel timeline.view sound.dialog".split():
         importlib.import_module(f"app.gui.{module}")
     gc.collect()
     gc.freeze()

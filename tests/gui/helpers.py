@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
 from app.demo.service import DemoService
+from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.logs.table_model import LogSource
-from app.gui.shell.services import WindowServices
-from app.gui.shell.window import MainWindow
-from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
+from app.gui.window.services import WindowServices
 from app.history.base import HistoryService
 from app.services.backend_service import BackendService
 from app.services.graphics_service import GraphicsService

@@ -71,9 +71,9 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {
-        f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "shell.about_dialog")
+        f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "window.about_dialog")
     }
-    assert "app.gui.shell.window" in imported and not imported & (heavy | dialogs)
+    assert "app.gui.window.main_window" in imported and not imported & (heavy | dialogs)
 
 
 def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:

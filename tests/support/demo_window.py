@@ -21,9 +21,9 @@ from app.audio.devices import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
 from app.demo.service import DemoService
 from app.gui.demo.controller import DemoController
-from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
+from app.gui.window.daemon_executor import DaemonExecutor
 from app.services.backend_service import BackendService
 
 

@@ -9,8 +9,7 @@ Read in this order:
 - `server_form.py`, `servers_dialog.py`: the MCP tool servers; `tools_box.py`: which tools are on
 - `dollar_box.py`, `style_dialog.py`: persona, voice, length, tools and cost cap of a conversation
 - `price_table.py`, `price_view.py`, `prices_dialog.py`: what models cost
-- `controller.py`: connects all of them to the session and the settings
 
-A `BackendChoice` leaves a picker or dialog as a signal; `controller.py` gives it to the session, and writes what the
+A `BackendChoice` leaves a picker or dialog as a signal; `controllers/backend_controller.py` gives it to the session, and writes what the
 session has accepted into the settings and back into the pickers.
 """

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.gui.shell.translation import said
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED
+from app.gui.widgets.translation import said
 from app.services.backend_service import BackendService, ProviderView
 from app.session.control import BackendChoice
 

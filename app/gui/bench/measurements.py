@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QApplication
 
 from app.gui.bench.dense_talk import dense_talk, many_turns
 from app.gui.bench.replay_session import FrameThread, ReplaySession, events_until
-from app.gui.shell.event_pump import BATCH_MS
-from app.gui.shell.services import WindowServices
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.timeline.plot import TICK_MS
 from app.gui.widgets.find_bar import FindBar
 from app.gui.widgets.session_time import ManualClock
+from app.gui.window.event_pump import BATCH_MS
+from app.gui.window.main_window import MainWindow
+from app.gui.window.services import WindowServices
 from app.platform.hardware import resident_bytes
 from app.session.control import SessionChoice, SessionControl
 from app.settings.declarations import Settings

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from app.gui.bench.measurements import Bench
-from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.widgets.theme import apply_theme
+from app.gui.window.daemon_executor import DaemonExecutor
 
 
 async def measure(folder: Path, minutes: float, live_seconds: float, turns: int) -> dict[str, Any]:

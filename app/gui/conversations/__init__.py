@@ -1,4 +1,4 @@
-"""The pane with the list of kept conversations, and the controllers between it, the history and the open conversation.
+"""The pane with the list of kept conversations, and the controller between it and the history.
 
 Read in this order:
 
@@ -8,8 +8,6 @@ Read in this order:
 - `pane.py`: the list with its heading, search field, menus and undo bar
 - `import_export.py`: exporting to and importing from files
 - `history_controller.py`: lists, renames, removes, restores and duplicates conversations
-- `conversation_controller.py`: which conversation is open, and writing it down while a session runs
-- `list_controller.py`: connects these two
 
 Views of conversations go from the history through `HistoryController` to the pane; what the user wants goes back as
 signals with a conversation's key.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.models.models_controller import ModelsController
 from app.gui.models.weights_controller import WeightsController
-from app.gui.sound.controller import DeviceLister
 from app.services.backend_service import BackendService
 from app.services.machine_service import MachineService
 from app.services.sound_service import SoundTestService

@@ -6,8 +6,7 @@
 - `portal_session`, `dbus`: the portal's protocol and the D-Bus connection that carries it, without Qt
 - `manager`: picks the grabber of this desktop and keeps the keys for talking and muting
 - `push_to_talk`: turns mouse, space bar, hotkey and commands into one press and one release
-- `talk_keys`: connects hotkeys and commands of other processes to the talk button and the microphone
 
 A key press arrives at a grabber, which emits the key's name; `Hotkeys` turns the name into `talk_pressed` or
-`mute_pressed`; `TalkKeys` holds the talk button or toggles mute.
+`mute_pressed`; `controllers/talk_keys.py` holds the talk button or toggles mute.
 """

@@ -1,6 +1,5 @@
 """The panel that shows where the time of an answer went, and why it was slow.
 
-- `controller.py`: keeps the figures of a conversation, and opens and closes the panel.
 - `panel.py`: the panel.
 - `bar.py`: one answer, divided into what was waited for.
 - `table.py`: the stages of that answer next to the conversation's distribution.

@@ -1,4 +1,4 @@
-"""The dialog “Settings”, made from the declarations of the settings, and the application of changes while a session runs.
+"""The dialog “Settings”, made from the declarations of the settings.
 
 Read in this order:
 
@@ -8,7 +8,6 @@ Read in this order:
 - `area.py`: all rows, of which a group or the result of a search is shown
 - `reset_bar.py`: resetting all settings
 - `dialog.py`: the dialog
-- `live_settings.py`: applies a change at once, where that is possible
 
 A changed value goes from its editor through its row to the dialog, which emits it with its key; what is accepted comes
 back through `SettingsDialog.show_value`.

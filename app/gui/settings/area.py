@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.gui.settings.row import SettingRow
-from app.gui.shell.translation import said
 from app.gui.widgets.form import bold
 from app.gui.widgets.panel import Quiet
+from app.gui.widgets.translation import said
 from app.settings.declarations import Settings, declarations
 
 ROW_SPACE_PX = 16

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOpti
 from app.gui.backends.dollar_box import DollarBox
 from app.gui.settings.editor import Editor
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
-from app.gui.shell.translation import said
 from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 

@@ -16,9 +16,9 @@ from app.gui.settings.area import SettingsArea
 from app.gui.settings.choice_editors import Choice
 from app.gui.settings.reset_bar import ResetBar
 from app.gui.settings.text_editors import Keys
-from app.gui.shell.translation import said
 from app.gui.widgets import form
 from app.gui.widgets.panel import Panel
+from app.gui.widgets.translation import said
 from app.settings.declarations import Settings
 
 SIZE_PX = 760, 560

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from app.gui.shell.translation import said
+from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 

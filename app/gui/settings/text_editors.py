@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
 from app.gui.settings.editor import Editor
-from app.gui.shell.translation import said
 from app.gui.widgets.form import push_button
 from app.gui.widgets.key_field import KeyField
+from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 

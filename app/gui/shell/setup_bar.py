@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 from app.gui.backends.favourites import FavouritesButton
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
-from app.gui.shell.translation import said
 from app.gui.sound.device_picker import DevicePicker
 from app.gui.state.choice import WindowChoices, backend_choice, is_router, may_have_key
 from app.gui.widgets.pick_list import PickList
 from app.gui.widgets.slim_button import SlimButton
+from app.gui.widgets.translation import said
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
@@ -67,7 +67,7 @@ class SetupBar(QWidget):
                 self.tr("It works on the answer while you still talk, and speaks while it thinks."),
                 "thinking",
             ),
-            (self.tr("After I speak"), self.tr("It waits for the end of what you say."), "after"),
+            (self.tr("When I finish"), self.tr("It waits for the end of what you say."), "after"),
         ):
             self.answer_mode.addItem(text, key)
             self.answer_mode.setItemData(self.answer_mode.count() - 1, help, Qt.ItemDataRole.ToolTipRole)

@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.conversation import events as e
 from app.gui.backends.backend_dialog import BackendDialog
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter, models
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import open_dialog, press, say, shown, until
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 from tests.support.leaks import SECRET, all_logs, places_with
 
 OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")

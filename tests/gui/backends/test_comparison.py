@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.backends.backend_dialog import BackendDialog
 from app.gui.backends.secondary_dialog import SecondaryDialog
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -21,7 +21,7 @@ from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import open_dialog, oracle, press, say, shown, transcript, until
 from tests.gui.pictures.window import side_by_side, talk
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 SECONDARY = BackendChoice("openai", "gpt")

@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 
 from app.gui.backends.favourites import MAX_FAVOURITES, from_text, to_text
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings

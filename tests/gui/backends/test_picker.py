@@ -16,7 +16,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import open_dialog, say, shown, until
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 
 URL = "http://127.0.0.1:8080/v1"
 

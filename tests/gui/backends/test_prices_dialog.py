@@ -21,7 +21,7 @@ from app.settings.declarations import Settings
 from tests.gui.backends.test_style_dialog import opened
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
 from tests.gui.helpers import open_dialog, press, shown, until
-from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)
 LONG = "an-organisation-with-a-name/A-Model-Whose-Name-Tells-All-Of-Its-Parameters-235B-A22B-Instruct-2507-FP8"

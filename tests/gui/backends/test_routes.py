@@ -16,7 +16,7 @@ from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import open_dialog, oracle, press, say, shown, until
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 
 STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
 

@@ -18,8 +18,8 @@ from PySide6.QtTest import QTest
 from app.gui.backends.servers_dialog import ServersDialog
 from app.gui.backends.style_dialog import StyleDialog
 from app.gui.backends.tools_box import with_servers_moved
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
 from app.services.tool_server_service import ToolServerService
 from app.session.control import ToolChoice
 from app.settings.declarations import Settings

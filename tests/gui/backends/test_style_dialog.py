@@ -13,14 +13,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from app.gui.backends.style_dialog import StyleDialog
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices, keep_tools, tool_choice
+from app.gui.window.main_window import MainWindow
 from app.session.control import Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import open_dialog, press, shown, until
 from tests.gui.models.test_models_panel import FakeModels
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 
 
 def opened(window: MainWindow) -> StyleDialog:

@@ -21,7 +21,7 @@ from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
 from tests.gui.fake_history import some
 from tests.gui.pictures.window import dark_palette
-from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 NOW = datetime(2026, 11, 22, 15, 30).timestamp()
 HOUR, DAY = 3600.0, 86400.0

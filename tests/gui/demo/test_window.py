@@ -10,15 +10,15 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.conversation import events as e
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
-from tests.gui.conversations.test_talk import GEMMA, click, kept, listed
+from tests.gui.controllers.test_conversation_controller import GEMMA, click, kept, listed
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, spoken, transcript, until
-from tests.gui.shell.test_window_session import pick
 from tests.gui.transcript.test_typing import menu_at, offered
+from tests.gui.window.test_window_session import pick
 from tests.support.demo_talk import QUICK_ANSWER_MODE, ScriptedDemoService
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.gui.first_run.graphics_strip import GraphicsStrip
 from app.gui.first_run.wizard import FirstRun
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
 from app.services.machine_service import MachineView
 from app.session.errors import UserError
@@ -20,7 +20,7 @@ from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.first_run.test_wizard import PLAIN, FakeMachine, click
 from tests.gui.helpers import open_dialog, shown, until
-from tests.gui.shell.test_accessibility import controls, cut_off
+from tests.gui.window.test_accessibility import controls, cut_off
 
 SENTENCE = (
     "An NVIDIA GeForce RTX 4070 with 12 GB is here. KAME can run on it: what it needs (torch for CUDA 12.8, about "

@@ -32,7 +32,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeSoundService, no_devices, two_devices
 from tests.gui.helpers import until
-from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 CHOICES = WindowChoices(
     frontends=(("cascade", "Cascade"), ("kame", "KAME (GPU)"), ("moshi", "Moshi (GPU)")), backends=PROVIDERS

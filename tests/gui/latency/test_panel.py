@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.latency import PIECES
+from app.gui.controllers.latency_controller import LatencyController
 from app.gui.latency.bar import BAR_PX, PIECE_COLOURS
-from app.gui.latency.controller import LatencyController
 from app.gui.latency.panel import LatencyPanel
 from app.gui.latency.strip import MOST_BARS
 from app.gui.shell.status_line import StatusLine
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.palette import STATE_COLOURS, Look
-from tests.gui.shell.test_accessibility import tabbed
+from tests.gui.window.test_accessibility import tabbed
 from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, turn_of
 
 

@@ -25,7 +25,7 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.session.errors import UserError
 from tests.gui.helpers import until
 from tests.gui.pictures.window import dark_palette
-from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 NOON = 1_700_000_000.25
 TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such card'
@@ -52,7 +52,7 @@ class Place:
         return f"diagnostics, words: {with_words}"
 
     def note(
-        self, message: str, level: int = logging.INFO, where: str = "app.gui.shell.window", details: str = ""
+        self, message: str, level: int = logging.INFO, where: str = "app.gui.window.main_window", details: str = ""
     ) -> None:
         self.log.add(NOON, level, where, message, details, "MainThread")
 
@@ -100,7 +100,7 @@ async def test_entries_are_shown_while_the_dialog_is_open() -> None:
         await until(lambda: len(place.rows()) == 3)
         assert place.rows() == ["first", "second …", "ValueError: no such card"]
         assert place.rows(LEVEL) == ["Note", "Warning", "Error"]
-        assert place.rows(WHERE) == ["app.gui.shell.window", "app.gui.shell.window", "asyncio"]
+        assert place.rows(WHERE) == ["app.gui.window.main_window", "app.gui.window.main_window", "asyncio"]
         local = time.strftime("%H:%M:%S", time.localtime(NOON))
         assert place.rows(TIME) == [f"{local}.250"] * 3
         assert UPDATE_MS >= 250, "at most four times a second"

@@ -17,7 +17,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, until
-from tests.gui.shell.test_window_session import pick
+from tests.gui.window.test_window_session import pick
 from tests.support.hub import Hub
 from tests.support.tiny_kame import make_checkpoint
 

@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.gui.models.models_panel import ModelsPanel
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import backend_choice
+from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView, VoiceView
 from app.session.control import BackendChoice
 from app.session.errors import UserError

@@ -21,7 +21,7 @@ from PySide6.QtGui import QCursor, QImage, QImageWriter
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from app.gui.shell.daemon_executor import DaemonExecutor
+from app.gui.window.daemon_executor import DaemonExecutor
 from tests.gui.pictures.scenes import SCENES, Scene
 from tests.support.screen import virtual_screen
 

@@ -19,10 +19,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTime
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.shell.services import WindowServices
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.session_time import ManualClock
+from app.gui.window.main_window import MainWindow
+from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
 from app.services.machine_findings import MachineFinding
 from app.services.machine_service import FrontEndFit, MachineView

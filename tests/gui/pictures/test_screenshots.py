@@ -15,7 +15,7 @@ from app.gui.widgets.palette import Look
 from tests.gui.helpers import until
 from tests.gui.pictures.scenes import SCENES, Scene
 from tests.gui.pictures.screenshots import FOLDER, named_pictures, take_picture, write
-from tests.gui.shell.test_accessibility import cut_off
+from tests.gui.window.test_accessibility import cut_off
 
 LIVE = "window.png"
 """The picture of a real conversation, which another command takes."""

@@ -28,7 +28,7 @@ from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
 from app.settings.declarations import Settings, declaration, declarations
 from app.settings.setting import Setting
-from tests.gui.shell.test_accessibility import controls, cut_off
+from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier

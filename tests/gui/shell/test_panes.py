@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSplitter
 
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import shown, until

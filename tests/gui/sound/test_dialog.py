@@ -25,7 +25,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import GOOD, FakeSoundService
 from tests.gui.helpers import until
-from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 from tests.unit.services.test_sound_service import Place as ServiceParts
 from tests.unit.services.test_sound_service import spoken
 

@@ -14,8 +14,8 @@ from app.conversation import events as e
 from app.conversation.latency import Stages
 from app.conversation.transcript import Transcript
 from app.gui.oracle.revisions import OracleLog
-from app.gui.shell.window import MainWindow
 from app.gui.timeline_data.log import TimelineLog
+from app.gui.window.main_window import MainWindow
 from app.session.replay import Replay
 from app.stt.scripted import ScriptedTurn
 from tests.gui.fake_history import FakeHistory

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, KeptTalk
 from app.services.sound_service import Clip
 from app.session.errors import UserError

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.conversation import events as e
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from app.session.errors import UserError
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory, FakeSession

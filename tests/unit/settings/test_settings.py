@@ -210,7 +210,7 @@ def test_the_table_names_every_setting_that_people_change() -> None:
     for declared, line in zip(told, lines[2:], strict=True):
         assert f"| `{declared.name}` |" in line and line.count("|") == 5
     table = settings_markdown()
-    assert "One of `thinking` (“While I speak”), `after` (“After I speak”)." in table
+    assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
     assert "From 0 to $1000; 0: no cap." in table
     assert "`routes`" in table and "favourite_backends" not in table and "first_run_done" not in table

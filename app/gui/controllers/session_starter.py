@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.gui.conversations.conversation_controller import ConversationController
+from app.gui.controllers.conversation_controller import ConversationController
+from app.gui.controllers.sound_controller import SoundController
 from app.gui.shell.setup_bar import SetupBar
-from app.gui.sound.controller import SoundController
 from app.gui.state.choice import backend_choice, session_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.header import TranscriptHeader
@@ -22,7 +22,7 @@ from app.settings.declarations import Settings
 from app.settings.paths import recordings_folder
 
 
-class TalkStarter(QObject):
+class SessionStarter(QObject):
     """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a conversation can't take over live.
 
     `knows` tells whether a back-end's provider is known here; `settle` has the window show all that was told so far.

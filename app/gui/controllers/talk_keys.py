@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from app.gui.controllers.sound_controller import SoundController
 from app.gui.hotkeys.manager import Hotkeys
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.shell.instance import Order
-from app.gui.sound.controller import SoundController
 from app.gui.state.talk_state import TalkState
 
 

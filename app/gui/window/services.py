@@ -8,8 +8,8 @@ from typing import Any
 
 from app.conversation.events import Event
 from app.demo.service import DemoService
+from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.logs.table_model import LogSource
-from app.gui.sound.controller import DeviceLister
 from app.gui.state.choice import WindowChoices
 from app.history.base import HistoryService
 from app.services.backend_service import BackendService

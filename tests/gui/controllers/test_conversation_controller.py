@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.gui.backends.secondary_dialog import DuplicateDialog
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, Style, ToolChoice

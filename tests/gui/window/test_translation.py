@@ -70,10 +70,10 @@ from app.demo.base import (
 )
 from app.diagnostics.logs import Log
 from app.gui.demo.panel import DemoPanel
-from app.gui.shell.services import WindowServices
-from app.gui.shell.translation import install_translations, use_language
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
+from app.gui.widgets.translation import install_translations, use_language
+from app.gui.window.main_window import MainWindow
+from app.gui.window.services import WindowServices
 from app.platform.resources import resource
 from app.services.machine_findings import MachineFinding, Topic
 from app.services.machine_service import FrontEndFit, MachineView
@@ -91,8 +91,8 @@ from tests.gui.fakes import (
 )
 from tests.gui.helpers import until
 from tests.gui.pictures.window import side_by_side, talk
-from tests.gui.shell.test_accessibility import cut_off
-from tests.gui.shell.test_run_window import start
+from tests.gui.window.test_accessibility import cut_off
+from tests.gui.window.test_run_window import start
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -252,7 +252,7 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
         monkeypatch.setenv(name, value)
     script = f"""
     import pathlib
-    from app.gui.shell import translation
+    from app.gui.widgets import translation
     translation.resource = lambda *parts: pathlib.Path({str(tmp_path)!r})
     def look():
         print(window().menuBar().actions()[0].text(), window().windowTitle(), flush=True)

@@ -10,7 +10,7 @@ from app.history.base import ConversationView
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
-    from app.gui.shell.window import MainWindow
+    from app.gui.window.main_window import MainWindow
 
 
 class Offers(QObject):

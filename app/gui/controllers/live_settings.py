@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation.frame import as_frames
 from app.gui.backends.favourites import from_text, to_text
+from app.gui.controllers.sound_controller import SoundController
 from app.gui.models.frontend_controller import FrontEndController
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.setup_bar import SetupBar
-from app.gui.sound.controller import SoundController
 from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, live_parts, processing_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.settings_controller import SettingsController

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 if TYPE_CHECKING:
-    from app.gui.shell.window import MainWindow
+    from app.gui.window.main_window import MainWindow
 
 PAINTED_LINE = "window painted"
 """Written to standard error when the window is first painted, between the lines of `-X importtime`."""

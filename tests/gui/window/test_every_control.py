@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation import events as e
-from app.gui.shell.window import MainWindow
 from app.gui.widgets.theme import apply_theme, reduce_motion
+from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import some
 from tests.gui.fakes import FakeFactory, FakePrices
 from tests.gui.helpers import say, shown, spoken, transcript, typed, until
-from tests.gui.shell.test_panels import everything
+from tests.gui.window.test_panels import everything
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from app.conversation import events as e
-from app.gui.shell.event_pump import EventPump
+from app.gui.window.event_pump import EventPump
 from tests.gui.helpers import until
 
 
@@ -46,7 +46,7 @@ async def test_a_fault_is_reported_and_the_other_events_are_handled(caplog: pyte
         raise ValueError("no paint")
 
     pump = EventPump(handle, settle, lambda error: faults.append(str(error)))
-    with caplog.at_level(logging.ERROR, "app.gui.shell.event_pump"):
+    with caplog.at_level(logging.ERROR, "app.gui.window.event_pump"):
         for event in (e.UserStarted(1, 1), e.UserPaused(2, 1, 2), e.UserResumed(3, 1)):
             pump.put(event)
         pump.flush()

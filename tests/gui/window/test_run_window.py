@@ -19,7 +19,7 @@ import asyncio, sys, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.shell.app import WindowChoices, WindowServices, leave, run_window
+from app.gui.window.app import WindowChoices, WindowServices, leave, run_window
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSession, no_devices
 

@@ -18,10 +18,10 @@ from app.conversation.sound_processing import Processing
 from app.gui.backends.routes_dialog import RoutesDialog
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.palette import Look
 from app.gui.widgets.theme import apply_theme, reduce_motion, reduced_motion
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings

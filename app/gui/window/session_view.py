@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.conversation import events as e
-from app.gui.shell.event_pump import EventPump
 from app.gui.state.talk_state import Phase
+from app.gui.window.event_pump import EventPump
 from app.history.base import KeptTalk
 
 if TYPE_CHECKING:
-    from app.gui.shell.window import MainWindow
+    from app.gui.window.main_window import MainWindow
 
 
 class SessionView(QObject):

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.conversation.events import Failure
 from app.gui.backends.tools_box import MCP, with_servers_moved
+from app.gui.controllers.dialogs import Dialogs
 from app.gui.oracle.header import OracleHeader
-from app.gui.shell.dialogs import Dialogs
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.setup_bar import SetupBar
 from app.gui.state.choice import (

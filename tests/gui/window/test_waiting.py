@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.shell.window import MainWindow
+from app.gui.window.main_window import MainWindow
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, say, shown
 

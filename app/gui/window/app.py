@@ -18,14 +18,14 @@ from qasync import QEventLoop
 
 from app.demo.base import DemoOrder
 from app.diagnostics.logs import watch_exceptions
-from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.instance import Instance
-from app.gui.shell.services import WindowServices
-from app.gui.shell.start_report import StartReport
-from app.gui.shell.translation import said, use_language
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.theme import apply_theme
+from app.gui.widgets.translation import said, use_language
+from app.gui.window.daemon_executor import DaemonExecutor
+from app.gui.window.main_window import MainWindow
+from app.gui.window.services import WindowServices
+from app.gui.window.start_report import StartReport
 from app.history.base import HistoryService
 from app.platform import single_instance
 from app.platform.resources import resource

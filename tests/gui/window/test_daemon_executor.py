@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from app.gui.shell.daemon_executor import DaemonExecutor
+from app.gui.window.daemon_executor import DaemonExecutor
 
 
 def test_results_and_errors_come_back_from_a_daemon_thread() -> None:

@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 
 from app.conversation import events as e
 from app.diagnostics.logs import Log
-from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory

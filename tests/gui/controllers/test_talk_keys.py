@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from app.gui.hotkeys import manager
 from app.gui.hotkeys.grabber import Grabber
 from app.gui.hotkeys.hotkey import Hotkey
-from app.gui.shell import app as gui_app
 from app.gui.shell.instance import Instance, Order
-from app.gui.shell.window import MainWindow
+from app.gui.window import app as gui_app
+from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
 from app.session.errors import UserError
 from app.settings.declarations import Settings

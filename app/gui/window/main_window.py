@@ -10,43 +10,43 @@ from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.demo.base import DemoOrder
-from app.gui.backends.controller import BackendsController
 from app.gui.backends.model_lists import ModelLists
-from app.gui.conversations.conversation_controller import ConversationController
-from app.gui.conversations.list_controller import ConversationListController
+from app.gui.controllers.backend_controller import BackendsController
+from app.gui.controllers.conversation_controller import ConversationController
+from app.gui.controllers.dialogs import Dialogs
+from app.gui.controllers.latency_controller import LatencyController
+from app.gui.controllers.list_controller import ConversationListController
+from app.gui.controllers.live_settings import LiveSettings
+from app.gui.controllers.session_starter import SessionStarter
+from app.gui.controllers.sound_controller import SoundController
+from app.gui.controllers.talk_keys import TalkKeys
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.demo.controller import DemoController
 from app.gui.hotkeys.push_to_talk import PushToTalk
-from app.gui.hotkeys.talk_keys import TalkKeys
-from app.gui.latency.controller import LatencyController
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.frontend_controller import FrontEndController
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.models.models_controller import ModelsController
 from app.gui.models.weights_controller import WeightsController
 from app.gui.oracle.pane import OraclePane
-from app.gui.settings.live_settings import LiveSettings
-from app.gui.shell.dialogs import Dialogs
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
-from app.gui.shell.offers import Offers
-from app.gui.shell.panels import Panels
 from app.gui.shell.panes import Panes, WindowLayoutStore
-from app.gui.shell.services import WindowServices
-from app.gui.shell.session_view import SessionView
 from app.gui.shell.setup_bar import SetupBar
 from app.gui.shell.status_line import StatusLine
-from app.gui.shell.wiring import Wiring
-from app.gui.sound.controller import SoundController
 from app.gui.sound.talk_bar import TalkBar
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.settings_controller import SettingsController
-from app.gui.state.talk_starter import TalkStarter
 from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
+from app.gui.window.offers import Offers
+from app.gui.window.panels import Panels
+from app.gui.window.services import WindowServices
+from app.gui.window.session_view import SessionView
+from app.gui.window.wiring import Wiring
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.paths import default_path
@@ -142,7 +142,7 @@ class MainWindow(QMainWindow):
             sound_service,
             self,
         )
-        self.starter = TalkStarter(
+        self.starter = SessionStarter(
             settings,
             manager,
             self.talks,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
-from app.gui.shell.services import WindowServices
 from app.gui.state.choice import backend_choice
+from app.gui.window.services import WindowServices
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from app.gui.logs.panel import LogPanel
     from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
-    from app.gui.shell.about_dialog import AboutDialog
-    from app.gui.shell.guide_dialog import GuideDialog
-    from app.gui.shell.window import MainWindow
+    from app.gui.window.about_dialog import AboutDialog
+    from app.gui.window.guide_dialog import GuideDialog
+    from app.gui.window.main_window import MainWindow
 
 
 class Panels(QObject):
@@ -216,7 +216,7 @@ class Panels(QObject):
     def open_about(self) -> None:
         """What KAME is, which version, and what it is made of."""
         if self.about is None:
-            from app.gui.shell.about_dialog import AboutDialog
+            from app.gui.window.about_dialog import AboutDialog
 
             self.about = AboutDialog(self._window)
         self.about.appear()
@@ -224,7 +224,7 @@ class Panels(QObject):
     def open_guide(self) -> None:
         """The guide to the window."""
         if self.guide is None:
-            from app.gui.shell.guide_dialog import GuideDialog
+            from app.gui.window.guide_dialog import GuideDialog
 
             self.guide = GuideDialog(self._window)
         self.guide.appear()

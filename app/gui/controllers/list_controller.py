@@ -7,10 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.conversations.conversation_controller import ConversationController
+from app.gui.controllers.conversation_controller import ConversationController
+from app.gui.controllers.dialogs import Dialogs
 from app.gui.conversations.history_controller import HistoryController
 from app.gui.conversations.pane import ConversationsPane
-from app.gui.shell.dialogs import Dialogs
 from app.gui.shell.menu import TalkMenu
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager

@@ -11,7 +11,7 @@ from app.gui.shell.menu import copy_selection
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
-    from app.gui.shell.window import MainWindow
+    from app.gui.window.main_window import MainWindow
 
 
 class Wiring(QObject):
