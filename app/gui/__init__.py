@@ -4,7 +4,8 @@ From the bottom up; a folder imports only from those above it in this list:
 
 - `widgets`: controls, colours and texts that all of the window uses
 - `state`: what the session should be, and what it is: one writer, observed by views and controllers
-- `transcript`, `oracle`, `hotkeys`, `timeline_data`: turns, revisions, global keys, and what the timeline draws
+- `cards`: the columns of cards in transcript and oracle; `timeline_data`, `timeline_drawing`: what the timeline draws
+- `transcript`, `oracle`, `hotkeys`, `prices`, `tools`: turns, revisions, global keys, prices, tool servers
 - `backends`, `sound`, `models`: choosing models, devices and downloads
 - `shell`: menus, pickers, messages and the status line
 - `conversations`, `timeline`, `latency`, `settings`: panes and dialogs

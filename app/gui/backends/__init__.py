@@ -1,4 +1,4 @@
-"""Widgets and dialogs for choosing, connecting and pricing the text models behind the voice, and their tools.
+"""Widgets and dialogs for choosing and connecting the text models behind the voice.
 
 Read in this order:
 
@@ -6,10 +6,8 @@ Read in this order:
 - `model_field.py`, `picker.py`: the fields that name a back-end; `favourites.py`: the star with the user's favourites
 - `key_box.py`, `pull_box.py`, `backend_dialog.py`: an API key, downloading a model, and the dialog “Connection”
 - `secondary_dialog.py`, `routes_dialog.py`: the comparison model, and the router's table
-- `server_form.py`, `servers_dialog.py`: the MCP tool servers; `tools_box.py`: which tools are on
-- `dollar_box.py`, `style_dialog.py`: persona, voice, length, tools and cost cap of a conversation
-- `price_table.py`, `price_view.py`, `prices_dialog.py`: what models cost
+- `style_dialog.py`: persona, voice, length, tools and cost cap of a conversation
 
-A `BackendChoice` leaves a picker or dialog as a signal; `controllers/backend_controller.py` gives it to the session, and writes what the
-session has accepted into the settings and back into the pickers.
+A `BackendChoice` leaves a picker or dialog as a signal; `controllers/backend_controller.py` gives it to the
+session, and writes what the session has accepted into the settings and back into the pickers.
 """

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.backends.dollar_box import DollarBox
-from app.gui.backends.tools_box import ToolsBox
+from app.gui.prices.dollar_box import DollarBox
+from app.gui.tools.tools_box import ToolsBox
 from app.gui.widgets.form import grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.widgets.pick_list import PickList

@@ -10,7 +10,6 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.conversation.events import Failure
-from app.gui.backends.tools_box import MCP, with_servers_moved
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.oracle.header import OracleHeader
 from app.gui.shell.menu import TalkMenu
@@ -28,6 +27,7 @@ from app.gui.state.choice import (
     tool_choice,
 )
 from app.gui.state.session_manager import SessionManager
+from app.gui.tools.tools_box import MCP, with_servers_moved
 from app.gui.transcript.header import TranscriptHeader
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.backend_dialog import BackendDialog
 from app.gui.backends.model_lists import ModelLists
-from app.gui.backends.prices_dialog import PricesDialog
 from app.gui.backends.routes_dialog import RoutesDialog
 from app.gui.backends.secondary_dialog import DuplicateDialog, SecondaryDialog
-from app.gui.backends.servers_dialog import ServersDialog
 from app.gui.backends.style_dialog import StyleDialog
+from app.gui.prices.prices_dialog import PricesDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, is_router, routes_of
+from app.gui.tools.servers_dialog import ServersDialog
 from app.gui.widgets.panel import Panel
 from app.services.backend_service import BackendService
 from app.services.model_service import VoiceView

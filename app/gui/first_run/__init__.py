@@ -3,12 +3,12 @@
 Read in this order:
 
 - `services.py`: what the wizard needs of the rest of the app
-- `page.py`, `cards.py`, `signs.py`: a page and its scroll area; boxes and cards; the row of steps and the marks
-- `machine_page.py`: what the machine has, with `graphics_strip.py`, which installs what a graphics card needs
-- `voice_page.py`: the front-end; `download_strip.py` downloads its weights, `frontend_request.py` uses it when it can
-- `model_page.py`: the text model, with `model_offer.py`, `ollama_card.py` and `cloud_card.py`
+- `page.py`, `signs.py`: a page and its scroll area; the row of steps and the marks
+- `cards/`: boxes, choices and downloads on the pages
+- `machine_page.py`: what the machine has
+- `voice_page.py`: the front-end; `frontend_request.py` uses it once its weights are there
+- `model_page.py`: the text model, with `model_offer.py`
 - `sound_page.py`, `talk_page.py`: microphone and loudspeaker; a summary
-- `fetch_strip.py`: what both download strips share
 - `wizard.py`: the dialog that leads from page to page
 
 The machine's view goes from the first page to the others, which choose what fits best unless the user has chosen. What

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.gui.first_run.download_strip import DownloadStrip
+from app.gui.first_run.cards.download_strip import DownloadStrip
 from app.settings.declarations import Settings
 
 

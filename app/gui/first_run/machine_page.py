@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.cards import Boxed
-from app.gui.first_run.graphics_strip import GraphicsStrip
+from app.gui.first_run.cards.choice_card import Boxed
+from app.gui.first_run.cards.graphics_strip import GraphicsStrip
 from app.gui.first_run.page import Page
 from app.gui.first_run.signs import Mark
 from app.gui.models.graphics_controller import GraphicsController

@@ -7,10 +7,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.cards import ChoiceCard
-from app.gui.first_run.cloud_card import CloudCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
+from app.gui.first_run.cards.cloud_card import CloudCard
+from app.gui.first_run.cards.ollama_card import OllamaCard
 from app.gui.first_run.model_offer import ModelOffer
-from app.gui.first_run.ollama_card import OllamaCard
 from app.gui.first_run.page import ChoicePage
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
 
 
 class Page(QWidget):

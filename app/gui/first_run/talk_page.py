@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.gui.first_run.cards import Boxed
+from app.gui.first_run.cards.choice_card import Boxed
 from app.gui.first_run.page import Page
 from app.gui.widgets.form import bold, grid, wrapped
 from app.gui.widgets.panel import Quiet

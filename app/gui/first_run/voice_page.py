@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.first_run.page import ChoicePage
 from app.gui.widgets.form import label_of, row
 from app.gui.widgets.pick_list import PickList

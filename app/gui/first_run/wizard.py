@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QWidget
 
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.download_strip import DownloadStrip
+from app.gui.first_run.cards.download_strip import DownloadStrip
 from app.gui.first_run.frontend_request import FrontEndRequest
 from app.gui.first_run.machine_page import MachinePage
 from app.gui.first_run.model_page import ModelPage

@@ -7,8 +7,8 @@ import json
 from PySide6.QtCore import QObject
 
 from app.conversation.revisions import ToolUse
+from app.gui.cards.card import Card, Run
 from app.gui.oracle.revisions import ShownRevision
-from app.gui.widgets.card import Card, Run
 from app.gui.widgets.formats import backend_words, dollars, wait
 
 LONGEST_TOOL_TEXT = 90

@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.gui.cards.card import SIDE, Card
+from app.gui.cards.runs import laid_out_once
+from app.gui.cards.view import CardView
 from app.gui.oracle.revisions import ShownRevision
-from app.gui.widgets.card import SIDE, Card
-from app.gui.widgets.card_runs import laid_out_once
-from app.gui.widgets.card_view import CardView
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.palette import Look
 

@@ -15,12 +15,12 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
+from app.gui.cards.card import Card
+from app.gui.cards.view import CardView
 from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
 from app.gui.oracle.revisions import OracleLog, ShownRevision
-from app.gui.widgets.card import Card
-from app.gui.widgets.card_view import CardView
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.session_time import SessionTime
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOptionComboBox, QWidget
 
-from app.gui.backends.dollar_box import DollarBox
+from app.gui.prices.dollar_box import DollarBox
 from app.gui.settings.editor import Editor
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
 from app.gui.widgets.pick_list import PickList

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.gui.timeline.painter import TimelinePainter
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Lane, Thing
 from app.gui.timeline_data.track import Track
+from app.gui.timeline_drawing.painter import TimelinePainter
 
 NEAR_PX = 5.0
 LABEL_PX = 60.0

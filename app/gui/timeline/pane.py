@@ -11,11 +11,11 @@ from PySide6.QtCore import QDir, QEvent, QStandardPaths, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation.events import Event
-from app.gui.timeline.style import Colours
 from app.gui.timeline.view import ZOOM_STEP, TimelineView
 from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
+from app.gui.timeline_drawing.style import Colours
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.slim_button import SlimButton

@@ -10,13 +10,13 @@ from PySide6.QtCore import QEvent, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.timeline.descriptions import TimelineWords
 from app.gui.timeline.export import save_picture
-from app.gui.timeline.picture import Frame, TimelinePicture
 from app.gui.timeline.view_range import ViewRange
 from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Thing
+from app.gui.timeline_drawing.descriptions import TimelineWords
+from app.gui.timeline_drawing.picture import Frame, TimelinePicture
 
 TICK_MS = 16
 LEAST_HEIGHT_PX = 80

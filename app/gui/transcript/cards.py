@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject
 
 from app.conversation.transcript import Turn
-from app.gui.widgets.card import Card, Run
+from app.gui.cards.card import Card, Run
 
 
 @dataclass(slots=True)

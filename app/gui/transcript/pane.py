@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.conversation.transcript import Transcript, Turn
+from app.gui.cards.card import Card
+from app.gui.cards.find_bar import FindBar
+from app.gui.cards.view import CardView
 from app.gui.transcript.cards import Note, TranscriptCards, divider
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.type_box import TypeBox
-from app.gui.widgets.card import Card
-from app.gui.widgets.card_view import CardView
-from app.gui.widgets.find_bar import FindBar
 from app.gui.widgets.formats import backend_words
 
 

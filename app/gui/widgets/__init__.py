@@ -2,10 +2,8 @@
 
 - `palette.py`, `theme.py`: the colours, derived from the system's, and the theme of the application.
 - `formats.py`: money, tokens, durations, times and model names in few letters.
+- `translation.py`: the language of the window.
 - `session_time.py`: the session's time between two events.
-- `card.py`, `card_document.py`, `card_runs.py`, `card_paint.py`, `card_view.py`: a scrolling column of cards: its
-  content, its text, the change of single letters, what is painted around the text, and the view.
-- `find_bar.py`: searches such a view.
 - `panel.py`: the base of all dialogs.
 - `undo_bar.py`: boxes with a sentence and buttons.
 - `elided.py`, `slim_button.py`, `link_button.py`, `pick_list.py`, `level_meter.py`: small widgets.

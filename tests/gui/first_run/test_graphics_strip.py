@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from PySide6.QtWidgets import QApplication
 
-from app.gui.first_run.graphics_strip import GraphicsStrip
+from app.gui.first_run.cards.graphics_strip import GraphicsStrip
 from app.gui.first_run.wizard import FirstRun
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer

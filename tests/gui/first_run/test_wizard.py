@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QRadioButton, QWidget
 
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.first_run.services import FirstRunServices
 from app.gui.first_run.signs import Mark, Steps
 from app.gui.first_run.wizard import FirstRun

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.conversation import events as e
+from app.gui.cards.view import CardView
 from app.gui.oracle.pane import OraclePane
-from app.gui.widgets.card_view import CardView
 
 CLAUDE, GPT, LOCAL = ("Anthropic", "claude"), ("OpenAI", "gpt"), ("Embedded", "small")
 ANSWER = "The highest mountain in Europe is Mount Elbrus."

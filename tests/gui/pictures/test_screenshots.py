@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
+from app.gui.cards.document import COLUMN_PX
 from app.gui.widgets import theme
-from app.gui.widgets.card_document import COLUMN_PX
 from app.gui.widgets.palette import Look
 from tests.gui.helpers import until
 from tests.gui.pictures.scenes import SCENES, Scene

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from app.gui.timeline.word_layout import LATEST_PX, MORE, flow
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_data.spans import Word
+from app.gui.timeline_drawing.word_layout import LATEST_PX, MORE, flow
 from app.gui.widgets.session_time import ManualClock
 
 # -- words in rows

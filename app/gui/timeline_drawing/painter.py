@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
-from app.gui.timeline.bars import BarPainter
-from app.gui.timeline.canvas import REACH_PX, SPILL_PX, Canvas
-from app.gui.timeline.marks import MarkPainter
-from app.gui.timeline.sound import SoundPainter
-from app.gui.timeline.words import WordPainter
+from app.gui.timeline_drawing.bars import BarPainter
+from app.gui.timeline_drawing.canvas import REACH_PX, SPILL_PX, Canvas
+from app.gui.timeline_drawing.marks import MarkPainter
+from app.gui.timeline_drawing.sound import SoundPainter
+from app.gui.timeline_drawing.words import WordPainter
 from app.gui.widgets.formats import clock_words
 
 STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice
 from app.gui.widgets.form import grid, row

@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
-from app.gui.widgets.card import PAD, Card, chip_fills
-from app.gui.widgets.card_document import CardDocument
-from app.gui.widgets.card_paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
-from app.gui.widgets.card_runs import qt_length
+from app.gui.cards.card import PAD, Card, chip_fills
+from app.gui.cards.document import CardDocument
+from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
+from app.gui.cards.runs import qt_length
 from app.gui.widgets.palette import Look
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.fetch_strip import FetchStrip
+from app.gui.first_run.cards.fetch_strip import FetchStrip
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.widgets.form import push_button
 from app.services.graphics_service import GraphicsOffer

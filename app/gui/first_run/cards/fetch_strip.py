@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.gui.first_run.cards import Boxed
+from app.gui.first_run.cards.choice_card import Boxed
 from app.gui.models.fetch_controller import FetchController
 from app.gui.widgets.form import PERMILLE, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Quiet

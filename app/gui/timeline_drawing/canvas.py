@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor
 
-from app.gui.timeline.style import Colours, Lanes, Letters
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
+from app.gui.timeline_drawing.style import Colours, Lanes, Letters
 
 SPILL_PX = 460
 """Labels and words reach so far to the right of what they belong to."""

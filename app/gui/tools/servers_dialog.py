@@ -8,8 +8,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QListWidget, QVBoxLayout, QWidget
 
-from app.gui.backends.server_form import ServerForm, split_arguments
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.tools.server_form import ServerForm, split_arguments
 from app.gui.widgets.form import StatusLine, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService

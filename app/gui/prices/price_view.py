@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.backends.price_table import MODEL, Index, aligned
+from app.gui.prices.price_table import MODEL, Index, aligned
 
 ROWS_SEEN = 12
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.widgets.find_bar import FindBar, _all_places
+from app.gui.cards.find_bar import FindBar, _all_places
 from app.gui.window.main_window import MainWindow
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, spoken, until

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gui.backends.pull_box import PullBox
-from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import row
 from app.gui.widgets.pick_list import PickList

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock, QTextLine
 
-from app.gui.widgets.card import GAP, PAD, ROUND, Run
-from app.gui.widgets.card_runs import qt_length
+from app.gui.cards.card import GAP, PAD, ROUND, Run
+from app.gui.cards.runs import qt_length
 from app.gui.widgets.palette import Look
 
 BAR = 2.0

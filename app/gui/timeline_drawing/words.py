@@ -7,10 +7,10 @@ from typing import TypeVar
 from PySide6.QtCore import QLineF, QPointF
 from PySide6.QtGui import QPainter, QPen
 
-from app.gui.timeline.canvas import REACH_PX, SPILL_PX, Canvas
-from app.gui.timeline.word_layout import Placed, flow
 from app.gui.timeline_data.spans import Answer, UserTurn
 from app.gui.timeline_data.track import Track
+from app.gui.timeline_drawing.canvas import REACH_PX, SPILL_PX, Canvas
+from app.gui.timeline_drawing.word_layout import Placed, flow
 
 LEAST_SCALE = 9.0
 """With fewer pixels a second words would only be dots."""

@@ -11,9 +11,9 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.gui.widgets.card import Card
-from app.gui.widgets.card_paint import last_words
-from app.gui.widgets.card_view import CardView
+from app.gui.cards.card import Card
+from app.gui.cards.paint import last_words
+from app.gui.cards.view import CardView
 
 
 def card(head: str, *body: tuple[str, str], style: str = "plain") -> Card:

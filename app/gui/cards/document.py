@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from PySide6.QtGui import QFont, QFontMetricsF, QTextBlock, QTextCharFormat, QTextCursor, QTextDocument
 
-from app.gui.widgets.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats, text_formats
-from app.gui.widgets.card_runs import laid_out_once, write_runs
+from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats, text_formats
+from app.gui.cards.runs import laid_out_once, write_runs
 from app.gui.widgets.palette import Look
 
 COLUMN_PX = 860.0

@@ -9,14 +9,14 @@ from typing import get_args
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFont, QPainter, QPalette, QPen
 
-from app.gui.timeline.canvas import Canvas
-from app.gui.timeline.descriptions import TimelineWords
-from app.gui.timeline.painter import TimelinePainter
-from app.gui.timeline.style import COMPACT_PX, Colours, Lanes, Letters
-from app.gui.timeline.tiles import Tiles
 from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Lane, Thing
+from app.gui.timeline_drawing.canvas import Canvas
+from app.gui.timeline_drawing.descriptions import TimelineWords
+from app.gui.timeline_drawing.painter import TimelinePainter
+from app.gui.timeline_drawing.style import COMPACT_PX, Colours, Lanes, Letters
+from app.gui.timeline_drawing.tiles import Tiles
 
 MARGIN_PX = 6.0
 

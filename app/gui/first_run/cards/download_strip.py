@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.fetch_strip import FetchStrip
+from app.gui.first_run.cards.fetch_strip import FetchStrip
 from app.gui.models.weights_controller import WeightsController
 from app.gui.widgets.form import push_button
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument
 
-from app.gui.widgets.card import Run
+from app.gui.cards.card import Run
 
 
 def qt_length(text: str) -> int:
