@@ -28,7 +28,7 @@ class _Request:
 
 
 class OraclePolicy:
-    """Decides when the back-end is asked anew.
+    """Decides when the back-end is asked again.
 
     `interval` is the least time between two requests on partial transcripts, in seconds (the paper: 0.1
     to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs

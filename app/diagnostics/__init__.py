@@ -1,4 +1,4 @@
-"""Logs, redaction of secrets, probes of the machine, and the report for whoever helps with a fault.
+"""Logs, redaction of secrets, probes of the machine, and the diagnostics report.
 
 - `redaction`: removes keys, and words of the conversation, from text
 - `logs`, `log_writer`: the newest log lines in memory and in a file; the thread that words, redacts and writes them

@@ -1,4 +1,4 @@
-"""Writes the report for whoever helps with a fault: the machine, the settings, the conversation in numbers, the log.
+"""Writes a diagnostics report: the machine, the settings, the conversation in numbers, the log.
 
 It never holds a key, and what was said (by the user, by the assistant, or in the persona) only on request. No
 connection is opened for it.

@@ -192,7 +192,7 @@ async def run_answers(
                     sound = talk.sound_of("assistant", end, talk.clock()) if back is not None else None
                     if back is not None and sound is not None and group[-1].said:
                         said = fold(f"{group[-1].opening} {group[-1].said}")
-                        # In simulated time the loop must not wait for a thread, which it knows nothing of.
+                        # In simulated time the loop must not wait for a thread, whose time isn't simulated.
                         read = back.read(sound) if simulated else await asyncio.to_thread(back.read, sound)
                         wrong += word_distance(said, fold(read))
                         words += len(said)

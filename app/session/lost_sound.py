@@ -32,7 +32,7 @@ class LostSound:
             return 0  # it waited here, and lateness says nothing about the device
         lag = now - index * FRAME_SECONDS
         if self._lags and lag - self._lags[-1][1] > SLEPT_SECONDS:
-            self._lags.clear()  # the clock of the session begins anew as well
+            self._lags.clear()  # the clock of the session begins again as well
         self._lags.append((now, lag))
         while self._lags[0][0] < now - REMEMBERED_SECONDS:
             self._lags.popleft()

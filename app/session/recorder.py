@@ -116,5 +116,5 @@ class Recorder:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         self._on_failure(
             f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept in "
-            f"{self.folder}. Make room there, and record anew."
+            f"{self.folder}. Make room there, and record again."
         )

@@ -96,7 +96,7 @@ class Settings(TalkSettings):
         tr("Precision"),
         tr("How the weights of KAME and Moshi are kept on the graphics card."),
         "model",
-        effect="anew",
+        effect="restart",
         words={
             "auto": tr("Automatic"),
             "bf16": tr("bf16, for 24 GB"),
@@ -127,7 +127,7 @@ class Settings(TalkSettings):
         tr("Memory"),
         tr("How many frames of 80 ms KAME or Moshi remembers."),
         "model",
-        effect="anew",
+        effect="restart",
         highest=3000,
         step=100,
         unit=tr("frames"),
@@ -154,7 +154,7 @@ class Settings(TalkSettings):
         tr("Weights"),
         tr("A folder that holds the weights already; empty for the app's own downloads."),
         "advanced",
-        effect="anew",
+        effect="restart",
         hint="folder",
     )
     weights_mirror: str = setting(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Effect = Literal["now", "anew", "talk", "start"]
+Effect = Literal["now", "restart", "talk", "start"]
 """When a change takes effect: at once, at once by restarting a running conversation, with the next conversation, or at the next start
 of the app."""
 Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
@@ -52,7 +52,7 @@ class Setting:
     @property
     def live(self) -> bool:
         """Whether a change takes effect at once."""
-        return self.effect in ("now", "anew")
+        return self.effect in ("now", "restart")
 
     @property
     def kind(self) -> Kind:

@@ -16,7 +16,7 @@ class TalkSettings:
         tr("Front-end"),
         tr("What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded."),
         "talk",
-        effect="anew",
+        effect="restart",
         words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi")},
     )
     answer_mode: str = setting(

@@ -80,7 +80,7 @@
         <translation>Kaskade</translation>
     </message>
     <message>
-        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
+        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
         <translation>Befehle wie „{0} ptt toggle“ erreichen dieses Fenster nicht ({1}). Alles andere funktioniert; starte die App neu, um es noch einmal zu versuchen.</translation>
     </message>
     <message>

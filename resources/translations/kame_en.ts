@@ -80,7 +80,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
+        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -176,7 +176,7 @@ class BackendsController(QObject):
 
     def _change_routes(self, table: dict[str, BackendChoice]) -> None:
         keep_routes(self._settings, table)
-        self.save.emit()  # whoever builds the router reads the table from there
+        self.save.emit()  # the router's table is read from there
         if self._router_waits or is_router(self._setup.choice):
             self._manager.want(backend=BackendChoice(ROUTER), reopen=["backend"])
 

@@ -78,7 +78,7 @@ class ConversationController(QObject):
         self._log: TalkLog | None = None
         self.shown_choice: Callable[[], SessionChoice] = lambda: manager.wanted
         """Returns what the session that is shown should be: the user's, or the demo's."""
-        self._anew = True  # the session that begins next is a conversation's first
+        self._first = True  # the session that begins next is a conversation's first
         self._written: Setup | None = None  # as last saved
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
@@ -111,7 +111,7 @@ class ConversationController(QObject):
         self._transcript.type_box.take_back()
         if self.keeps and not self._loses:
             self._show_nothing()  # else what was said would be lost with it
-        self._anew = True
+        self._first = True
         self.key, self.title, self._written = _new_key(), "", None
         self.changed.emit()
 
@@ -125,12 +125,12 @@ class ConversationController(QObject):
             self.open_after_all(view)
 
     def open_after_all(self, view: ConversationView) -> None:
-        """The same, whatever is lost by it."""
+        """The same, even if turns are lost by it."""
         self._open(view.key, view.title, view.setup)
 
     def put_away(self) -> None:
         """Begins a new one for somebody else, until `come_back`."""
-        before = (self.key, self.title) if self.keeps and not (self._anew or self._loses) else None
+        before = (self.key, self.title) if self.keeps and not (self._first or self._loses) else None
         self.begin_new()
         self._secondary_key, self._before = self.key, before
 
@@ -158,7 +158,7 @@ class ConversationController(QObject):
             self._leave()
             self._show_nothing()
             self.key, self.title, self._written = key, title, setup
-            self._anew = False
+            self._first = False
             for talk in talks:
                 self._transcript.show_talk(talk.events, self._when(talk.began))
                 self.on_talk(talk)
@@ -188,7 +188,7 @@ class ConversationController(QObject):
         self._keep_timer.stop()  # to keep how it is held would bring it back
         self._end_log()  # what is said from now on, until the new conversation begins, is of nobody's
         self._show_nothing()
-        self.key, self.title, self._written, self._anew = _new_key(), "", None, True
+        self.key, self.title, self._written, self._first = _new_key(), "", None, True
         return True
 
     @property
@@ -199,7 +199,7 @@ class ConversationController(QObject):
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
         """What the conversation that begins next is to know."""
-        if self._anew:
+        if self._first:
             return ()
         messages, words = self._transcript.messages, 0
         for place in range(len(messages) - 1, -1, -1):
@@ -223,7 +223,7 @@ class ConversationController(QObject):
     def begin_talk(self, choice: SessionChoice) -> bool:
         """A session of `choice` runs: whether its talk is the conversation's first."""
         self.past = False
-        first, self._anew = self._anew, False
+        first, self._first = self._first, False
         self._end_log()  # a session that would not end has said nothing of its end
         self._written = None
         if self.service is not None and self._settings.keep_history:  # also in trouble, which may pass: it tries again

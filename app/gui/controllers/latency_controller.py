@@ -30,7 +30,7 @@ class LatencyController(QObject):
         """A new conversation runs."""
         self.stages.begin()
         if self.panel is not None:
-            self.panel.pick(0)  # the turns are counted anew
+            self.panel.pick(0)  # the turns are counted from 1 again
         self.settle()
 
     def apply(self, event: e.Event) -> None:

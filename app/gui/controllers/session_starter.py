@@ -105,7 +105,7 @@ class SessionStarter(QObject):
             self.go_on()
 
     def restart_soon(self) -> None:
-        """A session that runs begins anew, in the same conversation, with the settings of then."""
+        """Restart a running session with the present settings, in the same conversation."""
         self._restart_soon.start()
 
     def _start(self, as_before: bool) -> None:

@@ -200,7 +200,7 @@ class SoundController(QObject):
             self.dialog.show_granted(name, words)
 
     def show_key_trouble(self, sentence: str, none_work: bool = False) -> None:
-        """Why a hotkey can't be had, and whether none can; empty when they are tried anew."""
+        """Why a hotkey can't be had, and whether none can; empty when they are tried again."""
         self._none_work = none_work
         self._trouble = f"{self._trouble} {sentence}".strip() if sentence else ""
         if self.dialog is not None:

@@ -72,9 +72,9 @@ class HistoryController(QObject):
     # -- the list
 
     def refresh(self) -> None:
-        """Lists the conversations anew, soon."""
+        """List the conversations again soon."""
         if self._errands.busy(_LISTING) and self._listed_words == self._words:
-            self._again = True  # were it begun anew each time, it might never come to an end
+            self._again = True  # restarted each time, it might never end
         else:
             self._list()
 
@@ -207,7 +207,7 @@ class HistoryController(QObject):
         done: Callable[[Any], None] = lambda _: None,
         failed: Callable[[str], None] | None = None,
     ) -> None:
-        """Has a change made, and lists anew after it."""
+        """Make a change, and list the conversations again after it."""
 
         def made(result: Any) -> None:
             done(result)

@@ -45,7 +45,7 @@ class DemoController(QObject):
 
     began = Signal()
     ended = Signal(bool)
-    """Whether the user's talk, which made room for the demo, is to begin anew: not if they have done so themselves, or
+    """Whether the user's talk, which made room for the demo, is to be started again: not if they have done so themselves, or
     have stopped it.
     """
     backend_shown = Signal(object)

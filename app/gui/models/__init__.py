@@ -8,6 +8,6 @@ Read in this order:
 - `model_table.py`, `models_panel.py`: the dialog “Models”
 - `frontend_bar.py`, `frontend_controller.py`: precision, delays, memory and weights of the front-end in use
 
-A download is started from a dialog or the bar and belongs to the window, so it goes on when they close; whoever shows it
+A download is started from a dialog or the bar and belongs to the window, so it goes on when they close; what shows it
 follows the controller's signals.
 """

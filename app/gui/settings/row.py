@@ -33,7 +33,7 @@ class SettingRow(QWidget):
         self.label.setVisible(not isinstance(self.editor, Switch))
         effects = {
             "now": "",
-            "anew": self.tr("Restarts a running conversation."),
+            "restart": self.tr("Restarts a running conversation."),
             "talk": self.tr("Takes effect with the next conversation."),
             "start": self.tr("Takes effect at the next start of KAME."),
         }

@@ -56,13 +56,13 @@ class TranscriptPane(QWidget):
 
     # -- talks
 
-    def begin(self, anew: bool = False) -> None:
-        """Starts a new session below a divider. `anew`: it is the first one of a new conversation, and what is above does
+    def begin(self, first: bool = False) -> None:
+        """Starts a new session below a divider. `first`: it is the first one of a new conversation, and what is above does
         not belong to it.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        self._begin((self.tr("New conversation, {0}") if anew else self.tr("Goes on, {0}")).format(now))
-        if anew:
+        self._begin((self.tr("New conversation, {0}") if first else self.tr("Goes on, {0}")).format(now))
+        if first:
             self._earlier = []
 
     def end(self) -> None:

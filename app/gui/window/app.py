@@ -136,7 +136,7 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
         except OSError as error:
             sentence = _tr(
                 "Commands like “{0} ptt toggle” can't reach this window ({1}). All else works; start the app again to "
-                "try anew."
+                "try again."
             )
             return True, sentence.format(single_instance.command(), error.strerror or error)
         try:

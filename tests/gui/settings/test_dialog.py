@@ -310,7 +310,7 @@ def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
 def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     words = {
         "now": "",
-        "anew": "Restarts a running conversation.",
+        "restart": "Restarts a running conversation.",
         "talk": "Takes effect with the next conversation.",
         "start": "Takes effect at the next start of KAME.",
     }
