@@ -1,6 +1,6 @@
 """Audio input and output: microphones, loudspeakers and sound files, all as 24 kHz mono float32.
 
-The only package that imports sounddevice and soundfile. README.md beside this file explains it at length.
+The only package that imports sounddevice. README.md beside this file explains it at length.
 
 - `io`: the protocols of sources and sinks, the ring buffer, resampling, sound files
 - `echo`: removes the app's own voice from the microphone's sound

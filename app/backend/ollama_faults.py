@@ -1,4 +1,4 @@
-"""Explains what went wrong with Ollama."""
+"""Turns Ollama's errors into sentences for the user."""
 
 from __future__ import annotations
 

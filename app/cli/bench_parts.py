@@ -1,4 +1,4 @@
-"""The measurements of `bench` of single parts of the app: routing, frame, startup and window."""
+"""The `bench` measurements of single parts of the app: routing, frame, startup and window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measurements of `bench` of speech recognition and voices: hearing, recognisers, voices and audio."""
+"""The `bench` measurements of speech recognition and voices: hearing, recognisers, voices and audio."""
 
 from __future__ import annotations
 

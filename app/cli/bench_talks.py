@@ -1,4 +1,4 @@
-"""The measurements of `bench` that hold talks: latency, answers, facts, turns, overlap and sounds."""
+"""The `bench` measurements that hold talks: latency, answers, facts, turns, overlap and sounds."""
 
 from __future__ import annotations
 

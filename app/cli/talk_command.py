@@ -1,4 +1,4 @@
-"""The commands `talk` and `replay`: a conversation told line by line, and summed up.
+"""The commands `talk` and `replay`: print a conversation line by line, then a summary.
 
 Knows no adapter: the composition root builds the session.
 """

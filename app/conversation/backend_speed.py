@@ -1,4 +1,4 @@
-"""Learns from its answers how fast a back-end is, and derives how often to ask it."""
+"""Learns how fast a back-end is from its answers, and derives how often to ask it."""
 
 from __future__ import annotations
 

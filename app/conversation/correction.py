@@ -1,4 +1,4 @@
-"""Plans how an answer that is being spoken goes over to a newer revision, as a person would correct himself.
+"""Plans how an answer that is being spoken goes over to a newer revision, the way people correct themselves.
 
 From the words said in this turn and the newer revision's clauses follows which of these are still to be said, and
 whether the two disagree so that a bridge ("or rather") must be spoken. In mid-sentence the newer revision continues

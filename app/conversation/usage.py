@@ -33,7 +33,7 @@ class ConversationUsage:
     _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Counts one event."""
         revision = self._revisions.apply(event)
         match event:
             case e.OracleRequested():

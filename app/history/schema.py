@@ -1,4 +1,4 @@
-"""The tables, and the migrations that bring a database of an older version of the app up to date.
+"""The tables of the conversation database, and the migrations from older versions of the app.
 
 `PRAGMA user_version` counts the migrations that a database has been through. A released migration is never changed; a
 change is another migration, which is why a column for back-ends is called `brains`. The search index is not part of

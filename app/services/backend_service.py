@@ -1,4 +1,4 @@
-"""Serves the window and the command line with all about back-ends that needs no session.
+"""Everything about back-ends that the window and the command line need without a session.
 
 Lists providers and their models, tests a back-end, pulls Ollama's models, keeps keys. Adapters are imported on a
 thread, when one is used.

@@ -25,7 +25,7 @@ HUSHED_FRAMES = 2
 class EarlyBargeIn:
     """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
 
-    `hear` returns the windows of the whole frame. Parts come from `source` if it is a `EarlySampleSource`, and `sink` is paused if
+    `hear` returns the windows of the whole frame. Parts come from `source` if it is an `EarlySampleSource`, and `sink` is paused if
     it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
     """
 

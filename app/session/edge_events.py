@@ -1,4 +1,4 @@
-"""Tells what happens to the sound devices, and about once a second how they do."""
+"""Emits events about the sound devices: changes at once, their state about once a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchanges recogniser and voice in a running session: loads the new one beside the old one, then changes over.
+"""Replaces the recogniser or the voice in a running session: loads the new one beside the old one, then switches.
 
 One that can't be loaded is told in a `Failure`, and the old one goes on. Of several changes in a row the last one counts;
 one at a time is loaded.
@@ -250,7 +250,7 @@ class SpeechController:
         self._emit(e.SpeechChanged(self._now(), self._ears.name, name, self.choice.rate, self.choice.volume))
 
     def _let_go(self, part: Transcriber | Voice) -> None:
-        """Exit a part that is no longer needed; in real time on a thread, because its child process takes a moment to end."""
+        """Exit a part that is no longer needed, on a thread in real time: its child process takes a moment to end."""
         if self._simulated:
             part.__exit__(None, None, None)
             return

@@ -1,4 +1,4 @@
-"""Writes the table of settings in the README."""
+"""Formats the settings as a Markdown table, for the guide."""
 
 from __future__ import annotations
 

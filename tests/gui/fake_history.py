@@ -1,4 +1,4 @@
-"""A keeper of conversations in memory, which keeps what is promised of one, and fails when a test wants it to."""
+"""A history in memory, which keeps what is promised of one, and fails when a test wants it to."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ _BACKENDS = ("gemma3:4b", "claude-haiku-4-5", "gpt-4.1-mini", "Qwen/Qwen3-30B-A3
 
 
 def some(count: int, now: float, *, apart_hours: float = 7.0) -> FakeHistory:
-    """A keeper with `count` conversations, the newest an hour ago."""
+    """A history with `count` conversations, the newest an hour ago."""
     views = [
         ConversationView(
             f"c{place}",

@@ -26,7 +26,7 @@ POLL_SECONDS = 0.004
 
 
 class EchoCancelledSource(WrappedSource):
-    """Delivers `source` without the echo of what `tap` played; also a `EarlySampleSource`.
+    """Delivers `source` without the echo of what `tap` played; also an `EarlySampleSource`.
 
     Entering loads the canceller (0.6 s: not on an event loop), then opens `source`. Everything else happens in
     `read_frame` on the frame thread, in about 2 ms a frame, and waits for nothing but `source`. If `source` has an

@@ -36,7 +36,7 @@ def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
 
 
 def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
-    """Paints `words` in the middle of `room`: there is no card."""
+    """Paints `words` in the middle of `room`, for a column without cards."""
     painter.setPen(look.dim)
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
     painter.drawText(room.adjusted(24, 24, -24, -24), flags, words)

@@ -1,6 +1,6 @@
 """Carries what the user wants of back-ends, and of how the conversation is held, to the session and the settings.
 
-Stands between the pickers, the dialogs and the keeper; the session tells what came of it.
+Stands between the pickers, the dialogs and the session manager; the session tells what came of it.
 """
 
 from __future__ import annotations

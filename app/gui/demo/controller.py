@@ -120,7 +120,7 @@ class DemoController(QObject):
             self.backend_shown.emit(self._manager.wanted.backend)
 
     async def close(self, seconds: float = 1.0) -> None:
-        """The window goes; before its keeper is closed."""
+        """The window closes; called before its session manager is closed."""
         self._closing = True
         self._errands.cancel(_LOOKING)
         if self._task is not None and not self._task.done():

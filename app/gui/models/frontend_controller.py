@@ -1,4 +1,4 @@
-"""Joins the row of front-ends with weights to the settings, the keeper of the session and the downloads."""
+"""Connects the bar of front-ends with weights to the settings, the session manager and the downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paints the timeline.
+"""Paints the timeline: lanes, bars, marks and words, tile by tile.
 
 - `picture.py`: paints what is in view: names, lanes, live edge, cursor
 - `tiles.py`: caches the painted lanes

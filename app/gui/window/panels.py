@@ -1,4 +1,4 @@
-"""The window's other dialogs: settings, first run, log, and what KAME is. Imported and made when they are first wanted.
+"""The window's other dialogs (settings, first run, log, guide, About), imported and built on first use.
 
 Passes on what they say to the rooms that know what to do about it.
 """

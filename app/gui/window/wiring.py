@@ -1,4 +1,4 @@
-"""Connects the window's parts: which signal of one leads to what of another."""
+"""Connects the signals of the window's parts to each other."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def hear(window: MainWindow, card: int) -> None:
 
 
 class Kept(FakeHistory):
-    """A keeper whose conversation has a session with sound, and one without."""
+    """A history whose conversation has a session with sound, and one without."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(ConversationView("old", "Old", created=1.0, changed=1.0, turns=2), now=100.0)
