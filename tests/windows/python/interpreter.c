@@ -97,6 +97,21 @@ static int redirect(const wchar_t *self)
     return (int)code;
 }
 
+/* Lets this process use AMX, as Windows does at a program's first tile instruction.
+ *
+ * Linux grants the state of AMX's tiles only to processes that ask for it, and Wine 8 doesn't ask: ONNX Runtime, which
+ * sees the instructions in CPUID, would end with an illegal instruction. The numbers are from asm/unistd_64.h
+ * (arch_prctl), asm/prctl.h (ARCH_REQ_XCOMP_PERM) and Intel's manual (XTILEDATA is component 18). A kernel or a processor
+ * without AMX refuses, which changes nothing.
+ */
+static void request_amx(void)
+{
+    long long number = 158;
+    if (!GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version"))
+        return;
+    __asm__ volatile("syscall" : "+a"(number) : "D"(0x1023LL), "S"(18LL) : "rcx", "r11", "memory");
+}
+
 static int run(int argc, wchar_t **argv)
 {
     wchar_t self[LONGEST_PATH], library[LONGEST_PATH];
@@ -106,6 +121,7 @@ static int run(int argc, wchar_t **argv)
     wcscat(library, L"\\python311.dll");
     if (GetFileAttributesW(library) == INVALID_FILE_ATTRIBUTES)
         return redirect(self);
+    request_amx();
     HMODULE python = LoadLibraryExW(library, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     if (!python) {
         fwprintf(stderr, L"cannot load %ls (error %lu)\n", library, GetLastError());
