@@ -412,7 +412,7 @@ class TalkReport:
             for (backend, model), counts in self.usage.backends.items():
                 cost = f", ${counts.cost:.4f}" if counts.cost else ""
                 self._terminal.say(
-                    f"{backend} ({model}): {counts.requests} requests, {counts.superseded} overtaken, "
+                    f"{backend} ({model}): {counts.requests} requests, {counts.cut_short} cut short, "
                     f"{counts.tokens_in} tokens in, {counts.tokens_out} out{cost}."
                 )
 

@@ -87,7 +87,7 @@ class Settings(TalkSettings):
     oracle_quiet: bool = setting(
         False,
         tr("Quiet oracle"),
-        tr("Shows only the answer that counts now, not those that it has overtaken."),
+        tr("Shows only the answer that counts now, not those that it has superseded."),
         "window",
     )
 

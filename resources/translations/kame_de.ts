@@ -376,7 +376,7 @@
         <translation>Server des Vergleichsmodells</translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now, not those that it has overtaken.</source>
+        <source>Shows only the answer that counts now, not those that it has superseded.</source>
         <translation>Zeigt nur die Antwort, die jetzt gilt, nicht die überholten.</translation>
     </message>
     <message>
@@ -1373,12 +1373,16 @@
         <translation> ms</translation>
     </message>
     <message>
+        <source>&amp;Oracle lead</source>
+        <translation>Orakel&amp;vorlauf</translation>
+    </message>
+    <message>
         <source>&amp;Precision</source>
         <translation>Genau&amp;igkeit</translation>
     </message>
     <message>
         <source>Answer &amp;delay</source>
-        <translation>Ant&amp;wortpause</translation>
+        <translation>Antwort&amp;pause</translation>
     </message>
     <message>
         <source>Answer delay</source>
@@ -1419,10 +1423,6 @@
     <message>
         <source>Memory of the conversation</source>
         <translation>Gedächtnis für die Unterhaltung</translation>
-    </message>
-    <message>
-        <source>Oracle l&amp;ead</source>
-        <translation>Orakelvorlau&amp;f</translation>
     </message>
     <message>
         <source>Oracle lead</source>
@@ -1740,8 +1740,8 @@
 <context>
     <name>LatencyGauges</name>
     <message>
-        <source>({0} overtaken)</source>
-        <translation>({0} überholt)</translation>
+        <source>({0} cut short)</source>
+        <translation>({0} abgebrochen)</translation>
     </message>
     <message>
         <source>1 request</source>
@@ -3073,7 +3073,7 @@
         <translation>Fassungen von {0}</translation>
     </message>
     <message>
-        <source>Switc&amp;h</source>
+        <source>S&amp;witch</source>
         <translation>W&amp;echseln</translation>
     </message>
     <message>
@@ -3112,12 +3112,12 @@
         <translation>Ruhig</translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now.</source>
-        <translation>Zeigt nur die Antwort, die jetzt gilt.</translation>
+        <source>S&amp;witch</source>
+        <translation>W&amp;echseln</translation>
     </message>
     <message>
-        <source>Switc&amp;h</source>
-        <translation>W&amp;echseln</translation>
+        <source>Shows only the answer that counts now.</source>
+        <translation>Zeigt nur die Antwort, die jetzt gilt.</translation>
     </message>
     <message>
         <source>Switch to the comparison model</source>
@@ -3922,15 +3922,7 @@
     <name>SetupBar</name>
     <message>
         <source>&amp;Answer</source>
-        <translation>A&amp;ntwort</translation>
-    </message>
-    <message>
-        <source>&amp;Front-end</source>
-        <translation>&amp;Front-End</translation>
-    </message>
-    <message>
-        <source>&amp;Provider</source>
-        <translation>An&amp;bieter</translation>
+        <translation>Ant&amp;wort</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -3947,6 +3939,10 @@
     <message>
         <source>Ends this conversation and closes the microphone.</source>
         <translation>Beendet dieses Gespräch und schließt das Mikrofon.</translation>
+    </message>
+    <message>
+        <source>Fron&amp;t-end</source>
+        <translation>Fr&amp;ont-End</translation>
     </message>
     <message>
         <source>Front-end</source>
@@ -3975,6 +3971,10 @@
     <message>
         <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>P&amp;rovider</source>
+        <translation>Anbie&amp;ter</translation>
     </message>
     <message>
         <source>Router&apos;s table…</source>
@@ -4290,12 +4290,12 @@
 <context>
     <name>StatusLine</name>
     <message>
-        <source>, 1 superseded</source>
-        <translation>, 1 überholt</translation>
+        <source>, 1 cut short</source>
+        <translation>, 1 abgebrochen</translation>
     </message>
     <message>
-        <source>, {0} superseded</source>
-        <translation>, {0} überholt</translation>
+        <source>, {0} cut short</source>
+        <translation>, {0} abgebrochen</translation>
     </message>
     <message>
         <source>1 gap in the sound</source>
@@ -4386,6 +4386,10 @@
         <translation>das Sprachmodell wird seltener gefragt</translation>
     </message>
     <message>
+        <source>{0} cut short</source>
+        <translation>{0} abgebrochen</translation>
+    </message>
+    <message>
         <source>{0} failed</source>
         <translation>{0} fehlgeschlagen</translation>
     </message>
@@ -4406,12 +4410,8 @@
         <translation>{0} Anfragen</translation>
     </message>
     <message>
-        <source>{0} requests, of which {1} were superseded by a newer one</source>
-        <translation>{0} Anfragen, davon {1} durch eine neuere ersetzt</translation>
-    </message>
-    <message>
-        <source>{0} superseded</source>
-        <translation>{0} ersetzt</translation>
+        <source>{0} requests, of which {1} were cut short by a newer one</source>
+        <translation>{0} Anfragen, davon {1} von einer neueren abgebrochen</translation>
     </message>
     <message>
         <source>{0} tokens</source>
@@ -4905,6 +4905,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Protokoll…</translation>
     </message>
     <message>
+        <source>&amp;Model</source>
+        <translation>&amp;Sprachmodell</translation>
+    </message>
+    <message>
         <source>&amp;Mute the microphone</source>
         <translation>&amp;Mikrofon stummschalten</translation>
     </message>
@@ -4947,10 +4951,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Menus</source>
         <translation>Menüs</translation>
-    </message>
-    <message>
-        <source>Mo&amp;del</source>
-        <translation>&amp;Sprachmodell</translation>
     </message>
     <message>
         <source>Mod&amp;els…</source>
@@ -5628,16 +5628,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TypeBox</name>
     <message>
+        <source>&amp;Send</source>
+        <translation>Sen&amp;den</translation>
+    </message>
+    <message>
         <source>Or type here, and press Enter</source>
         <translation>Oder hier tippen und Eingabe drücken</translation>
     </message>
     <message>
         <source>Or type here, and press Enter: the conversation goes on</source>
         <translation>Oder hier tippen und Eingabe drücken: Das Gespräch geht weiter</translation>
-    </message>
-    <message>
-        <source>Sen&amp;d</source>
-        <translation>Sen&amp;den</translation>
     </message>
     <message>
         <source>Send what you typed</source>

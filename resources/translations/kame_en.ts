@@ -376,7 +376,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now, not those that it has overtaken.</source>
+        <source>Shows only the answer that counts now, not those that it has superseded.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1373,6 +1373,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Precision</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1418,10 +1422,6 @@
     </message>
     <message>
         <source>Memory of the conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Oracle l&amp;ead</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1740,7 +1740,7 @@
 <context>
     <name>LatencyGauges</name>
     <message>
-        <source>({0} overtaken)</source>
+        <source>({0} cut short)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3073,7 +3073,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Switc&amp;h</source>
+        <source>S&amp;witch</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3112,11 +3112,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now.</source>
+        <source>S&amp;witch</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Switc&amp;h</source>
+        <source>Shows only the answer that counts now.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3925,14 +3925,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Front-end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Provider</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Answer</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3946,6 +3938,10 @@
     </message>
     <message>
         <source>Ends this conversation and closes the microphone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fron&amp;t-end</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3974,6 +3970,10 @@
     </message>
     <message>
         <source>New conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>P&amp;rovider</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4290,11 +4290,11 @@
 <context>
     <name>StatusLine</name>
     <message>
-        <source>, 1 superseded</source>
+        <source>, 1 cut short</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>, {0} superseded</source>
+        <source>, {0} cut short</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4386,6 +4386,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{0} cut short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{0} failed</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4406,11 +4410,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{0} requests, of which {1} were superseded by a newer one</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} superseded</source>
+        <source>{0} requests, of which {1} were cut short by a newer one</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4904,6 +4904,10 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Mute the microphone</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4945,10 +4949,6 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>Menus</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Mo&amp;del</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5627,15 +5627,15 @@ Click to see where the time went.</source>
 <context>
     <name>TypeBox</name>
     <message>
+        <source>&amp;Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Or type here, and press Enter</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Or type here, and press Enter: the conversation goes on</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sen&amp;d</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -121,7 +121,7 @@ class FrontEndBar(QWidget):
         for text, widget in (
             (self.tr("&Precision"), self.precision),
             (self.tr("Answer &delay"), self.delay),
-            (self.tr("Oracle l&ead"), self.lead),
+            (self.tr("&Oracle lead"), self.lead),
             (self.tr("Memory"), self.memory),
         ):
             upper.addWidget(label_of(widget, text, self))

@@ -66,7 +66,7 @@ class OracleColumn(QWidget):
         self.heading = QWidget(self)
         self.backend = ElidedLabel("", self.heading)
         self.mark = Mark(self.tr("answers"), self.heading)
-        self.hand_button = QPushButton(self.tr("Switc&h"), self.heading)
+        self.hand_button = QPushButton(self.tr("S&witch"), self.heading)
         self.view = CardView(newest_first=True, parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
         row = QHBoxLayout(self.heading)

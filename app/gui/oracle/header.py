@@ -44,7 +44,7 @@ class OracleHeader(QWidget):
         self.who.setAccessibleName(self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.who.setWordWrap(True)
-        self.hand_button = QPushButton(self.tr("Switc&h"), self)
+        self.hand_button = QPushButton(self.tr("S&witch"), self)
         self.hand_button.setAccessibleName(self.tr("Switch to the comparison model"))
         keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         self.hand_button.setToolTip(

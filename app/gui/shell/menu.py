@@ -59,7 +59,7 @@ class TalkMenu(QObject):
         self.quiet_action.toggled.connect(self.quiet)
         view.addSeparator()
         self.latency_action = self._add(view, self.tr("&Latency…"), self.latency, QKeySequence("Ctrl+L"))
-        backend = bar.addMenu(self.tr("Mo&del"))
+        backend = bar.addMenu(self.tr("&Model"))
         self.connection_action = self._add(backend, self.tr("&Connection…"), self.service)
         self.routes_action = self._add(backend, self.tr("&Router's table…"), self.routes)
         self.models_action = self._add(backend, self.tr("Mod&els…"), self.models)

@@ -179,7 +179,7 @@ class SetupBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         picker = self.picker
-        label = QLabel(self.tr("&Provider"), self)
+        label = QLabel(self.tr("P&rovider"), self)
         label.setBuddy(picker.backend)
         row.addWidget(label)
         for widget, stretch in (
@@ -194,7 +194,7 @@ class SetupBar(QWidget):
         row.addStretch(1)
         self._add(row, self.tr("&Answer"), self.answer_mode)
         if many_voices:
-            self._add(row, self.tr("&Front-end"), self.frontend, 2)
+            self._add(row, self.tr("Fron&t-end"), self.frontend, 2)
         else:
             self.frontend.setVisible(False)
 

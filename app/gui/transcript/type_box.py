@@ -37,7 +37,7 @@ class TypeBox(QWidget):
         self.field.setAccessibleName(self.tr("Type instead of talking"))
         self.field.setClearButtonEnabled(True)
         self.field.installEventFilter(self)
-        self.button = SlimButton(self.tr("Sen&d"), self)
+        self.button = SlimButton(self.tr("&Send"), self)
         self.button.setAccessibleName(self.tr("Send what you typed"))
         self.button.setEnabled(False)
         row = QHBoxLayout(self)

@@ -53,4 +53,4 @@ class GuideDialog(Panel):
         self.close_button = self.button(self.tr("Close"))
         self.close_button.clicked.connect(self.close)
         self.foot(self.close_button)
-        self.resize(820, 640)
+        self.resize(880, 640)

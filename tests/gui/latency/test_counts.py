@@ -63,13 +63,13 @@ async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_
             asked(3, LOCAL),
             counted(3, LOCAL, None, exact=False),
         )
-        assert label.text() == "3 requests, 1 superseded · 3.7k tokens · $0.0081 · more of unknown price"
+        assert label.text() == "3 requests, 1 cut short · 3.7k tokens · $0.0081 · more of unknown price"
         lines = label.toolTip().splitlines()
         assert lines == [
-            "3 requests, of which 1 were superseded by a newer one",
+            "3 requests, of which 1 were cut short by a newer one",
             "3,600 tokens in, 135 out",
-            "claude (Anthropic): 2 requests, 1 superseded, 2,400 in, 90 out, 1,000 from the cache, $0.0081",
-            "small (Embedded): 1 request, 0 superseded, 1,200 in, 45 out, estimated, no price known",
+            "claude (Anthropic): 2 requests, 1 cut short, 2,400 in, 90 out, 1,000 from the cache, $0.0081",
+            "small (Embedded): 1 request, 0 cut short, 1,200 in, 45 out, estimated, no price known",
         ]
         assert label.accessibleDescription() == label.toolTip()
         say(window, factory, e.BudgetChanged(3, "slow", 0.0081, 0.01))

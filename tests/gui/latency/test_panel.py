@@ -316,7 +316,7 @@ def test_memory_steps_and_cost_are_told(place: Place) -> None:
     assert gauges.frame_words.text() == (
         "Half end within 3.0 ms, 99 % within 30.0 ms. Too late: 1; dropped: 5; gaps in the sound: 1."
     )
-    assert gauges.cost_words.text() == "2 requests (1 overtaken) · 12,000 tokens in, 345 out · $0.042"
+    assert gauges.cost_words.text() == "2 requests (1 cut short) · 12,000 tokens in, 345 out · $0.042"
     place.say(e.OracleCounted(35.0, 2, "Embedded", "small", 100, 3, 0, True, None, 300.0, 9.0, 400.0))
     place.opened()
     assert gauges.cost_words.text().endswith("12,100 tokens in, 348 out · $0.042 · more of unknown price")

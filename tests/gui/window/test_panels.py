@@ -6,13 +6,15 @@ import logging
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
 from app.diagnostics.logs import Log
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
+from app.platform.resources import resource
 from app.services.bill_of_materials import Part
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
@@ -103,6 +105,27 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
         choose(window, title, entry)
         await until(lambda: len(dialogs(window)) == 1)
         assert dialogs(window)[0] is dialog, "it is made once"
+
+
+async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
+    async with shown(FakeFactory(), done(), **everything()) as window:  # type: ignore[arg-type]
+        await until(window.isActiveWindow)
+        QTest.keyClick(window, Qt.Key.Key_F1)
+        await until(lambda: len(dialogs(window)) == 1)
+        page = window.panels.guide.page
+        await until(lambda: page.verticalScrollBar().maximum() > 0)
+        assert page.horizontalScrollBar().maximum() == 0
+        named = resource("guide", "guide.md").read_text("utf-8").count("](../screenshots/")
+        pictures, block = [], page.document().begin()
+        while block.isValid():
+            for fragment in block:
+                image = fragment.fragment().charFormat().toImageFormat()
+                if image.isValid():
+                    address = page.document().baseUrl().resolved(QUrl(image.name()))
+                    pictures.append(page.document().resource(QTextDocument.ResourceType.ImageResource.value, address))
+            block = block.next()
+        assert len(pictures) == named > 5
+        assert all(not picture.isNull() and picture.width() <= page.viewport().width() for picture in pictures)
 
 
 async def test_closing_the_window_closes_all() -> None:

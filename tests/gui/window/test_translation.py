@@ -441,7 +441,7 @@ def history() -> FakeHistory:
 
 
 @asynccontextmanager
-async def talking(folder: Path) -> AsyncIterator[MainWindow]:
+async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[MainWindow]:
     """The whole window in the midst of a conversation, with all that it can have."""
     factory = FakeFactory(progress=("ж",))
     providers = tuple(replace(view, suggestions=tuple(map(foreign, view.suggestions))) for view in PROVIDERS)
@@ -469,6 +469,7 @@ async def talking(folder: Path) -> AsyncIterator[MainWindow]:
     )
     settings = Settings(
         path=folder / "settings.json",
+        frontend=frontend,
         provider="compatible",
         compatible_model="жук",
         compatible_url="http://127.0.0.1:8080/v1",
@@ -629,3 +630,18 @@ async def whole(dialog: QWidget) -> None:
     await asyncio.sleep(0.1)
     assert not (left := cut_off(dialog)), left
     assert dialog.width() <= 1180 and dialog.height() <= 760, dialog.windowTitle()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_no_two_controls_of_the_window_share_a_letter(
+    in_english: QApplication, tmp_path: Path, language: str
+) -> None:
+    """With a comparison and the row of KAME's front-end: Alt and a letter reaches one control."""
+    use_language(in_english, language)
+    async with talking(tmp_path, "kame") as window:
+        texts = [action.text() for action in window.menuBar().actions()]
+        texts += [label.text() for label in window.findChildren(QLabel) if label.buddy() and label.isVisible()]
+        texts += [button.text() for button in window.findChildren(QAbstractButton) if button.isVisible()]
+        letters = [found[1].lower() for text in texts if (found := re.search(r"&(\w)", text))]
+        assert len(letters) > 15
+        assert sorted(letters) == sorted(set(letters)), texts
