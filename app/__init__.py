@@ -13,7 +13,8 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 # The package moshi compiles two small functions at their first use, with a C compiler and Triton that most
-# users' machines lack, and a conversation must not begin with a compiler's error. Set it to the empty string to compile.
+# users' machines lack, and a conversation must not begin with a compiler's error. Set it to the empty string to
+# compile.
 os.environ.setdefault("NO_TORCH_COMPILE", "1")
 
 # Libraries that report how they are used, which the app promises that nothing does: onnxruntime from its import on,

@@ -1,4 +1,5 @@
-"""The embedded back-end: a small model in a child process that the app starts, keeps for the next conversation, and ends.
+"""The embedded back-end: a small model in a child process that the app starts, keeps for the next conversation, and
+ends.
 
 The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
 those of any other server.

@@ -24,9 +24,9 @@ SMALL = Traits(
     free=True,
 )
 """The traits of the smallest model, which reads some 200 words a second on one core and understands little of a long
-conversation. Its persona was chosen by listening to three; small models repeat longer ones. Without `enough_words` it would
-never stop. While the user speaks it is asked seldom, and only for a first clause, since the last words, on which the
-answer depends, are mostly recognised in the pause."""
+conversation. Its persona was chosen by listening to three; small models repeat longer ones. Without `enough_words` it
+would never stop. While the user speaks it is asked seldom, and only for a first clause, since the last words, on which
+the answer depends, are mostly recognised in the pause."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
 """The traits of models from 0.5B parameters on: they follow a longer talk, and stop by themselves."""
@@ -46,7 +46,9 @@ LARGER_SAMPLING: Mapping[str, Any] = {
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Larger models need no penalty. Thinking (of Qwen 3) is off, since a conversation can't wait for tokens that nobody hears."""
+"""Larger models need no penalty. Thinking (of Qwen 3) is off, since a conversation can't wait for tokens that nobody
+hears.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,8 +255,8 @@ class Swapper:
 class SwapGaps:
     """Measures swaps from a session's events: `gaps` has one entry for each.
 
-    `first_word_seconds`: from the swap to the new back-end's first word, None when none came; `gap_seconds`: how long the
-    voice got no new words around it.
+    `first_word_seconds`: from the swap to the new back-end's first word, None when none came; `gap_seconds`: how long
+    the voice got no new words around it.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,8 @@ Read in this order:
 - `prompt.py`, `intended.py`: from the transcript to the back-end's messages
 - `backend_speed.py`, `budget.py`, `usage.py`: how often to ask a back-end, and what that costs
 - `clauses.py`, `spoken_form.py`, `correction.py`: from an answer's text to clauses, and from one revision to the next
-- `events.py`, `event_json.py`, `event_upgrade.py`, `transcript.py`: all that happens, as JSON, from older versions, and the transcript that follows from it
+- `events.py`, `event_json.py`, `event_upgrade.py`, `transcript.py`: all that happens, as JSON, from older versions, and
+  the transcript that follows from it
 - `latency.py`, `latency_causes.py`, `frame_budget.py`: how long each step took, why, and how late the frame loop was
 
 A frame's voice windows go through the turn tracker, which emits turn events and commands to the front-end. The

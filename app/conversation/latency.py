@@ -45,8 +45,9 @@ class Answer:
     for; the pieces add up to it, and are 0 if it is negative. `reason`: what ended the turn. `backend` and `model` are
     empty if there was no request to wait for. `asked_again`, `fell_back`, `swapped`: a request was repeated after the
     user's last sound, because their words had changed, another model had failed, or they had chosen this one.
-    `first`: the model's first words in this conversation. `tool` ran for `tool_seconds` before them. `delay`: the pause before
-    each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too slow.
+    `first`: the model's first words in this conversation. `tool` ran for `tool_seconds` before them. `delay`: the pause
+    before each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too
+    slow.
     """
 
     turn: int

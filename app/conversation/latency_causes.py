@@ -64,7 +64,9 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The `seconds` that the cause took, and the usual time of that stage in this conversation, or None if it is unknown."""
+    """The `seconds` that the cause took, and the usual time of that stage in this conversation, or None if it is
+    unknown.
+    """
 
     cause: Cause
     seconds: float

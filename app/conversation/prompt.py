@@ -26,7 +26,8 @@ server reads the whole prompt again after each change of its beginning."""
 LONG_HISTORY_WORDS = 2_000
 """The same for a model that reads long prompts quickly: some fifteen minutes of talk."""
 TOPIC_WORDS = 80
-"""The first question is kept if it is no longer than this: it often says what the conversation is about and who speaks."""
+"""The first question is kept if it is no longer than this: it often says what the conversation is about and who speaks.
+"""
 
 
 @dataclass(frozen=True, slots=True)

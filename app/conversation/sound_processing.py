@@ -8,8 +8,8 @@ from typing import Literal
 DeviceKind = Literal["microphone", "loudspeaker"]
 
 DeviceChange = Literal["lost", "moved", "back", "note"]
-"""`lost`: there is no such device until one appears; `moved`: the conversation goes on with another device; `back`: the chosen
-device is in use again; `note`: something about the device that the user should know."""
+"""`lost`: there is no such device until one appears; `moved`: the conversation goes on with another device; `back`: the
+chosen device is in use again; `note`: something about the device that the user should know."""
 
 
 @dataclass(frozen=True, slots=True)

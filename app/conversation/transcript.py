@@ -34,8 +34,8 @@ class Turn:
     """One side's words, without a break of the floor.
 
     `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable. `ended_at`: the
-    session's time, None while unknown. `typed`: it was not spoken. `talk`: the session of the conversation that it belongs
-    to, if there are several.
+    session's time, None while unknown. `typed`: it was not spoken. `talk`: the session of the conversation that it
+    belongs to, if there are several.
     """
 
     speaker: Literal["user", "assistant"]

@@ -3,9 +3,10 @@
 `README.md` lists the benches with their commands and latest figures. Shared by several of them:
 
 - `report.py`: percentiles, Markdown tables, the machine, progress; `word_errors.py`: comparing words
-- `recordings.py`, `spoken_questions.py`: sound files and the bench's spoken questions, a paced microphone and loudspeaker
-- `speech_models.py`, `timed_transcriber.py`, `listening.py`: the real recogniser and turn tracker over a recording, with
-  delays in the sound's own time; `simulated_parts.py`: whole sessions in simulated time
+- `recordings.py`, `spoken_questions.py`: sound files and the bench's spoken questions, a paced microphone and
+  loudspeaker
+- `speech_models.py`, `timed_transcriber.py`, `listening.py`: the real recogniser and turn tracker over a recording,
+  with delays in the sound's own time; `simulated_parts.py`: whole sessions in simulated time
 - `echo_path.py`, `room.py`: a simulated room between loudspeaker and microphone
 - `reader.py`, `loudness.py`: reading a voice's speech back, and its loudness
 

@@ -119,8 +119,8 @@ def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
 
 
 def load_asked(count: int, recordings: Path | None) -> list[Asked]:
-    """The first `count` questions in the app's own voice, and those in the folder `recordings`, VOICE/NN.wav with NN from
-    01 in the order of the questions. Raises TranscriberError and VoiceError.
+    """The first `count` questions in the app's own voice, and those in the folder `recordings`, VOICE/NN.wav with NN
+    from 01 in the order of the questions. Raises TranscriberError and VoiceError.
     """
     from app.tts.voices import make_voice
 

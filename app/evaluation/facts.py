@@ -1,8 +1,8 @@
 """`bench facts`: 120 short questions with one right answer, typed and spoken, for each installed language model.
 
 The questions (`resources/bench/facts.json`, eight subjects) are asked by four voices of Kokoro that nothing is fitted
-to, a dozen in each conversation. An answer is right if its first sentence contains one of the known ways to put it; a mention
-further on does not count.
+to, a dozen in each conversation. An answer is right if its first sentence contains one of the known ways to put it; a
+mention further on does not count.
 """
 
 from __future__ import annotations

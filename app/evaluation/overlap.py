@@ -1,8 +1,8 @@
 """`bench overlap`: questions spoken over the first seconds of a fresh talk, on headphones and with a loudspeaker.
 
-For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak at once
-with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are the
-app's own. The turn's final words are compared with one pass over the clean question.
+For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak
+at once with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are
+the app's own. The turn's final words are compared with one pass over the clean question.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def speak_over(
     voice: Voice,
     echoes: EchoStore | None = None,
 ) -> Outcome:
-    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have learned."""
+    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have
+    learned.
+    """
     talk = _talk(place, asked, at, models, voice, echoes)
     since = {event.turn for event in talk.starts if event.at >= at}
     finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}

@@ -114,7 +114,9 @@ def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class OverlapResult:
-    """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a question."""
+    """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a
+    question.
+    """
 
     over: list[Outcome] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Turns recordings of real people into cases for `bench turns`: where each utterance ends and its speaker pauses.
 
-The folder has a `manifest.jsonl` (see `recordings.load_recordings`). This project's figures come from a selection of the
-WUW Corpus II (Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
+The folder has a `manifest.jsonl` (see `recordings.load_recordings`). This project's figures come from a selection of
+the WUW Corpus II (Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`bench recognisers`: words wrong, lag, processor time, memory and load time of each installed recogniser.
 
-Each recogniser works live as in a conversation, in the sound's own time: the words of a decode are as late as its processor
-time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's alignment of
-the whole recording tells where a word ends, to about a tenth of a second.
+Each recogniser works live as in a conversation, in the sound's own time: the words of a decode are as late as its
+processor time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's
+alignment of the whole recording tells where a word ends, to about a tenth of a second.
 """
 
 from __future__ import annotations

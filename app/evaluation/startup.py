@@ -51,7 +51,8 @@ class PackageImport:
 class StartupResult:
     """Seconds from the process's start to each step, for each start; for `again`, from the second talk's own start.
 
-    `problem`: why no conversation could begin. `imported_ms`: all imports until the window is visible, slowed by the profile.
+    `problem`: why no conversation could begin. `imported_ms`: all imports until the window is visible, slowed by the
+    profile.
     """
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -133,7 +134,9 @@ def run_startup(
 
 
 def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
-    """From `-X importtime`'s output: the heaviest packages until the window is visible, all milliseconds, all modules."""
+    """From `-X importtime`'s output: the heaviest packages until the window is visible, all milliseconds, all
+    modules.
+    """
     own: dict[str, list[float]] = {}
     for line in output.partition(_PAINTED_LINE)[0].splitlines():
         if match := _IMPORT.match(line):

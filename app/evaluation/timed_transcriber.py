@@ -82,7 +82,9 @@ class TimedTranscriber(StreamingTranscriber):
         super().push(frame, voiced)
 
     def deliver(self, until: float) -> None:
-        """Delivers the results that are due by `until`, in order; work that a result starts begins at the result's time."""
+        """Delivers the results that are due by `until`, in order; work that a result starts begins at the result's
+        time.
+        """
         while self._results and self._results[0][0] <= until + 1e-9:
             at, _, result = heapq.heappop(self._results)
             self.now = at

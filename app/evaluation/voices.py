@@ -63,7 +63,9 @@ def sentences(language: str) -> list[str]:
 
 
 def run_voices(keys: Sequence[str], count: int, progress: Progress) -> list[VoiceFigures]:
-    """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and VoiceError."""
+    """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and
+    VoiceError.
+    """
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
     entries = [choose_voice(key, AUTOMATIC) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]

@@ -1,9 +1,9 @@
 """A pool of loaded models, so that the next conversation need not load them again.
 
-A user of a model (a conversation, a test of the microphone) acquires it from the pool, or loads it if the pool has none, and
-releases it afterwards. It has the model for itself: a second user at the same time loads another one. A released model
-must not hold anything of the conversation that it was used for. The pool drops models that have not been used for
-`KEEP_SECONDS` and, when the app ends, all of them. It keeps none unless the app's entry point enables it
+A user of a model (a conversation, a test of the microphone) acquires it from the pool, or loads it if the pool has
+none, and releases it afterwards. It has the model for itself: a second user at the same time loads another one. A
+released model must not hold anything of the conversation that it was used for. The pool drops models that have not been
+used for `KEEP_SECONDS` and, when the app ends, all of them. It keeps none unless the app's entry point enables it
 (`ModelPool.keeping`).
 """
 

@@ -147,7 +147,8 @@ def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
         size = f"{needed.bytes / 1e9:.0f} GB" if needed is not None else "more"
         sentence = f"In {precision} it takes {size} of the card, of which {card.free / 1e9:.0f} GB are free."
         return FrontEndFit(frontend, precision, False, sentence)
-    sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {_duration(plan.context * 0.08)} of a conversation."
+    memory = _duration(plan.context * 0.08)
+    sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {memory} of a conversation."
     return FrontEndFit(frontend, precision, True, sentence)
 
 

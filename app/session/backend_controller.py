@@ -127,7 +127,9 @@ class BackendController:
         return any(runner.busy for runner in self._runners)
 
     def ask(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
-        """Pass the words of the user's turn to both runners. `settled`: the user is silent; `final`: the turn is over."""
+        """Pass the words of the user's turn to both runners. `settled`: the user is silent; `final`: the turn is
+        over.
+        """
         if self._group is None:
             return  # the session is over
         for runner in self._runners:

@@ -22,7 +22,9 @@ ROUTER = "router"
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A back-end by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
+    """A back-end by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a
+    URL.
+    """
 
     provider: str = "embedded"
     model: str = ""
@@ -93,10 +95,10 @@ class ToolChoice:
 class SessionChoice:
     """What a session should be. It is built from the settings, the command line or a kept conversation.
 
-    `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may cost, 0 for
-    no cap. `earlier`: what both sides have said in the conversation before. `patience` in [-1, 1]: how long pauses are waited
-    out, 0 as fitted. Device names are empty for the system's default. `record_folder`: where this session is recorded; empty:
-    nowhere.
+    `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may
+    cost, 0 for no cap. `earlier`: what both sides have said in the conversation before. `patience` in [-1, 1]: how long
+    pauses are waited out, 0 as fitted. Device names are empty for the system's default. `record_folder`: where this
+    session is recorded; empty: nowhere.
     """
 
     frontend: str = "cascade"
@@ -139,7 +141,9 @@ class SessionControl(Protocol):
     """A running session. All calls come from the event loop's thread; none blocks."""
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener` with every event from now on, on the event loop's thread; the first one also gets what happened before."""
+        """Call `listener` with every event from now on, on the event loop's thread; the first one also gets what
+        happened before.
+        """
         ...
 
     def press(self) -> None:
@@ -155,7 +159,9 @@ class SessionControl(Protocol):
         ...
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer kept."""
+        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer
+        kept.
+        """
         ...
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:

@@ -15,8 +15,8 @@ from app.conversation.voice import VoiceRun, VoiceSettings, VoiceWindow
 from app.stt.base import VoiceActivity
 
 SUSPECTED = 0.1
-"""Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a frame,
-and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
+"""Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a
+frame, and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
 
 HUSHED_FRAMES = 2
 """A pause that the tracker has not confirmed within this many frames was a mistake."""
@@ -25,8 +25,8 @@ HUSHED_FRAMES = 2
 class EarlyBargeIn:
     """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
 
-    `hear` returns the windows of the whole frame. Parts come from `source` if it is an `EarlySampleSource`, and `sink` is paused if
-    it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
+    `hear` returns the windows of the whole frame. Parts come from `source` if it is an `EarlySampleSource`, and `sink`
+    is paused if it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
     """
 
     def __init__(
@@ -46,8 +46,8 @@ class EarlyBargeIn:
     def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
         """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
 
-        `own_level`: the user's level, as the tracker knows it. `goes_on`: a voice now continues the turn that just ended, so
-        that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected before.
+        `own_level`: the user's level, as the tracker knows it. `goes_on`: a voice now continues the turn that just
+        ended, so that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected before.
         """
         self._run.own_level, self._goes_on = own_level, goes_on
         suspects = self._suspects or goes_on
@@ -86,7 +86,9 @@ class EarlyBargeIn:
         self._run.begin()
 
     def stepped(self, *, flushed: bool, in_vain: bool) -> None:
-        """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to hold."""
+        """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to
+        hold.
+        """
         if self._hushed_frames is None:
             return
         self._hushed_frames += 1

@@ -1,7 +1,7 @@
 """One step of the fast clock: a frame of the user's sound in, a frame of the assistant's out, every 80 ms.
 
-A step drains the mailbox, decides who holds the floor, steps the front-end, and writes to the loudspeaker. What happened
-is returned as one `StepMessage`.
+A step drains the mailbox, decides who holds the floor, steps the front-end, and writes to the loudspeaker. What
+happened is returned as one `StepMessage`.
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ class FrameStepper:
     def _track_turns(
         self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
     ) -> tuple[list[TurnEvent], bool]:
-        """Decide who holds the floor. Commands join `inputs`; also returns whether a speaking voice was told to hold."""
+        """Decide who holds the floor. Commands join `inputs`; also returns whether a speaking voice was told to
+        hold.
+        """
         turn_events: list[TurnEvent] = []
         told_to_hold = False
         speaking = self.frontend.speaking

@@ -126,7 +126,9 @@ class Loader:
 
 
 async def enter(part: _Part, *, simulated: bool = False) -> None:
-    """Enter a part on a thread. If cancelled meanwhile, it is exited as soon as it has loaded. `simulated`: without a thread."""
+    """Enter a part on a thread. If cancelled meanwhile, it is exited as soon as it has loaded. `simulated`: without a
+    thread.
+    """
     if simulated:
         part.__enter__()
         return

@@ -24,10 +24,13 @@ class LostSound:
 
     def __init__(self) -> None:
         self._lags: deque[tuple[float, float]] = deque()
-        """When a frame arrived with none waiting behind it, and how much later than its number says; the oldest first."""
+        """When a frame arrived with none waiting behind it, and how much later than its number says; the oldest first.
+        """
 
     def missing(self, now: float, index: int, backlog: int) -> int:
-        """Return how many frames were lost before the frame `index`, which arrived `now` with `backlog` more behind it."""
+        """Return how many frames were lost before the frame `index`, which arrived `now` with `backlog` more behind
+        it.
+        """
         if backlog:
             return 0  # it waited here, and lateness says nothing about the device
         lag = now - index * FRAME_SECONDS

@@ -1,8 +1,8 @@
 """Asks one back-end as the user's words grow, and streams its revisions to the front-end.
 
 The newest revision wins, but only from its first whole words on: until then the stream before it goes on. Nothing is
-lost or reordered, and no word of an older revision follows the first words of a newer one. The back-end can be exchanged
-at any moment; one that fails gives way to the one before it.
+lost or reordered, and no word of an older revision follows the first words of a newer one. The back-end can be
+exchanged at any moment; one that fails gives way to the one before it.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ class SessionParts:
     `edge`: the devices behind `source` and `sink`, if they are devices. `fallback` makes the front-end that takes over
     when the first one is lost, while loading or later. The `make_...` functions build a part for a choice, not opened
     yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown. `paces`:
-    what earlier sessions learned of back-ends' speed. `prepare` loads on a thread whatever else is needed. `keep_pauses`
-    stores what was learned of the user's pauses when the session is over; it may write files, so it runs on a thread
-    (but in simulated time).
+    what earlier sessions learned of back-ends' speed. `prepare` loads on a thread whatever else is needed.
+    `keep_pauses` stores what was learned of the user's pauses when the session is over; it may write files, so it runs
+    on a thread (but in simulated time).
     """
 
     frontend: FrontEnd

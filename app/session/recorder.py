@@ -115,6 +115,6 @@ class Recorder:
         self._broken = True
         reason = error.strerror if isinstance(error, OSError) else str(error)
         self._on_failure(
-            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept in "
-            f"{self.folder}. Make room there, and record again."
+            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept "
+            f"in {self.folder}. Make room there, and record again."
         )

@@ -43,8 +43,8 @@ class Replay:
                 if number == len(lines):
                     break  # the conversation was cut off while this line was written
                 raise ReplayError(
-                    f"Line {number} of {path} is no event of this version of the app, so the conversation can't be told. "
-                    "Use the version that recorded it."
+                    f"Line {number} of {path} is no event of this version of the app, so the conversation can't be "
+                    "told. Use the version that recorded it."
                 ) from None
             if event is not None:
                 self._events.append(event)

@@ -25,7 +25,9 @@ class SoundMemory:
         self._silence = np.zeros(FRAME_SAMPLES, np.int16)
 
     def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
-        """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never played."""
+        """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never
+        played.
+        """
         mine, theirs = self._frames["user"], self._frames["assistant"]
         if index >= self._next + (mine.maxlen or 0):
             mine.clear()

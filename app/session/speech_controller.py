@@ -1,7 +1,7 @@
 """Replaces the recogniser or the voice in a running session: loads the new one beside the old one, then switches.
 
-One that can't be loaded is told in a `Failure`, and the old one goes on. Of several changes in a row the last one counts;
-one at a time is loaded.
+One that can't be loaded is told in a `Failure`, and the old one goes on. Of several changes in a row the last one
+counts; one at a time is loaded.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _log = logging.getLogger(__name__)
 class _Change(Generic[_Key, _T]):
     """Loads the part that was wanted last, by its key.
 
-    `load` returns it entered, `take` puts it to use, `leave` exits one that is no longer wanted, `failed` gets the key of one
-    that could not be loaded, and why. `has` is the key in use.
+    `load` returns it entered, `take` puts it to use, `leave` exits one that is no longer wanted, `failed` gets the key
+    of one that could not be loaded, and why. `has` is the key in use.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class _Change(Generic[_Key, _T]):
 class SpeechController:
     """Recogniser and voice of a session, by `choice`; a conversation's own voice takes precedence.
 
-    `own_voice` is that voice, `has_voice` the one that the front-end starts with. `spoken`: the session's language, or where
-    that is detected the one detected last. `ears` is the transcriber that can be exchanged. `post` sends a message to the
-    front-end, `emit` an event; `now` is the session's time. `simulated`: without threads.
+    `own_voice` is that voice, `has_voice` the one that the front-end starts with. `spoken`: the session's language, or
+    where that is detected the one detected last. `ears` is the transcriber that can be exchanged. `post` sends a
+    message to the front-end, `emit` an event; `now` is the session's time. `simulated`: without threads.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ class SpeechController:
         self._want_voice()
 
     def change_own_voice(self, voice: str) -> None:
-        """Use this voice in this conversation, or that of `choice` if empty. One that could not be loaded is not tried again
-        before another one was wanted.
+        """Use this voice in this conversation, or that of `choice` if empty. One that could not be loaded is not tried
+        again before another one was wanted.
         """
         if not self._over and voice != self._asked_own:
             self.own_voice = self._asked_own = voice
@@ -153,8 +153,8 @@ class SpeechController:
     def heard(self, language: str) -> None:
         """Take in the language of the user's last words, a two-letter code.
 
-        Where the language is detected and no voice was chosen, the voice follows it. The user is told once where no voice
-        speaks it.
+        Where the language is detected and no voice was chosen, the voice follows it. The user is told once where no
+        voice speaks it.
         """
         if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
             return

@@ -22,8 +22,8 @@ RECENT_FRAMES = round(2.56 / FRAME_SECONDS)
 class SwappableTranscriber:
     """A `Transcriber` that starts with `first`.
 
-    `on_changed` is called when another one has taken over, `on_retired` with one that is no longer needed: the caller exits
-    it.
+    `on_changed` is called when another one has taken over, `on_retired` with one that is no longer needed: the caller
+    exits it.
     """
 
     def __init__(self, first: Transcriber) -> None:

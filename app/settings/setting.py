@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Effect = Literal["now", "restart", "talk", "start"]
-"""When a change takes effect: at once, at once by restarting a running conversation, with the next conversation, or at the next start
-of the app."""
+"""When a change takes effect: at once, at once by restarting a running conversation, with the next conversation, or at
+the next start of the app."""
 Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
 """What is edited. `device`: one of the device names there are; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
 Place = Literal["dialog", "file", "app"]

@@ -87,8 +87,8 @@ def _named(key: str, language: str, here: Callable[[str], bool]) -> Model:
         )
     if language != AUTOMATIC and not model.speaks(language):
         raise TranscriberError(
-            f"{model.label} doesn't know the conversation's language ({language}), but {', '.join(model.languages)}. Choose "
-            "another speech recognition, or leave the choice to the app."
+            f"{model.label} doesn't know the conversation's language ({language}), but {', '.join(model.languages)}. "
+            "Choose another speech recognition, or leave the choice to the app."
         )
     return model
 

@@ -169,8 +169,8 @@ def follow(utterance: Utterance, weights: dict[str, dict[str, float]], policy: P
 
 
 def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy]) -> dict[Policy, list[Outcome]]:
-    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker, or without its
-    text for synthetic speech."""
+    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker, or without
+    its text for synthetic speech."""
     groups = [u.case.speaker or u.case.text for u in utterances]
     order = {group: n for n, group in enumerate(dict.fromkeys(groups))}
     out: dict[Policy, list[Outcome]] = {policy: [] for policy in policies}

@@ -8,8 +8,8 @@ transcripts that still grow. They contain nothing of MT-Bench and nothing of `he
 comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), as in Model2Vec: each piece of its vocabulary is encoded
 by itself, centred on the mean, and has this embedding in every text. A text is the sum of its pieces over the root of
 their number; the pieces themselves and pairs of neighbours are further features, so that words can be learned directly.
-A multinomial logistic regression over all this is linear in the pieces, and so collapses into a table of vocabulary × 5.
-PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are left out.
+A multinomial logistic regression over all this is linear in the pieces, and so collapses into a table of vocabulary ×
+5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are left out.
 
 It needs numpy and tokenizers only, and the seed is fixed.
 """

@@ -16,7 +16,7 @@ from building.source import BuildError, File
 
 PINNED = {
     "python-3.12.10-embed-amd64.zip": "4acbed6dd1c744b0376e3b1cf57ce906f9dc9e95e68824584c8099a63025a3c3",
-    "cpython-3.12.14+20260901-x86_64-pc-windows-msvc-install_only_stripped.tar.gz": "7c45c9622400d578709a9b2cddbe8124cc21d382409d9f13406d706d28e31b14",
+    "cpython-3.12.14+20260901-x86_64-pc-windows-msvc-install_only_stripped.tar.gz": "7c45c9622400d578709a9b2cddbe8124cc21d382409d9f13406d706d28e31b14",  # noqa: E501
 }
 """The archives that are accepted without a given digest: python.org's and python-build-standalone's."""
 

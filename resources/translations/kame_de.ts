@@ -1456,8 +1456,8 @@
 <context>
     <name>FrontEndController</name>
     <message>
-        <source>asking for the files</source>
-        <translation>die Dateien werden angefragt</translation>
+        <source>requesting the files …</source>
+        <translation>die Dateien werden angefragt …</translation>
     </message>
 </context>
 <context>
@@ -4510,7 +4510,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Länge: {0}</translation>
     </message>
     <message>
-        <source>Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more.</source>
+        <source>Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked.</source>
         <translation>Kurz vor der Grenze wird das Modell seltener gefragt; an der Grenze werden kostenpflichtige Modelle nicht mehr gefragt.</translation>
     </message>
     <message>

@@ -1456,7 +1456,7 @@
 <context>
     <name>FrontEndController</name>
     <message>
-        <source>asking for the files</source>
+        <source>requesting the files …</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4509,7 +4509,7 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more.</source>
+        <source>Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

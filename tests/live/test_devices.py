@@ -1,7 +1,7 @@
 """Microphone and Loudspeaker on a real sound server, with virtual devices of the test's own.
 
-PortAudio reads its environment when it is initialised, so each check runs in a child process. The signal is noise, exact
-in 16 bits: any lost, repeated or changed sample is visible.
+PortAudio reads its environment when it is initialised, so each check runs in a child process. The signal is noise,
+exact in 16 bits: any lost, repeated or changed sample is visible.
 """
 
 from __future__ import annotations
@@ -300,8 +300,8 @@ with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
     say(names=[device.name for device in list_current_devices()])
     changed.clear()
     sys.stdin.readline()
-    say(changed=changed.wait(5), names=[device.name for device in list_current_devices()], hears=mic.read_frame(1.0) is not None)
-    changed.clear()
+    say(changed=changed.wait(5), names=[device.name for device in list_current_devices()], hears=mic.read_frame(1.0) is
+    not None) changed.clear()
     sys.stdin.readline()
     say(changed=changed.wait(5))
 """

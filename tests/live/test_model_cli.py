@@ -1,4 +1,6 @@
-"""The commands for models, as a user types them: weights, doctor, bench frame, and a conversation with a small model."""
+"""The commands for models, as a user types them: weights, doctor, bench frame, and a conversation with a small
+model.
+"""
 
 from __future__ import annotations
 

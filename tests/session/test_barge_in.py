@@ -36,8 +36,8 @@ SEEDS = 6
 
 
 def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
-    """Runs a conversation with a question, an endless answer, and the sounds over it, `every` seconds apart. Returns the events and
-    when each sound began."""
+    """Runs a conversation with a question, an endless answer, and the sounds over it, `every` seconds apart. Returns
+    the events and when each sound began."""
     from app.stt.silero import SileroVoiceActivity
 
     starts = [SPEAKS_BY + n * every + 0.013 * (n % 6) for n in range(len(sounds))]

@@ -1,4 +1,6 @@
-"""What hears and what speaks is changed in mid-conversation: no word is lost, none comes twice, and nothing is left behind."""
+"""What hears and what speaks is changed in mid-conversation: no word is lost, none comes twice, and nothing is left
+behind.
+"""
 
 from __future__ import annotations
 
@@ -320,8 +322,8 @@ def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
     ears, voice = talk.of(e.Failure)
     assert (ears.source, voice.source) == ("stt", "tts") and not ears.fatal and not voice.fatal
     assert ears.sentence == (
-        "The speech recognition could not be changed, and the conversation goes on with first. The reason: It is not on "
-        "this machine. Get it."
+        "The speech recognition could not be changed, and the conversation goes on with first. The reason: It is not "
+        "on this machine. Get it."
     )
     assert "voice could not be changed" in voice.sentence and "goes on with first" in voice.sentence
     assert finals(talk) == [turn.words for turn in QUESTIONS] and talk.said(1) == talk.said(2) == LONG

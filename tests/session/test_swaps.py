@@ -1,4 +1,6 @@
-"""The brain is changed in mid-conversation: by hand, by its own failure, by handing over; and two hundred times in an hour."""
+"""The brain is changed in mid-conversation: by hand, by its own failure, by handing over; and two hundred times in an
+hour.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whole conversations in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and back-end.
+"""Whole conversations in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and
+back-end.
 
 The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep` over
 `app.evaluation.room.random_rooms`.

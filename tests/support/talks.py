@@ -157,7 +157,9 @@ def simulate(
     remember_seconds: float = 0.0,
     **wanted: object,
 ) -> Talk:
-    """Runs a conversation and returns what happened. `during` is called once the session runs; `wanted`: fields of its choice."""
+    """Runs a conversation and returns what happened. `during` is called once the session runs; `wanted`: fields of its
+    choice.
+    """
 
     async def run() -> Talk:
         answering = backend or ScriptedBackend(

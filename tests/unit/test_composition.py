@@ -1,4 +1,6 @@
-"""How a conversation is put together: the voice that it begins with, and the one that takes a lost front-end's place."""
+"""How a conversation is put together: the voice that it begins with, and the one that takes a lost front-end's
+place.
+"""
 
 from __future__ import annotations
 

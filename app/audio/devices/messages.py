@@ -27,8 +27,8 @@ _EFFECT = {
 def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     """There is no device of this kind any more. `problem`: the sentence why none can be opened, if known."""
     sentence = (
-        f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the conversation "
-        "goes on by itself then."
+        f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the "
+        "conversation goes on by itself then."
     )
     return DeviceNotice(kind, "lost", "", sentence if not problem else f"{sentence} ({problem})")
 
@@ -45,8 +45,8 @@ def changed(
     later = f" “{preferred}” is taken when it is there." if is_substitute and not refused else ""
     if cause == "refused":
         sentence = (
-            f"{problem} The conversation goes on with the {kind} “{new}” meanwhile. “{preferred}” is tried once more when you "
-            "choose it again, or when it was unplugged and is plugged in again."
+            f"{problem} The conversation goes on with the {kind} “{new}” meanwhile. “{preferred}” is tried once more "
+            "when you choose it again, or when it was unplugged and is plugged in again."
         )
     elif cause == "chosen":
         sentence = f"The {kind} is now “{new}”."

@@ -32,8 +32,9 @@ class EchoCancelledSource(WrappedSource):
     `read_frame` on the frame thread, in about 2 ms a frame, and waits for nothing but `source`. If `source` has an
     attribute `generation`, it means the same as the tap's.
 
-    If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and passed on before their frame is
-    complete, provided that they will be the same in the frame: only after a frame of which nothing was attenuated.
+    If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and passed on before
+    their frame is complete, provided that they will be the same in the frame: only after a frame of which nothing was
+    attenuated.
     """
 
     def __init__(

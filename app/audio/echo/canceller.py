@@ -27,8 +27,8 @@ MISSING = (
     "{command}."
 )
 BROKE = (
-    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The conversation goes on without it; "
-    "use headphones until the next start."
+    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The conversation goes on without "
+    "it; use headphones until the next start."
 )
 
 

@@ -156,7 +156,8 @@ class PausesPlayback(Protocol):
     """An `AudioSink` that can also pause playback without losing its queue. Called by the thread that writes."""
 
     def pause_playback(self) -> None:
-        """Fades out in the next block, then plays silence until `resume_playback` or `flush`; the queue stays and may grow.
+        """Fades out in the next block, then plays silence until `resume_playback` or `flush`; the queue stays and may
+        grow.
 
         Counts no underrun. Does nothing if there is no device.
         """

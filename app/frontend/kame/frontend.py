@@ -82,8 +82,8 @@ class KameFrontEnd:
         except (RuntimeError, ValueError, OSError, SafetensorError) as error:
             log.exception("the models could not be started")
             sentence = (
-                f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The conversation "
-                f"goes on with the embedded voice; “{single_instance.command()} doctor” may tell more."
+                f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The "
+                f"conversation goes on with the embedded voice; “{single_instance.command()} doctor” may tell more."
             )
         except BaseException:
             self._close()
@@ -143,15 +143,15 @@ class KameFrontEnd:
             return self._stream.step(frame, inputs)
         except torch.OutOfMemoryError as error:
             raise FrontEndError(
-                f"The graphics card's memory ran out in mid-conversation, so {self.label} can't go on. The conversation goes on "
-                "with the embedded voice; close other programs that use the card, or choose int8 or int4, or a "
-                "shorter memory."
+                f"The graphics card's memory ran out in mid-conversation, so {self.label} can't go on. The "
+                "conversation goes on with the embedded voice; close other programs that use the card, or "
+                "choose int8 or int4, or a shorter memory."
             ) from error
         except RuntimeError as error:
             log.exception("a step failed")
             raise FrontEndError(
-                f"The graphics card stopped working for {self.label} ({_first_line(error)}). The conversation goes on with the "
-                "embedded voice; begin a new talk to try again."
+                f"The graphics card stopped working for {self.label} ({_first_line(error)}). The conversation goes on "
+                "with the embedded voice; begin a new talk to try again."
             ) from error
 
 

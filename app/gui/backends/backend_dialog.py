@@ -50,7 +50,7 @@ class BackendDialog(Panel):
         self._routed: BackendChoice | None = None
         """The choice that it was opened for, if that is from the router's table."""
         self.picker = BackendPicker(self, lists, lambda provider: backend_choice(settings, provider))
-        self.key_box = KeyBox(service, background, refused, self)
+        self.key_box = KeyBox(service, background, lambda: self.picker.choice, refused, self)
         self.key, self.key_words = self.key_box.field, self.key_box.words
         self.forget_button = self.key_box.forget_button
         self.test_button = self.button(self.tr("&Test connection"))
@@ -94,7 +94,7 @@ class BackendDialog(Panel):
         for widget in (self.key_heading, *self._key_widgets):
             widget.setVisible(keyed)
         if moved:
-            self.key_box.turn_to(choice, view)
+            self.key_box.turn_to(view)
             if keyed:
                 self.key_box.find()
         self.pull.turn_to(choice, view is not None and view.can_pull)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import key_field, push_button
+from app.gui.widgets.form import api_key_field, push_button
 from app.gui.widgets.panel import Quiet
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import BackendService, ProviderView
@@ -19,7 +19,10 @@ from app.session.control import BackendChoice
 
 
 class KeyBox(QObject):
-    """The owner places the widgets. `refused`: the places that have refused a request, which may be for want of a key."""
+    """The owner places the widgets. `choice` returns the back-end that is picked now.
+
+    `refused`: the places that have refused a request, which may be for want of a key.
+    """
 
     said = Signal(str)
     """A sentence about what became of a key."""
@@ -32,6 +35,7 @@ class KeyBox(QObject):
         self,
         service: BackendService | None,
         background: BackgroundTasks,
+        choice: Callable[[], BackendChoice],
         refused: set[tuple[str, str]],
         parent: QWidget,
     ) -> None:
@@ -39,7 +43,7 @@ class KeyBox(QObject):
         self._service = service
         self._background = background
         self._refused = refused
-        self._choice = BackendChoice("")
+        self._choice = choice
         self._view: ProviderView | None = None
         owner = type(parent).__name__
         self._find, self._save, self._forget = (f"{owner}: {what} the key" for what in ("find", "save", "forget"))
@@ -47,7 +51,7 @@ class KeyBox(QObject):
         """Where the key is; None while that is not known."""
         self.words = Quiet(parent=parent)
         self.words.setAccessibleName(self.tr("Where the key is"))
-        self.field = key_field(self.tr("API key"), self.tr("paste a key"), parent)
+        self.field = api_key_field(self.tr("API key"), self.tr("paste a key"), parent)
         self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent)
         self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent)
         self.save_button.clicked.connect(lambda: self.save())
@@ -66,22 +70,22 @@ class KeyBox(QObject):
         """Whether `find` is under way."""
         return self._background.busy(self._find)
 
-    def turn_to(self, choice: BackendChoice, view: ProviderView | None) -> None:
-        """Switches to the key of another choice, and drops what was typed."""
-        self._choice, self._view, self.place = choice, view, None
+    def turn_to(self, view: ProviderView | None) -> None:
+        """Switches to the key of another place, and drops what was typed."""
+        self._view, self.place = view, None
         self._background.cancel(self._find)
         self.field.clear()
         self.words.clear()
         self.forget_button.setEnabled(False)
 
     def find(self) -> None:
-        service, choice = self._service, self._choice
+        service, choice = self._service, self._choice()
         if service is not None:
             self._background.run(self._find, lambda: service.key_place(choice), self._show_place, self.words.setText)
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
         """Saves the typed key, if there is one, then calls `then`."""
-        service, choice, key = self._service, self._choice, self.field.text().strip()
+        service, choice, key = self._service, self._choice(), self.field.text().strip()
         self.field.clear()
         if service is None or not key:
             return
@@ -98,7 +102,7 @@ class KeyBox(QObject):
 
     def forget(self) -> None:
         """Removes the saved key."""
-        service, choice = self._service, self._choice
+        service, choice = self._service, self._choice()
         if service is not None:
             self._background.run(self._forget, lambda: service.forget_key(choice), self._change, self.said.emit)
 
@@ -112,7 +116,7 @@ class KeyBox(QObject):
         self.place = place
         view = self._view
         name = view.key_name if view is not None else ""
-        needed = (view is not None and view.wants_key) or self._choice.place in self._refused
+        needed = (view is not None and view.wants_key) or self._choice().place in self._refused
         if place == "none" and needed:
             words = self.tr("There is no key yet. Copy one from your account at the provider, and paste it here.")
         elif place == "none":

@@ -77,8 +77,8 @@ class StyleDialog(Panel):
         return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
 
     def show_voices(self, voices: Sequence[VoiceView], language: str) -> None:
-        """Offers the usual voice and those of `voices` that speak `language`: two letters, or "auto" for any. The chosen
-        one stays, with a note if it can't speak.
+        """Offers the usual voice and those of `voices` that speak `language`: two letters, or "auto" for any. The
+        chosen one stays, with a note if it can't speak.
         """
         chosen = self.voice.currentData() or ""
         self.voice.clear()
@@ -165,7 +165,7 @@ class StyleDialog(Panel):
         self.cap.setAccessibleName(self.tr("Cap in dollars"))
         self.cap.setToolTip(
             self.tr(
-                "Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more."
+                "Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked."
             )
         )
         self.cap.setRange(0.0, MOST_DOLLARS)

@@ -14,11 +14,10 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from app.gui.bench.dense_talk import dense_talk, many_turns
-from app.gui.bench.replay_session import FrameThread, ReplaySession, events_until
+from app.gui.bench.replay_session import FrameThread, ManualClock, ReplaySession, events_until
 from app.gui.cards.find_bar import FindBar
 from app.gui.state.choice import WindowChoices
 from app.gui.timeline.plot import TICK_MS
-from app.gui.widgets.session_time import ManualClock
 from app.gui.window.event_pump import BATCH_MS
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices

@@ -68,3 +68,13 @@ def events_until(events: Sequence[Event], start: int, seconds: float) -> int:
     while start < len(events) and events[start].at <= seconds:
         start += 1
     return start
+
+
+class ManualClock:
+    """A clock that is set by hand, for benches and tests."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now

@@ -15,6 +15,7 @@ from app.gui.oracle.header import OracleHeader
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.setup_bar import SetupBar
 from app.gui.state.choice import (
+    SERVER_PREFIX,
     as_made,
     is_router,
     keep_answer_mode_of_talk,
@@ -27,7 +28,7 @@ from app.gui.state.choice import (
     tool_choice,
 )
 from app.gui.state.session_manager import SessionManager
-from app.gui.tools.tools_box import MCP, with_servers_moved
+from app.gui.tools.tools_box import with_servers_moved
 from app.gui.transcript.header import TranscriptHeader
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
@@ -217,7 +218,7 @@ class BackendsController(QObject):
         """Servers of tools were changed or taken out: so they are for this conversation, and for new ones."""
         wanted, new = self._manager.wanted, tool_choice(self._settings)
         tools = with_servers_moved(wanted.tools, moved)
-        if any(f"{MCP}{name}" in wanted.tools.names for name in moved):
+        if any(f"{SERVER_PREFIX}{name}" in wanted.tools.names for name in moved):
             self._set_conversation(wanted.style, tools, wanted.cap, False)
         if (kept := with_servers_moved(new, moved)) != new:
             keep_tools(self._settings, kept)

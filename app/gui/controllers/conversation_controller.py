@@ -34,8 +34,8 @@ _OPENING = "open a conversation"
 
 
 class ConversationController(QObject):
-    """`service` None, or `settings.keep_history` off when a conversation begins: nothing is written down, and what was said stays
-    in view instead.
+    """`service` None, or `settings.keep_history` off when a conversation begins: nothing is written down, and what was
+    said stays in view instead.
     """
 
     opened = Signal(object)
@@ -73,7 +73,7 @@ class ConversationController(QObject):
         self._settings = settings
         self._manager = manager
         self._transcript = transcript
-        self._errands = background
+        self._background = background
         self._locale = locale
         self._log: TalkLog | None = None
         self.shown_choice: Callable[[], SessionChoice] = lambda: manager.wanted
@@ -170,12 +170,12 @@ class ConversationController(QObject):
             self.failed.emit(sentence)
 
         self._opening = key
-        self._errands.run(_OPENING, lambda: service.talks(key), show, failed)
+        self._background.run(_OPENING, lambda: service.talks(key), show, failed)
 
     def stay(self) -> None:
         """The conversation that is shown is wanted after all, and not one that was asked for before."""
         self._opening = ""
-        self._errands.cancel(_OPENING)
+        self._background.cancel(_OPENING)
 
     def forget(self, keys: Sequence[str]) -> bool:
         """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
@@ -277,7 +277,7 @@ class ConversationController(QObject):
 
     def _keep_setup(self) -> None:
         if (work := self._setup_to_keep()) is not None:
-            self._errands.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
+            self._background.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
 
     def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
         setup = self.setup

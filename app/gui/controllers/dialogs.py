@@ -51,7 +51,7 @@ class Dialogs(QObject):
         super().__init__(parent)
         self._settings = settings
         self._lists = lists
-        self._errands = background
+        self._background = background
         self._service = service
         self._mcp_servers = mcp_servers
         self._parent = parent
@@ -73,12 +73,14 @@ class Dialogs(QObject):
         self._tool_servers = service.tool_servers if service is not None else None
 
     def open_backend(self, choice: BackendChoice, secondary: bool = False, *, told: bool = True) -> None:
-        """Key, connection and models of a back-end; `secondary`: to use it at the side; `told`: a message is about it."""
+        """Key, connection and models of a back-end; `secondary`: to use it at the side; `told`: a message is about
+        it.
+        """
         if self._service is None:
             return
         if self.backend is None:
             self.backend = BackendDialog(
-                self._service, self._lists, self._errands, self._settings, self.refused, self._parent
+                self._service, self._lists, self._background, self._settings, self.refused, self._parent
             )
             self.backend.chosen.connect(self.backend_chosen)
             self.backend.secondary_chosen.connect(self.secondary_chosen)
@@ -124,7 +126,9 @@ class Dialogs(QObject):
         if not self.conversation.isVisible():
             self.conversation.show_choice(style, tools, cap)
             if (voices := self.voices) is not None:
-                self._errands.run("voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None)
+                self._background.run(
+                    "voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None
+                )
         self.conversation.appear()
         self.conversation.persona.setFocus()
 
@@ -151,7 +155,7 @@ class Dialogs(QObject):
         if self._tool_servers is None:
             return
         if self.servers is None:
-            self.servers = ServersDialog(self._tool_servers, self._errands, self._parent)
+            self.servers = ServersDialog(self._tool_servers, self._background, self._parent)
             self.servers.listed.connect(self._list_servers)
         self.servers.open_refreshed()
 

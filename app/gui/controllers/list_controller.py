@@ -1,4 +1,6 @@
-"""Connects the list of conversations to the one that is shown: opens, duplicates and removes, and marks the live one."""
+"""Connects the list of conversations to the one that is shown: opens, duplicates and removes, and marks the live
+one.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ from app.settings.paths import recordings_folder
 
 
 class SessionStarter(QObject):
-    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a conversation can't take over live.
+    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a conversation can't take
+    over live.
 
     `knows` tells whether a back-end's provider is known here; `settle` has the window show all that was told so far.
     """
@@ -74,8 +75,8 @@ class SessionStarter(QObject):
 
     @property
     def talks_now(self) -> bool:
-        """Whether a conversation of the user's runs, is being built, or could not be: not if they have stopped it. Who only
-        wants to read is not listened to.
+        """Whether a conversation of the user's runs, is being built, or could not be: not if they have stopped it. Who
+        only wants to read is not listened to.
         """
         manager = self._manager
         return manager.phase != "stopped" or manager.gave_up or self._looks
@@ -201,8 +202,8 @@ class SessionStarter(QObject):
         self._talks.put_away()
 
     def resume(self, again: bool) -> None:
-        """The demo is over, and its last session. `again`: the conversation before it is gone on with; else what the demo
-        has said stays in view until the user wants to talk.
+        """The demo is over, and its last session. `again`: the conversation before it is gone on with; else what the
+        demo has said stays in view until the user wants to talk.
         """
         if self._looks or not (again and self._talks.is_put_away):
             return  # the user is elsewhere already

@@ -32,7 +32,9 @@ GOOD_NEWS_MS = 8_000
 """How long it is shown that a device is back: nobody has to do anything about it."""
 
 NEWS_MS = 20_000
-"""How long it is shown that the conversation has moved to another device: it goes on, but one may want to choose otherwise."""
+"""How long it is shown that the conversation has moved to another device: it goes on, but one may want to choose
+otherwise.
+"""
 
 LIST_SECONDS = 8.0
 """How long a look for devices may take: where it needs a process of its own, that has to start first."""
@@ -76,7 +78,7 @@ class SoundController(QObject):
         self._menu = menu
         self._messages = messages
         self._list_devices = list_devices
-        self._errands = background
+        self._background = background
         self._service = service
         self._window = parent
         self.dialog: SoundDialog | None = None
@@ -175,7 +177,7 @@ class SoundController(QObject):
         if self._service is None:
             return
         if self.dialog is None:
-            self.dialog = SoundDialog(self._settings, self._service, self._errands, self._window)
+            self.dialog = SoundDialog(self._settings, self._service, self._background, self._window)
             self.dialog.test_began.connect(lambda: self.listen_to_test(True))
             self.dialog.test_ended.connect(lambda: self.listen_to_test(False))
             self.dialog.processing_changed.connect(self.set_processing)

@@ -30,7 +30,7 @@ class HistoryController(QObject):
     duplicated = Signal(object)
     """The `ConversationView` of the new one."""
     removed = Signal(object)
-    """The keys, as a tuple, of conversations that the user has removed. One that is open is not to be gone on with."""
+    """The keys, as a tuple, of conversations that the user has removed. An open conversation cannot be continued."""
     not_removed = Signal(object)
     """Those of them, as a tuple of `ConversationView`, that could not be removed: they are as they were."""
     told = Signal(str)
@@ -44,7 +44,7 @@ class HistoryController(QObject):
         super().__init__(window)
         self.pane = pane
         self._service = service
-        self._errands = background
+        self._background = background
         self.files = HistoryFiles(service, background, window)
         self._views: tuple[ConversationView, ...] = ()
         self._known: dict[str, ConversationView] = {}  # also those that a search doesn't show
@@ -72,8 +72,8 @@ class HistoryController(QObject):
     # -- the list
 
     def refresh(self) -> None:
-        """List the conversations again soon."""
-        if self._errands.busy(_LISTING) and self._listed_words == self._words:
+        """Lists the conversations again soon."""
+        if self._background.busy(_LISTING) and self._listed_words == self._words:
             self._again = True  # restarted each time, it might never end
         else:
             self._list()
@@ -87,7 +87,7 @@ class HistoryController(QObject):
             await _ended(before)
             return await self._service.conversations(words)
 
-        self._errands.run(_LISTING, read, lambda views: self._show(views, words), self._not_listed)
+        self._background.run(_LISTING, read, lambda views: self._show(views, words), self._not_listed)
 
     def _show(self, views: Sequence[ConversationView], words: str) -> None:
         self._views, self._shown_words = tuple(views), words
@@ -178,7 +178,7 @@ class HistoryController(QObject):
         self._change("duplicate", lambda: self._service.duplicate(key, setup), done)
 
     def ask_export(self, key: str) -> None:
-        """Asks where to a conversation is to be written, and writes it there."""
+        """Asks for the file to export a conversation to, and writes it there."""
         if (view := self._known.get(key)) is not None:
             self.files.ask_export(view)
         else:
@@ -196,7 +196,7 @@ class HistoryController(QObject):
 
     async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
         """Waits until all changes that were asked for are made, but no longer than this."""
-        self._errands.cancel(_LISTING)
+        self._background.cancel(_LISTING)
         self.files.close()
         await _ended(self._last, seconds)
 
@@ -207,7 +207,7 @@ class HistoryController(QObject):
         done: Callable[[Any], None] = lambda _: None,
         failed: Callable[[str], None] | None = None,
     ) -> None:
-        """Make a change, and list the conversations again after it."""
+        """Makes a change, and lists the conversations again after it."""
 
         def made(result: Any) -> None:
             done(result)
@@ -217,7 +217,7 @@ class HistoryController(QObject):
             self.refresh()
             self.failed.emit(sentence)
 
-        self._errands.cancel(_LISTING)  # it would show what was before
+        self._background.cancel(_LISTING)  # it would show what was before
         self._in_turn(name, work, made, failed or not_made)
 
     def _in_turn(
@@ -239,7 +239,7 @@ class HistoryController(QObject):
             finally:
                 mine.set_result(None)
 
-        self._errands.run(f"{name} {self._asked}", turn, done, failed)
+        self._background.run(f"{name} {self._asked}", turn, done, failed)
 
 
 async def _ended(future: asyncio.Future[None] | None, seconds: float | None = None) -> None:

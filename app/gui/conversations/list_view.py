@@ -61,8 +61,8 @@ class ConversationRows(QListView):
             self.edit(self.currentIndex())
 
     def in_view(self) -> list[tuple[str, int]]:
-        """The conversations in view with their distances from the top, the highlighted one first; none at the top of the
-        list.
+        """The conversations in view with their distances from the top, the highlighted one first; none at the top of
+        the list.
         """
         found: list[tuple[str, int]] = []
         if self.verticalScrollBar().value() == 0:

@@ -7,12 +7,14 @@ from itertools import accumulate
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
+from app.gui.cards.runs import qt_length
+
 _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
 
 
 def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, list[tuple[int, int]]]:
-    """A snippet on one line of `width` pixels with its first match in view, and the matches as (start, length) in UTF-16
-    units.
+    """A snippet on one line of `width` pixels with its first match in view, and the matches as (start, length) in
+    UTF-16 units.
     """
     pieces = snippet.translate(_ONE_LINE).replace("\x03", "\x02").split("\x02")
     text = "".join(pieces)
@@ -33,9 +35,5 @@ def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, lis
     for first, last in matches:
         first, last = first - cut + len(lead), min(last - cut + len(lead), kept)
         if len(lead) <= first < last:
-            places.append((_qt_length(line[:first]), _qt_length(line[first:last])))
+            places.append((qt_length(line[:first]), qt_length(line[first:last])))
     return line, places
-
-
-def _qt_length(text: str) -> int:
-    return len(text) + sum(char > "\uffff" for char in text)

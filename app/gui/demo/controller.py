@@ -45,8 +45,8 @@ class DemoController(QObject):
 
     began = Signal()
     ended = Signal(bool)
-    """Whether the user's talk, which made room for the demo, is to be started again: not if they have done so themselves, or
-    have stopped it.
+    """Whether the user's talk, which made room for the demo, is to be started again: not if they have done so
+    themselves, or have stopped it.
     """
     backend_shown = Signal(object)
     """The `BackendChoice` that answers in the demo now, and in the end the user's own again: for pickers to show."""
@@ -70,7 +70,7 @@ class DemoController(QObject):
         """Whether all was written that the order names."""
         self._service = service
         self._manager = manager
-        self._errands = background
+        self._background = background
         self._window = window
         self._stage = WindowStage(service, on_event, self)
         self.manager = self._stage.manager
@@ -122,7 +122,7 @@ class DemoController(QObject):
     async def close(self, seconds: float = 1.0) -> None:
         """The window closes; called before its session manager is closed."""
         self._closing = True
-        self._errands.cancel(_LOOKING)
+        self._background.cancel(_LOOKING)
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=seconds)
@@ -231,7 +231,7 @@ class DemoController(QObject):
             self._tell(sentence)
             self._leave_alone(False)
 
-        self._errands.run(_LOOKING, look, done, failed)
+        self._background.run(_LOOKING, look, done, failed)
 
     def _tell(self, sentence: str) -> None:
         if self.panel is not None:

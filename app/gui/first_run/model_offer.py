@@ -35,7 +35,7 @@ class ModelOffer(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)
         column.addWidget(self.words)
-        column.addLayout(row(self.bar, None, self.get_button, self.stop_button))
+        column.addLayout(row(self.bar, self.get_button, self.stop_button, stretch=0))
         self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(controller.stop)
         controller.progressed.connect(lambda _, share: set_share(self.bar, share))

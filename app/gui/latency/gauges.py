@@ -8,7 +8,7 @@ from app.conversation.events import ContextMeasured
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
 from app.conversation.usage import ConversationUsage
-from app.gui.widgets.formats import dollars
+from app.gui.widgets.formats import clock_words, dollars
 from app.gui.widgets.panel import Quiet
 
 BAR_WIDTH_PX = 130
@@ -78,7 +78,7 @@ class LatencyGauges(QWidget):
         if context is None:
             return ""
         return self.tr("The voice's model remembers {0} of {1} minutes.").format(
-            _minutes(context.frames), _minutes(context.capacity)
+            clock_words(round(context.frames * FRAME_SECONDS)), clock_words(round(context.capacity * FRAME_SECONDS))
         )
 
     def frame_line(self, frames: FrameBudget) -> str:
@@ -111,8 +111,3 @@ class LatencyGauges(QWidget):
     def _say(label: Quiet, text: str) -> None:
         if label.text() != text:  # or a screen reader says it again, and a selection is lost
             label.setText(text)
-
-
-def _minutes(frames: int) -> str:
-    seconds = round(frames * FRAME_SECONDS)
-    return f"{seconds // 60}:{seconds % 60:02d}"

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from app.gui.logs.table_model import LogSource, LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import row
 from app.gui.widgets.panel import Panel, Quiet
 
 UPDATE_MS = 250
@@ -215,14 +216,10 @@ class LogPanel(Panel):
         split.setStretchFactor(1, 1)
         split.setSizes([320, 130])
         split.setHandleWidth(10)
-        self.column.addLayout(_row(self.level, self.search, self.newest_button, stretched=self.search))
+        self.column.addLayout(row(self.level, self.search, self.newest_button, stretch=1))
         self.column.addWidget(split, 1)
-        self.column.addLayout(
-            _row(self.count, self.folder_button, self.copy_button, self.clear_button, stretched=self.count)
-        )
-        self.column.addLayout(
-            _row(self.diagnostics_button, self.words, self.answer, self.close_button, stretched=self.answer)
-        )
+        self.column.addLayout(row(self.count, self.folder_button, self.copy_button, self.clear_button, stretch=0))
+        self.column.addLayout(row(self.diagnostics_button, self.words, self.answer, self.close_button, stretch=2))
         for first, second in pairwise(
             (
                 self.level,
@@ -259,10 +256,3 @@ class LogPanel(Panel):
         copy = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.view, self._copy)
         copy.setContext(Qt.ShortcutContext.WidgetShortcut)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
-
-
-def _row(*widgets: QWidget, stretched: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    for widget in widgets:
-        row.addWidget(widget, 1 if widget is stretched else 0)
-    return row

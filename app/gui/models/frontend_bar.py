@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
 from app.gui.widgets.form import label_of, progress_bar, push_button, set_share, wrapped
+from app.gui.widgets.formats import clock_words
 from app.gui.widgets.pick_list import PickList
 from app.settings.declarations import Settings, choices_of
 
@@ -90,7 +91,11 @@ class FrontEndBar(QWidget):
             case e.ContextMeasured(frames=frames, capacity=capacity):
                 self.memory.setRange(0, max(1, capacity))
                 self.memory.setValue(frames)
-                self.memory.setFormat(self.tr("{0} of {1}").format(_minutes(frames), _minutes(capacity)))
+                self.memory.setFormat(
+                    self.tr("{0} of {1}").format(
+                        clock_words(round(frames * FRAME_SECONDS)), clock_words(round(capacity * FRAME_SECONDS))
+                    )
+                )
             case e.DialsChanged(delay=delay, lead=lead):
                 self.show_dials(delay, lead)
 
@@ -143,8 +148,3 @@ class FrontEndBar(QWidget):
             box.valueChanged.connect(lambda _: self.dials_turned.emit(*self.dials))
         self.get_button.clicked.connect(self.get_weights)
         self.stop_button.clicked.connect(self.stop_getting)
-
-
-def _minutes(frames: int) -> str:
-    seconds = round(frames * FRAME_SECONDS)
-    return f"{seconds // 60}:{seconds % 60:02d}"

@@ -69,7 +69,7 @@ class FrontEndController(QObject):
     def get_weights(self) -> None:
         """Begins to fetch the weights of the front-end that is chosen."""
         if self._weights is not None:
-            self._bar.show_progress(self.tr("asking for the files"), 0.0)
+            self._bar.show_progress(self.tr("requesting the files …"), 0.0)
             self._weights.get(self._settings.frontend)
 
     def _turn_dials(self, delay: int, lead: int) -> None:

@@ -58,9 +58,9 @@ class OracleCards(QObject):
 
     def _silence(self, revision: ShownRevision, waited: int) -> Run:
         if revision.status != "waiting":
-            return (self.tr("(no words)"), "secondary")
+            return (self.tr("(no words)"), "hint")
         who = revision.model or revision.backend or self.tr("the model")
-        return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "secondary")
+        return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "hint")
 
     def _tip(self, revision: ShownRevision) -> str:
         lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []

@@ -1,5 +1,5 @@
-"""The pickers above the transcript: model, answer mode and front-end; and those of the audio devices, which the talk bar
-shows beside its level meters. Emits what the user picks and changes nothing itself.
+"""The pickers above the transcript: model, answer mode and front-end; and those of the audio devices, which the talk
+bar shows beside its level meters. Emits what the user picks and changes nothing itself.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@
 - `measurements`: echo, clock drift and lost sound, in words
 - `talk_button_box`: how the talk button works, and the hotkeys
 
-A choice made in a widget is emitted by the dialog; `controllers/sound_controller.py` stores it in the settings and passes it to the
-session manager. Levels and measurements come from the session's events to the controller, which shows them.
+A choice made in a widget is emitted by the dialog; `controllers/sound_controller.py` stores it in the settings and
+passes it to the session manager. Levels and measurements come from the session's events to the controller, which shows
+them.
 """

@@ -16,7 +16,9 @@ from PySide6.QtCore import QObject
 from app.session.errors import UserError
 
 CLOSE_SECONDS = 9.0
-"""Seconds that a task may take to end. A tool server takes the longest: it is asked to exit, then terminated, then killed."""
+"""Seconds that a task may take to end. A tool server takes the longest: it is asked to exit, then terminated, then
+killed.
+"""
 
 _log = logging.getLogger(__name__)
 

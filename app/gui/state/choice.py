@@ -25,6 +25,9 @@ from app.session.control import (
 from app.settings.declarations import Settings, patience_of
 from app.settings.paths import recordings_folder
 
+SERVER_PREFIX = "mcp:"
+"""Before the name of an MCP server, where it stands among the names of tools."""
+
 MODELLED = ("ollama", "openai", "anthropic", "google", "compatible")
 """The back-ends that are asked for by a model's name."""
 
@@ -198,7 +201,9 @@ def session_choice(settings: Settings) -> SessionChoice:
 
 
 def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
-    """A back-end that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
+    """A back-end that a session tells of as one of `known`: a session tells addresses without what is secret in
+    them.
+    """
     alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
     if told in alike or not alike:
         return told

@@ -17,8 +17,9 @@ Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking
 
 @dataclass(slots=True)
 class TalkState:
-    """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
-    end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the window.
+    """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and
+    once to end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the
+    window.
     """
 
     phase: Phase = "loading"

@@ -8,6 +8,6 @@
 - `export.py`: writes an image.
 
 The pane passes events to `TimelineLog` (`app.gui.timeline_data`). On each tick of its timer, or after a batch of
-events, the view moves its range to the live edge and repaints; the picture (`app.gui.timeline_drawing`) drops the tiles that have changed and
-paints them again from the log.
+events, the view moves its range to the live edge and repaints; the picture (`app.gui.timeline_drawing`) drops the tiles
+that have changed and paints them again from the log.
 """

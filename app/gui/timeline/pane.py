@@ -17,6 +17,7 @@ from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
 from app.gui.timeline_drawing.style import Colours
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import bold
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.slim_button import SlimButton
 
@@ -35,10 +36,7 @@ class TimelinePane(QWidget):
         self.edge = LiveEdge(clock)
         self.view = TimelineView(self.log, self.edge, self)
         self.dialog: QFileDialog | None = None
-        self.heading = QLabel(self.tr("Timeline"), self)
-        font = self.heading.font()
-        font.setBold(True)
-        self.heading.setFont(font)
+        self.heading = bold(self.tr("Timeline"), self)
         self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
         self.legend = QLabel(self)

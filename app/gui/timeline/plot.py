@@ -1,4 +1,6 @@
-"""The plot of the timeline without its mouse and keyboard: follows the conversation, is moved and zoomed, and is saved."""
+"""The plot of the timeline without its mouse and keyboard: follows the conversation, is moved and zoomed, and is
+saved.
+"""
 
 from __future__ import annotations
 

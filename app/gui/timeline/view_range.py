@@ -1,4 +1,6 @@
-"""Decides which seconds of a conversation are in view: those up to the live edge, or those that the user has moved to."""
+"""Decides which seconds of a conversation are in view: those up to the live edge, or those that the user has moved
+to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Keeps the levels of both sides' sound, frame by frame, for the last half hour of a conversation. Unknown frames are gaps."""
+"""Keeps the levels of both sides' sound, frame by frame, for the last half hour of a conversation. Unknown frames are
+gaps.
+"""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ class TimelinePicture:
         self.colours = Colours.of(palette)
         self._font = font
         letters = Letters(font, False)
-        names = [self._words.lane(lane) for lane in get_args(Lane)]
-        self.gutter = math.ceil(max(letters.width(name) for name in names) + 2 * MARGIN_PX)
+        self._names = {lane: self._words.lane(lane) for lane in get_args(Lane)}
+        self.gutter = math.ceil(max(letters.width(name) for name in self._names.values()) + 2 * MARGIN_PX)
         """The width of the lanes' names."""
         self.forget()
 
@@ -110,7 +110,7 @@ class TimelinePicture:
             middle = strip.middle if lane != "kame" else (strip.top + lanes.said.bottom) / 2
             painter.setPen(special.get(lane, colours.dim))
             y = max(letters.ascent, middle + (letters.ascent - letters.metrics.descent()) / 2)
-            painter.drawText(QPointF(MARGIN_PX, y), self._words.lane(lane))
+            painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
         painter.setPen(QPen(colours.line, 1))
         x = self.gutter - 0.5
         painter.drawLine(QLineF(x, 0, x, lanes.height))

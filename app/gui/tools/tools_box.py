@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
 from app.session.control import ToolChoice
 
 FOLDERS_SEEN = 3
-MCP = "mcp:"
 """The prefix of a tool server's name in a `ToolChoice`."""
 LONGEST_NAME = 24
 GAP_PX = 18
@@ -33,9 +33,9 @@ def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoi
     """A choice after tool servers were renamed, from a name to another, or removed, from a name to an empty one."""
     names = []
     for name in choice.names:
-        server = name.removeprefix(MCP)
-        if name.startswith(MCP) and server in moved:
-            name = f"{MCP}{moved[server]}" if moved[server] else ""
+        server = name.removeprefix(SERVER_PREFIX)
+        if name.startswith(SERVER_PREFIX) and server in moved:
+            name = f"{SERVER_PREFIX}{moved[server]}" if moved[server] else ""
         if name:
             names.append(name)
     return ToolChoice(tuple(names), choice.folders)
@@ -93,7 +93,9 @@ class ToolsBox(QWidget):
         return ToolChoice((*names, *self._unknown), tuple(folders))
 
     def show_choice(self, choice: ToolChoice) -> None:
-        self._lay_out_servers([name.removeprefix(MCP) for name in choice.names if name.startswith(MCP)])
+        self._lay_out_servers(
+            [name.removeprefix(SERVER_PREFIX) for name in choice.names if name.startswith(SERVER_PREFIX)]
+        )
         self._unknown = tuple(name for name in choice.names if name not in self.switches)
         for name, switch in self.switches.items():
             switch.setChecked(name in choice.names)
@@ -112,7 +114,7 @@ class ToolsBox(QWidget):
     def _lay_out_servers(self, chosen: Sequence[str]) -> None:
         """A switch for each server, three in a row at most, and fewer where their names are long."""
         names = [*self._servers, *(name for name in dict.fromkeys(chosen) if name not in self._servers)]
-        for key in [key for key in self.switches if key.startswith(MCP)]:
+        for key in [key for key in self.switches if key.startswith(SERVER_PREFIX)]:
             del self.switches[key]
         for line in self._server_rows:
             self._server_part.removeWidget(line)
@@ -122,7 +124,7 @@ class ToolsBox(QWidget):
         left = 0
         for name in names:
             switch = self._server_switch(name)
-            self.switches[f"{MCP}{name}"] = switch
+            self.switches[f"{SERVER_PREFIX}{name}"] = switch
             needed = switch.sizeHint().width() + GAP_PX
             layout = self._server_rows[-1].layout() if self._server_rows else None
             if layout is None or layout.count() == 3 or needed > left:

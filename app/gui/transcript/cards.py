@@ -38,11 +38,11 @@ class TranscriptCards(QObject):
 
     def _user(self, turn: Turn) -> Card:
         if turn.backchannel:
-            return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "secondary"),), "user")
+            return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "hint"),), "user")
         head: list[Run] = [(self.tr("You"), "name")]
         if not turn.text:
             words = "…" if turn.open else self.tr("(nothing understood)")
-            return Card(tuple(head), ((words, "secondary"),), "user")
+            return Card(tuple(head), ((words, "hint"),), "user")
         if turn.typed:
             head.append((self.tr("   typed"), "dim"))
         space = " " if turn.stable and turn.unstable else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.slim_button import SlimButton
 from app.session.control import Style, ToolChoice
 
-SERVER_PREFIX = "mcp:"
 """The names of tool servers start with it; see `ToolChoice`."""
 
 

@@ -57,8 +57,8 @@ class TranscriptPane(QWidget):
     # -- talks
 
     def begin(self, first: bool = False) -> None:
-        """Starts a new session below a divider. `first`: it is the first one of a new conversation, and what is above does
-        not belong to it.
+        """Starts a new session below a divider. `first`: it is the first one of a new conversation, and what is above
+        does not belong to it.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New conversation, {0}") if first else self.tr("Goes on, {0}")).format(now))

@@ -1,4 +1,6 @@
-"""Has a turn heard again: from the session's memory while it goes on, from the conversation's files afterwards."""
+"""Plays the sound of a turn again: from the session's memory while it goes on, from the conversation's files
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
 """A turn is noticed a little after it has begun."""
 AFTER_SECONDS = 0.3
 
-_ERRAND = "hear a turn again"
+_TASK = "hear a turn again"
 
 
 class ReplayController(QObject):
-    """While a turn is heard again the conversation hears nothing. Asking for it once more stops it."""
+    """While a turn is played, the session hears nothing. Asking for the same turn again stops it."""
 
     failed = Signal(str)
-    """The conversation is deaf for a while, or no longer."""
+    """A sentence: why the turn could not be played."""
 
     def __init__(
         self,
@@ -41,7 +43,7 @@ class ReplayController(QObject):
         self._settings = settings
         self._manager = manager
         self._transcript = transcript
-        self._errands = background
+        self._background = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
         """Where the sound of each conversation in view is kept, by its number."""
@@ -49,7 +51,7 @@ class ReplayController(QObject):
         transcript.play_wanted.connect(self.play)
 
     def can_play(self, turn: Turn) -> bool:
-        """Whether there is anything of a turn to be heard."""
+        """Whether the sound of a turn is available."""
         if self._service is None or turn.typed or turn.ended_at is None:
             return False
         return self._sound(turn) is not None
@@ -65,14 +67,14 @@ class ReplayController(QObject):
             return
         self._playing = turn
         self._deafen(True)
-        self._errands.run(
-            _ERRAND, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
+        self._background.run(
+            _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
         )
 
     def stop(self) -> None:
-        """What is being heard falls silent."""
+        """Stops the playback."""
         if self._playing is not None:
-            self._errands.cancel(_ERRAND)
+            self._background.cancel(_TASK)
             self._over()
 
     # -- inner parts

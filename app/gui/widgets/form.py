@@ -112,7 +112,7 @@ def set_share(bar: QProgressBar, share: float) -> None:
     bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
 
 
-def key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
+def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
     """A field for an API key, which nobody can read in it and no keyboard remembers."""
     field = QLineEdit(parent)
     field.setAccessibleName(name)

@@ -9,16 +9,6 @@ REMEMBERED_SECONDS = 6.0
 """Older delays are forgotten: a sound card's clock drifts, and a session may pause."""
 
 
-class ManualClock:
-    """A clock that is set by hand, for benches and tests."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class SessionTime:
     """Takes each event's time with `update`, and estimates `now`. `clock`: any steady one, in seconds.
 

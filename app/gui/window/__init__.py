@@ -1,6 +1,7 @@
 """The main window: builds all parts and connects them, starts and ends the application.
 
-- `app.py`: the application and its event loop; `daemon_executor.py`: its threads; `start_report.py`: how long a start took
+- `app.py`: the application and its event loop; `daemon_executor.py`: its threads; `start_report.py`: how long a start
+  took
 - `services.py`: what the window is given from outside
 - `main_window.py`: builds the parts and lays them out; `wiring.py` connects them
 - `session_view.py`: gives the session's events to the panes, in batches that `event_pump.py` collects

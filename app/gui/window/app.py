@@ -59,12 +59,12 @@ def run_window(
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
 
-    `services.list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
-    the start to its closing; where this user's window is there already, that one is brought forward instead (UserError
-    with a sentence if it doesn't answer). `history` opens the user's conversations, once it is known that this is the
-    only window on them. `order`: the demo runs unattended, and the exit code tells whether what was ordered was
-    written. `report`: is told how far the start has come. Threads that still load when the window is closed are daemons
-    and are left behind.
+    `services.list_devices` is called on a background thread. `instance`: what other processes reach the window through,
+    from the start to its closing; where this user's window is there already, that one is brought forward instead
+    (UserError with a sentence if it doesn't answer). `history` opens the user's conversations, once it is known that
+    this is the only window on them. `order`: the demo runs unattended, and the exit code tells whether what was ordered
+    was written. `report`: is told how far the start has come. Threads that still load when the window is closed are
+    daemons and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     assert isinstance(app, QApplication)

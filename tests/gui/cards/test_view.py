@@ -66,8 +66,8 @@ def test_formats_follow_the_kinds(qtbot: QtBot) -> None:
 def test_growing_text_stays_whole_with_letters_beyond_the_basic_plane(qtbot: QtBot) -> None:
     view = made(qtbot)
     view.insert_card(0, card("KAME", ("😀 a", "text")))
-    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" x", "mark")))
-    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" 😀y", "mark")))
+    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" x", "name")))
+    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" 😀y", "name")))
     assert view.card_text(0) == "KAME\n😀 a𝄞b 😀y"
     assert [text for text, _ in view.card_formats(0)] == ["😀 a𝄞b", " 😀y"]
 

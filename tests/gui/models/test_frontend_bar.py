@@ -73,7 +73,9 @@ async def test_the_memory_is_shown_as_time() -> None:
 
 
 async def test_missing_weights_are_downloaded_from_the_window_and_the_talk_begins(hub: Hub, tmp_path: Path) -> None:
-    """The first start is refused for want of weights; the button brings them; then the conversation starts by itself."""
+    """The first start is refused for want of weights; the button brings them; then the conversation starts by
+    itself.
+    """
     factory = FakeFactory(outcomes=[UserError("KAME's weights are not there.")])
     settings = Settings(frontend="kame", weights_mirror=hub.url)
     async with shown(factory, settings, choices=CHOICES, weights=Weights, running=False) as window:

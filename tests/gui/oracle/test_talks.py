@@ -16,7 +16,9 @@ QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 
 
 def played(qtbot: QtBot, events: list[e.Event]) -> tuple[OraclePane, list[tuple[str, str]]]:
-    """The pane after the conversation; and after each word that was heard, of which card what stood before the caret."""
+    """The pane after the conversation; and after each word that was heard, of which card what stood before the
+    caret.
+    """
     pane, carets = OraclePane(clock=lambda: 0.0), []
     qtbot.addWidget(pane)
     pane.resize(460, 500)

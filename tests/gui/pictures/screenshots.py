@@ -1,4 +1,5 @@
-"""Takes the pictures of the README and the guide: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
+"""Takes the pictures of the README and the guide: `python -m tests.gui.pictures.screenshots [--only NAME] [--out
+FOLDER]`.
 
 They show real widgets with scripted conversations, on a virtual screen where there is one; the same command gives the
 same pictures. `python -m tests.live.screenshot` takes the one of a real conversation.

@@ -19,8 +19,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTime
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.bench.replay_session import ManualClock
 from app.gui.state.choice import WindowChoices
-from app.gui.widgets.session_time import ManualClock
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
@@ -187,8 +187,6 @@ class ScriptedWindow:
 
     async def settle(self) -> None:
         """Waits until nothing is in progress."""
-        timeline = self.window.timeline
-        await until(lambda: timeline.view is not None or timeline.isHidden())
         for _ in range(5):
             await asyncio.sleep(0.02)
 

@@ -63,10 +63,7 @@ def test_a_changed_past_is_painted_again(full: Shown) -> None:
     pane.settle()
     after = view.grab().toImage()
     y = lane(view, "backend")
-    at, far = (
-        spot(view, 21.5, y - view.picture.painter(view.frame).canvas.lanes.strips["backend"].height / 4),
-        spot(view, 11.0, y),
-    )
+    far = spot(view, 11.0, y)
     request = pane.log.request(7)
     top, tall = view.picture.painter(view.frame).bars.row(request)
     at = spot(view, 21.5, top + tall / 4)

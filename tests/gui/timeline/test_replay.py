@@ -1,4 +1,6 @@
-"""Whole conversations through the window, as they were recorded: at the end all panes show what the conversation's own folds say."""
+"""Whole conversations through the window, as they were recorded: at the end all panes show what the conversation's own
+folds say.
+"""
 
 from __future__ import annotations
 

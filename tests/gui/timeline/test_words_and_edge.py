@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from app.gui.bench.replay_session import ManualClock
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_data.spans import Word
 from app.gui.timeline_drawing.word_layout import LATEST_PX, MORE, flow
-from app.gui.widgets.session_time import ManualClock
 
 # -- words in rows
 

@@ -1,4 +1,6 @@
-"""Hearing a turn again: from the conversation's memory while it goes on, from its folder afterwards; meanwhile it is deaf."""
+"""Hearing a turn again: from the conversation's memory while it goes on, from its folder afterwards; meanwhile it is
+deaf.
+"""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ def test_file_that_cannot_be_opened(
         ("samples.raw", TONE.tobytes(), "isn't a sound file"),
         ("empty.wav", b"", "0 bytes"),
     ],
+    ids=["text", "samples without a header", "empty"],  # bytes would be spelled out, too long for Windows
 )
 def test_no_sound_file(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     path = tmp_path / name

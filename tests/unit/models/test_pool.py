@@ -1,4 +1,6 @@
-"""Loaded models are kept for the next conversation: one user at a time, no longer than is useful, none beyond the app's end."""
+"""Loaded models are kept for the next conversation: one user at a time, no longer than is useful, none beyond the app's
+end.
+"""
 
 from __future__ import annotations
 

@@ -70,12 +70,6 @@ class ChoiceCard(Boxed):
         self.button.toggled.connect(lambda _: self.update())
         self._colour()
 
-    def set_panel_title(self, title: str, words: str) -> None:
-        self.button.setText(title)
-        self.button.setAccessibleName(title)
-        self.button.setAccessibleDescription(words)
-        self.words.setText(words)
-
     def recommend(self, best: bool) -> None:
         """Shows or hides the badge “Fits best”."""
         self.badge.setVisible(best)

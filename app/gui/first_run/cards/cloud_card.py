@@ -39,7 +39,7 @@ class CloudCard(ChoiceCard):
         self._lists = lists
         self._service = service
         self.provider, self.model = PickList(self), PickList(self)
-        self.key_box = KeyBox(service, background, set(), self)
+        self.key_box = KeyBox(service, background, lambda: BackendChoice(self.choice.provider), set(), self)
         self.key, self.key_words = self.key_box.field, self.key_box.words
         for view in lists.views.values():
             if view.wants_key and view.key in MODELLED:
@@ -92,7 +92,7 @@ class CloudCard(ChoiceCard):
     def _turn_key(self) -> None:
         """Switches the key's field to the chosen provider."""
         provider = self.provider.currentData() or ""
-        self.key_box.turn_to(BackendChoice(provider), self._lists.views.get(provider))
+        self.key_box.turn_to(self._lists.views.get(provider))
 
     def _offer_models(self, wanted: str) -> None:
         provider = self.provider.currentData() or ""

@@ -56,6 +56,7 @@ class OllamaCard(ChoiceCard):
     def show_unchecked(self) -> None:
         """The machine is still being checked."""
         self._offer((), self.tr("Still checking this machine …"))
+        self._offer_download(False)
 
     def show_failed(self) -> None:
         """The machine could not be checked."""
@@ -67,8 +68,11 @@ class OllamaCard(ChoiceCard):
             self._offer((), self.tr("Ollama does not run here. Start it, then go back and check again."))
         else:
             self._offer(models, "" if models else self.tr("Ollama runs, but has no model yet. Download one here:"))
+        self._offer_download(models == ())
+
+    def _offer_download(self, offered: bool) -> None:
         if self.pull is not None:
-            self.pull.turn_to(BackendChoice("ollama", "", self._settings.ollama_url), models == ())
+            self.pull.turn_to(BackendChoice("ollama", "", self._settings.ollama_url), offered)
 
     def _offer(self, models: tuple[str, ...], reason: str) -> None:
         before = self.model.currentText()
@@ -78,8 +82,6 @@ class OllamaCard(ChoiceCard):
             if self.model.findText(before) >= 0:
                 self.model.setCurrentText(before)
         self.explain(reason, bool(models))
-        if self.pull is not None:
-            self.pull.turn_to(BackendChoice("ollama", "", self._settings.ollama_url), False)
 
     def _fetched(self, fetched: BackendChoice) -> None:
         self.show_choice(fetched)
