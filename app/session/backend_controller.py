@@ -15,6 +15,7 @@ from typing import Literal
 from app.backend.address import without_secrets
 from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind
 from app.conversation import events as e
+from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
 from app.conversation.transcript import Transcript
 from app.session.backend_pool import BackendPool
@@ -51,7 +52,7 @@ class BackendController:
         now: Callable[[], float],
     ) -> None:
         self.parts = parts
-        language = "" if choice.speech.language == "auto" else choice.speech.language
+        language = "" if choice.speech.language == AUTOMATIC else choice.speech.language
         self.prompts = Prompts(transcript, choice.earlier, choice.style, language)
         self._transcript = transcript
         self._post = post
@@ -310,7 +311,9 @@ class BackendController:
         driving = self._driving
         self._drive(secondary.backend, "handed", lambda driver: secondary.hand_over_to(driver, self.prompts.unanswered))
         self._secondary_choice = driving
-        self._want(backend=self._driving, secondary=driving)
+        self._want(backend=self._driving)
+        if not self._changes["secondary"].running:
+            self._want(secondary=driving)
         self._emit(e.SecondaryChanged(self._now(), secondary.backend.name, secondary.backend.model))
 
     def _fell_back(self) -> None:
@@ -318,7 +321,8 @@ class BackendController:
         assert self._runner is not None
         failed, self.parts.backend = self.parts.backend, self._runner.backend
         self._driving = self._pool.choice_of(self.parts.backend) or self._driving
-        self._want(backend=self._driving)
+        if not self._changes["backend"].running:
+            self._want(backend=self._driving)
         if failed is not self.parts.backend:
             self._pool.spoil(failed)
         self._emit_change("fallback")

@@ -15,6 +15,7 @@ class LatestTask:
     def __init__(self, name: str) -> None:
         self._name = name
         self._task: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
 
     @property
     def running(self) -> bool:
@@ -23,10 +24,8 @@ class LatestTask:
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Cancel what is under way, then run `work`."""
-        before = self._task
-        if before is not None:
-            before.cancel()
-        self._task = asyncio.get_running_loop().create_task(self._run(before, work), name=self._name)
+        self.cancel()
+        self._task = asyncio.get_running_loop().create_task(self._run(work), name=self._name)
 
     def cancel(self) -> None:
         """Cancel what is under way, without waiting for its end."""
@@ -46,11 +45,11 @@ class LatestTask:
             return
         task.cancel()
         await asyncio.wait([task])
+        async with self._lock:
+            pass  # work that was cancelled earlier has ended, too
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error
 
-    @staticmethod
-    async def _run(before: asyncio.Task[None] | None, work: Callable[[], Awaitable[None]]) -> None:
-        if before is not None:
-            await asyncio.wait([before])
-        await work()
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        async with self._lock:
+            await work()

@@ -156,6 +156,7 @@ class OracleRunner:
                 self._cancel(stream)
         if taken is not None:
             self._streams.pop(taken.revision, None)
+            self._spoke_last = (0, 0)  # it is the driver's now, and no later answer of this runner supersedes it
         self.backend, driver.backend = driver.backend, self.backend
         self.standby, driver.standby = None, self.backend
         self._routed = driver._routed = None
@@ -187,7 +188,8 @@ class OracleRunner:
             self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
         if stream.over:
             self.policy.ended()
-            self._post(OracleDone(stream.revision))
+            if not stream.cut_short:  # a whole answer follows
+                self._post(OracleDone(stream.revision))
 
     def _post_asked(self, stream: OracleStream, *, wanted: bool, paused: bool) -> None:
         self._post(

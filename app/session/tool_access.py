@@ -22,6 +22,7 @@ class ToolAccess:
         self.choice = ToolChoice()
         self._make = make
         self._toolbox: Toolbox | None = None
+        self._replaced: list[Toolbox] = []  # not closed yet
         self._acted: set[int] = set()
 
     @property
@@ -48,7 +49,8 @@ class ToolAccess:
     async def change(self, choice: ToolChoice) -> list[str]:
         """Use the tools of `choice` from the next request on; return a sentence for each server that is missing.
 
-        Raises BackendError for tools that don't exist; then nothing has changed. Cancelled: likewise.
+        Raises BackendError for tools that don't exist; then nothing has changed. The same holds
+        if it is cancelled while the tools are opened.
         """
         old, new, problems = self._toolbox, None, []
         if choice.names and self._make is not None:
@@ -65,10 +67,18 @@ class ToolAccess:
                 raise
         self._toolbox, self.choice = new, choice
         if old is not None:
-            await old.close()
+            self._replaced.append(old)
+        await self._close_replaced()
         return problems
 
     async def close(self) -> None:
         """Close the connections to tool servers."""
         if self._toolbox is not None:
-            await self._toolbox.close()
+            self._replaced.append(self._toolbox)
+            self._toolbox = None
+        await self._close_replaced()
+
+    async def _close_replaced(self) -> None:
+        while self._replaced:
+            await self._replaced[-1].close()  # cancelled: it is closed again by the next call
+            self._replaced.pop()

@@ -87,6 +87,7 @@ def fed_in_order(talk: Talk) -> None:
                 assert orders[revision] >= speaking
                 speaking = orders[revision]
             case e.OracleFed(revision=revision):
+                assert revision in driving, "fed by the comparison model"
                 assert fed <= orders[revision], "fed by a revision that a newer one had silenced"
                 fed = orders[revision]
 
@@ -398,6 +399,64 @@ def test_handing_over_when_all_is_said_changes_the_next_answer_alone() -> None:
     talk = side_by_side(28.0, seconds=40.0)
     assert talk.said(1) == words_of("driver", 30) and not talk.of(e.OracleHandedOver)
     assert talk.of(e.BackendChanged)[-1].model == "secondary"
+
+
+LONG_QUESTION = [ScriptedTurn(1.0, 5.0, "Please tell me what the capital of France is today and why")]
+"""Asked about several times while it is still being said."""
+
+
+@pytest.mark.parametrize("moment", [2.0, 3.0, 4.4, 5.05, 5.3])
+def test_a_revision_that_was_handed_over_is_superseded_by_the_driver_alone(moment: float) -> None:
+    makers = Makers(lambda model, request: answer(words_of(model, 12), first=0.15))
+    talk = simulate(
+        LONG_QUESTION,
+        lambda r: answer(""),
+        seconds=14,
+        backend=makers.make("driver"),
+        make_backend=makers,
+        secondary=BackendChoice("scripted", "second"),
+        during=at(moment, hand_over),
+    )
+    [handed] = [x.revision for x in talk.of(e.OracleHandedOver)]
+    compared = {x.revision for x in talk.of(e.OracleRequested) if x.secondary} - {handed}
+    assert not [x for x in talk.of(e.OracleSuperseded) if x.revision == handed and x.by in compared]
+
+
+@pytest.mark.parametrize("moment", [2.8, 3.2, 4.6, 4.95])
+def test_a_first_clause_that_was_handed_over_is_not_spoken_as_if_it_were_whole(moment: float) -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        sentences = "I believe that it is surely Paris. It lies on a river."
+        return ScriptedBackend(
+            lambda request: answer(sentences, first=0.15), name="SECOND", model="second", partial_words=4
+        )
+
+    talk = simulate(
+        LONG_QUESTION,
+        lambda r: answer("Driver words are these here. And some more.", first=0.2),
+        seconds=14,
+        make_backend=make,
+        secondary=BackendChoice("scripted", "second"),
+        during=at(moment, hand_over),
+    )
+    said = [(x.revision, x.text) for x in talk.of(e.AssistantSaid) if asked(talk, x.revision).model == "second"]
+    assert " ".join(text for _, text in said) == "I believe that it is surely Paris. It lies on a river."
+    assert len({revision for revision, _ in said}) == 1, "a fragment was spoken"
+
+
+def test_handing_over_and_another_comparison_model_asked_for_at_once() -> None:
+    makers = Makers(lambda model, request: answer(words_of(model, 5)))
+    second, third = BackendChoice("scripted", "second"), BackendChoice("scripted", "third")
+    talk = simulate(
+        QUESTION,
+        lambda r: answer(""),
+        seconds=14,
+        backend=makers.make("driver"),
+        make_backend=makers,
+        secondary=second,
+        during=at(9.0, lambda session: change(session, backend=second, secondary=third)),
+    )
+    assert [x.model for x in talk.of(e.BackendChanged)] == ["second"]
+    assert [x.model for x in talk.of(e.SecondaryChanged)] == ["second", "driver", "third"]
 
 
 # -- many -----------------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ class SessionManager(QObject):
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._drove: list[BackendChoice] = []  # in this session, the newest last
+        self._handed = False  # the next `SecondaryChanged` names the back-end that drove before
         self._tools = self.wanted.tools  # in force
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
@@ -102,9 +103,11 @@ class SessionManager(QObject):
 
     def stop(self) -> None:
         """End the session in the background."""
-        if self._closed or (self.phase == "stopped" and self._session is None):
+        if self._closed:
             return
         self.gave_up = False
+        if self.phase == "stopped" and self._session is None:
+            return
         self._starts += 1
         self.model = ""
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
@@ -268,7 +271,9 @@ class SessionManager(QObject):
                 told = BackendChoice(event.provider, event.chosen_model, event.base_url)
                 self._on_backend(told, event.reason)
             case e.SecondaryChanged():
-                self._on_secondary(self.wanted.secondary if event.backend else None)
+                now = self.secondary if self._handed else self.wanted.secondary
+                self._handed = False
+                self._on_secondary(now if event.backend else None)
             case e.ConversationConfigured(tools=names) if names == self.wanted.tools.names:
                 self._tools = self.wanted.tools
             case e.ChangeRefused(part="backend"):
@@ -286,23 +291,25 @@ class SessionManager(QObject):
                 self.failed.emit(event.sentence, False)
 
     def _on_backend(self, told: BackendChoice, reason: str) -> None:
+        changing = self.wanted.backend != self.driving
+        changing_secondary = self.wanted.secondary not in (self.secondary, self.driving)
         if reason == "handed":
             if self.secondary is None:
                 return
             self.driving, self.secondary = self.secondary, self.driving
+            self._handed = True
         else:
             self.driving = as_made(told, [self.wanted.backend, *reversed(self._drove)])
         self._drove.append(self.driving)
-        if reason == "chosen" and self.driving != self.wanted.backend:
-            return  # the user has chosen another one meanwhile
+        if self.driving != self.wanted.backend and (reason == "chosen" or (reason == "fallback" and changing)):
+            return  # the user has chosen another one, which is still being loaded
         self.wanted = replace(self.wanted, backend=self.driving)
         if reason == "fallback":
             self.backend_fell_back.emit(self.driving)
             return
         self.backend_settled.emit(self.driving)
-        if reason == "chosen":
-            self.backend_taken.emit(self.driving)
-        else:
+        self.backend_taken.emit(self.driving)
+        if reason == "handed" and not changing_secondary:
             self.wanted = replace(self.wanted, secondary=self.secondary)
             self.secondary_settled.emit(self.secondary)
 

@@ -121,7 +121,8 @@ class Wiring(QObject):
         window = self._window
         window.activateWindow()
         window.talk_bar.button.setFocus()
-        window.starter.go_on_if_stopped()
+        if window.demo is None or not window.demo.running:
+            window.starter.go_on_if_stopped()
 
     def _conversations(self) -> None:
         window = self._window
