@@ -37,7 +37,7 @@ from app.session.sound_memory import KEPT_SECONDS
 from app.session.speech_controller import SpeechController
 from app.settings.declarations import Settings
 from app.settings.paths import echoes_path, recordings_folder
-from app.settings.user_pauses import keep_pace, load_pace
+from app.settings.user_pauses import keep_pauses, load_pauses
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.selection import recogniser_card_bytes
@@ -155,7 +155,7 @@ def session(
     )
     pauses = PauseLengths()
     if edge is not None:  # a person at the devices, and no file
-        parts.keep_pauses, pauses = keep_pace, load_pace()
+        parts.keep_pauses, pauses = keep_pauses, load_pauses()
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
@@ -311,7 +311,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             list_devices=devices,
             choices=choices,
             weights=Weights(settings),
-            service=service,
+            backend_service=service,
             sound_service=SoundTestService(),
             machine=MachineService(settings, graphics),
             graphics=graphics,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.backend.address import without_secrets
 from app.backend.base import BackendError
@@ -15,7 +15,7 @@ DEFAULT_URL = "http://127.0.0.1:11434"
 class OllamaServer:
     """A server and the model that was asked for, as the user is shown them."""
 
-    base_url: str
+    base_url: str = field(repr=False)
     model: str
 
     @property

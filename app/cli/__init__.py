@@ -2,7 +2,9 @@
 
 - `parser`: all commands, and the exit codes
 - `output`: prints progress, results and documents
-- `talk_command`, `demo_command`, `ptt_command`: talks, the swap demo, the talk button by a key of the desktop
+- `arguments`: values of options, with their limits
+- `talk_command`, `demo_command`, `ptt_command`: conversations, the swap demo, the talk button by a key of the
+  desktop; `talk_report` prints a conversation and sums it up
 - `ask_command`, `keys_command`: a question to a back-end, API keys
 - `model_commands`, `provider_models`: the app's models, and those of back-ends
 - `doctor_command`, `devices_command`: the machine, and its sound devices

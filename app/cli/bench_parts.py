@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from app.cli.arguments import whole_number
 from app.cli.bench import Bench, Progress, add_folder
-from app.cli.talk_command import frames as count
 from app.models.fit import PRECISIONS
 from app.session.errors import UserError
 
@@ -37,10 +37,10 @@ def _add_frame(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", choices=("7b", "tiny"), default="7b", help="the published shape, or a small one")
     parser.add_argument("--precision", choices=("all", *PRECISIONS), default="bf16")
     context_help = "frames of memory (default: 3000)"
-    parser.add_argument("--context", type=count, default=0, metavar="FRAMES", help=context_help)
+    parser.add_argument("--context", type=whole_number, default=0, metavar="FRAMES", help=context_help)
     fill_help = "how many of them are filled (default: all)"
-    parser.add_argument("--context-fill", type=count, default=None, metavar="FRAMES", help=fill_help)
-    parser.add_argument("--frames", type=count, default=200, metavar="N", help="how many steps are timed")
+    parser.add_argument("--context-fill", type=whole_number, default=None, metavar="FRAMES", help=fill_help)
+    parser.add_argument("--frames", type=whole_number, default=200, metavar="N", help="how many steps are timed")
     parser.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
     parser.add_argument("--check", action="store_true", help="also compare this machine's paths, to the bit")
 
@@ -61,7 +61,7 @@ def _frame(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_startup(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--starts", type=count, default=5, metavar="N", help="how many are timed")
+    parser.add_argument("--starts", type=whole_number, default=5, metavar="N", help="how many are timed")
     parser.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
     parser.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
 
@@ -75,7 +75,7 @@ def _startup(args: argparse.Namespace, progress: Progress) -> Any:
 def _add_window(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="of talk, at full speed")
     parser.add_argument("--live", type=float, default=40.0, metavar="SECONDS", help="of talk, in real time")
-    parser.add_argument("--turns", type=count, default=2000, metavar="N", help="of the long conversation")
+    parser.add_argument("--turns", type=whole_number, default=2000, metavar="N", help="of the long conversation")
 
 
 def _window(args: argparse.Namespace, progress: Progress) -> Any:

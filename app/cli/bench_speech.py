@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.cli.arguments import whole_number
 from app.cli.bench import Bench, Progress, add_folder
-from app.cli.talk_command import frames as count
 
 
 def _add_hearing(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def _add_hearing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", type=int, choices=(0, 1, 2), default=None, help=part_help)
     parser.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
     parser.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
-    parser.add_argument("--cases", type=count, default=0, metavar="N", help="how many (default: all)")
+    parser.add_argument("--cases", type=whole_number, default=0, metavar="N", help="how many (default: all)")
 
 
 def _hearing(args: argparse.Namespace, progress: Progress) -> Any:
@@ -40,7 +40,7 @@ def _add_recognisers(parser: argparse.ArgumentParser) -> None:
     add_folder(parser, "--recordings", "other recordings, in place of ten synthetic questions")
     parser.add_argument("--only", action="append", default=[], metavar="MODEL", help="may be given again")
     parser.add_argument("--language", default="en", metavar="XX", help="what is spoken (default: en)")
-    parser.add_argument("--cases", type=count, default=0, metavar="N", help="how many (default: all)")
+    parser.add_argument("--cases", type=whole_number, default=0, metavar="N", help="how many (default: all)")
 
 
 def _recognisers(args: argparse.Namespace, progress: Progress) -> Any:
@@ -58,7 +58,7 @@ def _recognisers(args: argparse.Namespace, progress: Progress) -> Any:
 
 def _add_voices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("voice", nargs="*", metavar="VOICE", help="voices of “models list” (default: all here)")
-    parser.add_argument("--sentences", type=count, default=20, metavar="N", help="the first so many, of 20")
+    parser.add_argument("--sentences", type=whole_number, default=20, metavar="N", help="the first so many, of 20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _voices(args: argparse.Namespace, progress: Progress) -> Any:
 def _add_audio(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
     parser.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
-    parser.add_argument("--rounds", type=count, default=40, metavar="N", help="how many round trips")
+    parser.add_argument("--rounds", type=whole_number, default=40, metavar="N", help="how many round trips")
 
 
 def _audio(args: argparse.Namespace, progress: Progress) -> Any:

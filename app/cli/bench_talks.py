@@ -7,9 +7,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from app.cli.arguments import whole_number
 from app.cli.backend_options import add_backend, choice_of
 from app.cli.bench import Bench, Progress, add_folder
-from app.cli.talk_command import frames as count
 from app.session.control import BackendChoice, SessionChoice
 
 
@@ -27,7 +27,7 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_answers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--questions", type=count, default=60, metavar="N", help="the first so many")
+    parser.add_argument("--questions", type=whole_number, default=60, metavar="N", help="the first so many")
     parser.add_argument("--way", choices=("both", "hands-free", "talk button"), default="both", help="how turns end")
     add_folder(parser, "--recordings", "also the questions as other voices say them: VOICE/01.wav and so on")
     add_folder(parser, "--reader", "a Whisper model for CTranslate2 that transcribes the spoken answers")
@@ -57,7 +57,7 @@ def _answers(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_facts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--questions", type=count, default=120, metavar="N", help="the first so many")
+    parser.add_argument("--questions", type=whole_number, default=120, metavar="N", help="the first so many")
     parser.add_argument(
         "--way",
         action="append",
@@ -95,7 +95,7 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_turns(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cases", type=count, default=0, metavar="N", help="how many (default: all)")
+    parser.add_argument("--cases", type=whole_number, default=0, metavar="N", help="how many (default: all)")
     part_help = "fitted to (0), chosen by (1), or neither (2, the default)"
     parser.add_argument("--part", type=int, choices=(0, 1, 2), default=2, help=part_help)
     add_folder(parser, "--recordings", "also MT-Bench's turns as spoken there: VOICE/QUESTION_TURN.flac")
@@ -111,7 +111,7 @@ def _turns(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_overlap(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--questions", type=count, default=30, metavar="N", help="how many in each place")
+    parser.add_argument("--questions", type=whole_number, default=30, metavar="N", help="how many in each place")
     add_folder(parser, "--recordings", "spoken questions (.flac, .wav) in place of the bench's own ten")
     parser.add_argument("--seed", type=int, default=0, help="of rooms, moments and the choice of recordings")
 

@@ -7,8 +7,8 @@ import asyncio
 from typing import Any
 
 from app.cli import provider_models
+from app.cli.arguments import speaking_rate, speaking_volume
 from app.cli.output import Terminal
-from app.cli.talk_command import speaking_rate, speaking_volume
 from app.session.errors import UserError
 
 COMMANDS = ("models",)

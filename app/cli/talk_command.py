@@ -1,35 +1,29 @@
-"""The commands `talk` and `replay`: print a conversation line by line, then a summary.
-
-Knows no adapter: the composition root builds the session.
-"""
+"""The commands `talk` and `replay`: print a conversation line by line, then a summary."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
-import dataclasses
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.backend import PROVIDERS
+from app.cli.arguments import backend, milliseconds, patience, route, speaking_rate, speaking_volume, swap, whole_number
 from app.cli.backend_options import choice_of
 from app.cli.output import Terminal
+from app.cli.talk_report import TalkReport
 from app.conversation import events as e
-from app.conversation.frame import as_frames
-from app.conversation.latency import Stages
-from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.sound_processing import Processing
-from app.conversation.transcript import Transcript
-from app.conversation.usage import ConversationUsage
 from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.errors import UserError
-from app.session.session import Session
-from app.settings.declarations import patience_of
 from app.settings.paths import echoes_path
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 COMMANDS = ("talk", "replay")
 
@@ -84,7 +78,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
     talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
     talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
-    talk.add_argument("--context", type=frames, default=0, metavar="FRAMES", help="how far they remember")
+    talk.add_argument("--context", type=whole_number, default=0, metavar="FRAMES", help="how far they remember")
     talk.add_argument(
         "--delay-ms",
         type=milliseconds,
@@ -158,76 +152,6 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     return asyncio.run(_talk(args, terminal)) if args.command == "talk" else _replay(args, terminal)
 
 
-def frames(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return value
-
-
-def milliseconds(text: str) -> int:
-    """Milliseconds as frames: the nearest number of whole ones."""
-    value = float(text)
-    if not 0 <= value <= 20_000:
-        raise argparse.ArgumentTypeError("must be between 0 and 20000")
-    return as_frames(value)
-
-
-def patience(text: str) -> float:
-    """Steps of the patience dial, 0 to 10, as sessions take it."""
-    steps = float(text)
-    if not 0 <= steps <= 10:
-        raise argparse.ArgumentTypeError("must be between 0 and 10")
-    return patience_of(steps)
-
-
-def speaking_rate(text: str) -> float:
-    """How fast a voice speaks, 1 at its own pace."""
-    return _between(text, 0.5, 2.0)
-
-
-def speaking_volume(text: str) -> float:
-    """How loud a voice is, as a factor."""
-    return _between(text, 0.0, 2.0)
-
-
-def _between(text: str, least: float, most: float) -> float:
-    value = float(text)
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
-    return value
-
-
-def backend(text: str) -> BackendChoice:
-    """A back-end as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
-    rest, _, url = text.partition("@")
-    provider, _, model = rest.partition(":")
-    if provider not in (*PROVIDERS, ROUTER):
-        raise argparse.ArgumentTypeError(
-            f"there is no back-end “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}"
-        )
-    return BackendChoice(provider, model, url)
-
-
-def swap(text: str) -> tuple[float, BackendChoice]:
-    """A swap as it is written: SECONDS=BACKEND."""
-    seconds, _, rest = text.partition("=")
-    try:
-        return float(seconds), backend(rest)
-    except ValueError:
-        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b") from None
-
-
-def route(text: str) -> tuple[str, BackendChoice]:
-    """A row of the router's table as it is written: KIND=BACKEND."""
-    from app.routing.classifier import KINDS
-
-    kind, _, rest = text.partition("=")
-    if kind not in KINDS:
-        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are: {', '.join(KINDS)}")
-    return kind, backend(rest)
-
-
 class Swapper:
     """Changes a session's back-end at the times of `swaps`, in seconds of the session.
 
@@ -250,171 +174,6 @@ class Swapper:
             choice = self._swaps.pop(0)[1]
             self._changing = choice != self._session.choice.backend
             self._session.change(backend=choice)
-
-
-class SwapGaps:
-    """Measures swaps from a session's events: `gaps` has one entry for each.
-
-    `first_word_seconds`: from the swap to the new back-end's first word, None when none came; `gap_seconds`: how long
-    the voice got no new words around it.
-    """
-
-    def __init__(self) -> None:
-        self.gaps: list[dict[str, Any]] = []
-        self._at = 0.0
-        self._open = False
-        self._last_words = 0.0
-        self._revisions = RevisionLog(Revision)
-
-    def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
-        revision = self._revisions.apply(event)
-        match event:
-            case e.BackendChanged(at=at):
-                self._at, self._open = at, True
-                self.gaps.append(
-                    {
-                        "at": at,
-                        "backend": event.backend,
-                        "model": event.model,
-                        "reason": event.reason,
-                        "first_word_seconds": None,
-                        "gap_seconds": None,
-                    }
-                )
-            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and not revision.secondary:
-                if not revision.text:
-                    return  # it was handed over before its first words
-                if self._open and revision.drives_since >= self._at and revision.model == self.gaps[-1]["model"]:
-                    self._open = False
-                    self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
-                    self.gaps[-1]["gap_seconds"] = round(event.at - max(self._last_words, self._at), 3)
-                self._last_words = event.at
-
-
-class TalkReport:
-    """Follows a conversation's events: prints turns as they settle, and sums the conversation up."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self.transcript = Transcript()
-        self.usage = ConversationUsage()
-        self.failures: list[str] = []
-        self._terminal = terminal
-        self._stages = Stages()
-        self._revisions = RevisionLog(Revision)
-        self._driving = 0  # revisions of the driving back-end
-        self._swaps = SwapGaps()
-        self._underruns = 0
-        self._dropped = 0
-        self._lost = 0
-        self._shed = 0
-        self._seconds = 0.0
-
-    def take(self, event: e.Event) -> None:
-        """One event of the session."""
-        turn = self.transcript.apply(event)
-        revision = self._revisions.apply(event)
-        self.usage.apply(event)
-        self._swaps.apply(event)
-        self._stages.apply(event)
-        match event:
-            case e.TranscriptPartial():
-                self._terminal.progress(f"you: {event.text}")
-            case e.TranscriptFinal() if event.text:
-                self._terminal.say(f"you:  {event.text}")
-            case e.AssistantSaid() if turn is not None:
-                self._terminal.progress(f"KAME: {turn.text}")
-            case e.AssistantEnded() if turn is not None and turn.text:
-                self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
-            case e.OracleRequested(secondary=False) | e.OracleHandedOver():
-                self._driving += 1
-            case e.OracleEnded(reason="complete") if revision is not None and revision.secondary:
-                self._terminal.say(f"at the side: {revision.text.strip()}")
-            case e.BackendChanged() if event.reason != "chosen" or event.at:
-                self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
-            case e.BackendRouted():
-                side = "at the side, " if event.secondary else ""
-                self._terminal.progress(f"{side}{event.backend} ({event.model}) answers: {event.reason}")
-            case e.ToolReturned():
-                self._terminal.progress(f"{event.name}: {event.text}")
-            case e.Underrun():
-                self._underruns += event.count
-            case e.FramesDropped():
-                self._dropped += event.frames
-            case e.SoundLost():
-                self._lost += event.frames
-            case e.RecognitionSkipped():
-                self._shed += event.decodes
-            case e.DeviceChanged():
-                self._terminal.note(event.sentence)
-            case e.Failure():
-                self.fail(event.sentence)
-            case e.ChangeRefused():
-                self.fail(f"{event.sentence} The conversation goes on with what it has.")
-            case e.SessionEnded():
-                self._seconds = event.at
-
-    def fail(self, sentence: str) -> None:
-        """Something failed outside of the session."""
-        self.failures.append(sentence)
-        self._terminal.note(sentence)
-
-    @property
-    def _responses(self) -> list[float]:
-        """Seconds from the end of each question to its answer; below 0 where that began before."""
-        return [round(answer.response, 3) for answer in self._stages.answers]
-
-    def summary(self) -> dict[str, Any]:
-        """The conversation in numbers and words."""
-        return {
-            "turns": [
-                {
-                    "speaker": t.speaker,
-                    "turn": t.number,
-                    "text": t.text,
-                    "interrupted": t.interrupted,
-                    "backends": t.backends,
-                }
-                for t in self.transcript.turns
-                if t.text
-            ],
-            "seconds": self._seconds,
-            "response_seconds": self._responses,
-            "oracle_revisions": self._driving,
-            "swaps": self._swaps.gaps,
-            "backends": [
-                {"backend": backend, "model": model, **dataclasses.asdict(counts)}
-                for (backend, model), counts in self.usage.backends.items()
-            ],
-            "cost": round(self.usage.cost, 6),
-            "underruns": self._underruns,
-            "frames_dropped": self._dropped,
-            "frames_lost": self._lost,
-            "looks_skipped": self._shed,
-            "failures": self.failures,
-        }
-
-    def say_summary(self) -> None:
-        """The numbers as one line."""
-        heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
-        parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
-        if self._responses:
-            parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
-        parts.append(f"{self._driving} oracle revisions, {self._underruns} underruns")
-        self._terminal.say("; ".join(parts) + ".")
-        for gap in self._swaps.gaps:
-            if gap["first_word_seconds"] is not None:
-                self._terminal.say(
-                    f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
-                    f"{gap['gap_seconds']:.2f} s without new words for the voice."
-                )
-        if len(self.usage.backends) > 1 or self.usage.cost:
-            for (backend, model), counts in self.usage.backends.items():
-                cost = f", ${counts.cost:.4f}" if counts.cost else ""
-                self._terminal.say(
-                    f"{backend} ({model}): {counts.requests} requests, {counts.cut_short} cut short, "
-                    f"{counts.tokens_in} tokens in, {counts.tokens_out} out{cost}."
-                )
 
 
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:

@@ -13,6 +13,7 @@ Read in this order:
 - `clauses.py`, `spoken_form.py`, `correction.py`: from an answer's text to clauses, and from one revision to the next
 - `events.py`, `event_json.py`, `event_upgrade.py`, `transcript.py`: all that happens, as JSON, from older versions, and
   the transcript that follows from it
+- `revisions.py`: the events folded into oracle revisions, for panes, latency, usage and transcript
 - `latency.py`, `latency_causes.py`, `frame_budget.py`: how long each step took, why, and how late the frame loop was
 
 A frame's voice windows go through the turn tracker, which emits turn events and commands to the front-end. The

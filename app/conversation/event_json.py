@@ -38,11 +38,3 @@ class EventReader:
             return _TYPES[fields.pop("type")](**fields)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"not an event of a session: {line[:80]!r}") from error
-
-
-def from_json(line: str) -> Event:
-    """Returns the event of a single line. Raises ValueError if it is none."""
-    event = EventReader().read(line)
-    if event is None:
-        raise ValueError(f"an event that repeats another: {line[:80]!r}")
-    return event

@@ -80,9 +80,8 @@ class UserResumed:
 
 @dataclass(frozen=True, slots=True)
 class UserEnded:
-    """The user's turn is over, by its `words`, `silence`, the conversation `button` or the `input_end`, or because it
-    was
-    `typed`: then `speech_end` is `at`, and it has no sound.
+    """The user's turn is over, by its `words`, by `silence`, by the talk `button` or by `input_end`; or it was `typed`:
+    then `speech_end` is `at`, and it has no sound.
     """
 
     at: float

@@ -16,7 +16,7 @@ from app.conversation.words import fold, same_words
 
 
 @dataclass(slots=True)
-class Revision:
+class KnownRevision:
     """One answer of a back-end as it grows, requested for `asked`, the words of `turn` that were known then.
 
     `complete`: these were all of them. `wanted`: the user has chosen this back-end in mid-answer. `done`: `text` is
@@ -57,7 +57,7 @@ class Revision:
         return fold(next(iter(self.clauses), ""))
 
 
-def is_stable(revision: Revision, revisions: Iterable[Revision], ended: TakeFloor) -> bool:
+def is_stable(revision: KnownRevision, revisions: Iterable[KnownRevision], ended: TakeFloor) -> bool:
     """Whether `revision`, one of `revisions`, may be spoken now that the turn has `ended`.
 
     It may if it answers the complete turn. Before that is known it may if the turn's end was guessed from the voice,

@@ -15,7 +15,7 @@ class BackendUsage:
     """
 
     requests: int = 0
-    cut_short: int = 0
+    superseded: int = 0
     failed: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -40,7 +40,7 @@ class ConversationUsage:
                 self._of(event.backend, event.model).requests += 1
             case e.OracleEnded(reason=reason) if revision is not None:
                 counts = self._of(revision.backend, revision.model)
-                counts.cut_short += reason == "superseded"
+                counts.superseded += reason == "superseded"
                 counts.failed += reason == "failed"
             case e.OracleCounted():
                 counts = self._of(event.backend, event.model)
@@ -57,9 +57,9 @@ class ConversationUsage:
         return sum(b.requests for b in self.backends.values())
 
     @property
-    def cut_short(self) -> int:
+    def superseded(self) -> int:
         """Requests to all models that were ended by a newer one before their answer was complete."""
-        return sum(b.cut_short for b in self.backends.values())
+        return sum(b.superseded for b in self.backends.values())
 
     @property
     def tokens_in(self) -> int:

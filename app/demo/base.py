@@ -44,7 +44,7 @@ class DemoFrontEnd:
 
     key: str
     label: str
-    manners: tuple[AnswerMode, ...] = ("thinking",)
+    answer_modes: tuple[AnswerMode, ...] = ("thinking",)
     backends: bool = True
 
 

@@ -38,7 +38,7 @@ def stations(plan: DemoPlan, questions: Sequence[DemoQuestion]) -> tuple[DemoSto
     for frontend in plan.frontends:
         backends: tuple[DemoBackend | None, ...] = plan.backends[::-1] if frontend.backends else (None,)
         # The quickest answer mode comes last, for the swap.
-        for answer_mode in sorted(frontend.manners, key=lambda mode: mode == "thinking"):
+        for answer_mode in sorted(frontend.answer_modes, key=lambda mode: mode == "thinking"):
             out += [DemoStop(frontend, answer_mode, backend, asked) for backend in backends]
     able = [index for index, stop in enumerate(out) if stop.backend is not None]
     if able and len(plan.backends) > 1:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.conversation import events as e
-from app.demo.service import DemoMicrophone, DemoService
+from app.demo.microphone import DemoMicrophone
+from app.demo.service import DemoService
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.errors import UserError
 

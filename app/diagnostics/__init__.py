@@ -5,6 +5,7 @@
 - `machine`: probes of the system, graphics card, disk, sound devices, Ollama and API keys
 - `report`: the diagnostics report
 
-A log record goes from any thread through `Door` into a queue; `Writer` redacts it and hands it to `Log` and the file.
+A log record goes from any thread through `RecordQueue` into a queue; `Writer` redacts it and hands it to `Log` and the
+file.
 `Diagnostics` notes the session's events, and writes them together with the probes, the settings and the log.
 """

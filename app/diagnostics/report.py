@@ -77,6 +77,8 @@ class TalkNotes:
                 self.parts["Tools"] = " ".join(event.tools) or "none"
             case e.Failure():
                 self.failures.append((event.at, event.source, event.sentence))
+            case e.ChangeRefused():
+                self.failures.append((event.at, event.part, event.sentence))
             case e.ToolCalled():
                 self.tool_arguments.append(event.arguments)
 

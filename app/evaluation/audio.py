@@ -84,7 +84,7 @@ class AudioResult:
     canceller: float = 0.0
     lost: int = 0
     underruns: int = 0
-    cushion: float = 0.0
+    prebuffer: float = 0.0
 
     @property
     def beyond(self) -> float:
@@ -117,7 +117,7 @@ class AudioResult:
         lines += [f"{name:36} {mid:8.1f} {high:8.1f} {most:8.1f}" for name, mid, high, most in self.rows()]
         lines += [
             f"{'the app beyond one frame':36} {self.beyond:8.1f} ms (goal {GOAL_MS:.0f})",
-            f"The devices state {self.stated:.0f} ms of latency; cushion in force {self.cushion:.0f} ms; echo "
+            f"The devices state {self.stated:.0f} ms of latency; prebuffer in force {self.prebuffer:.0f} ms; echo "
             f"cancellation, when it is on, adds {self.canceller:.1f} ms.",
         ]
         return "\n".join(lines)
@@ -130,7 +130,7 @@ class AudioResult:
             "rounds": len(self.trips),
             "lost": self.lost,
             "underruns": self.underruns,
-            "cushion_ms": round(self.cushion, 1),
+            "prebuffer_ms": round(self.prebuffer, 1),
             "stated_ms": round(self.stated, 1),
             "canceller_ms": round(self.canceller, 1),
             "beyond_ms": round(self.beyond, 1),
@@ -154,7 +154,7 @@ def run_audio(
     with edge.sink as out, edge.source as source:
         _go_round(source, out, rounds, result)
         health = edge.health()
-        result.underruns, result.cushion = health.underruns, edge.prebuffer_seconds * 1000
+        result.underruns, result.prebuffer = health.underruns, edge.prebuffer_seconds * 1000
     result.canceller = canceller_delay()
     return result
 

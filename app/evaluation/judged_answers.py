@@ -46,9 +46,11 @@ class JudgedAnswer:
         return {**rounded(asdict(self), 3), "taken_back": self.taken_back}
 
 
-def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> JudgedAnswer:
+def judge(
+    question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, output_delay: float
+) -> JudgedAnswer:
     """Judges the answer to a question that ended at session time `end`. `answers`: ways to put the right one;
-    `cushion`: seconds from a loudspeaker's input to its sound.
+    `output_delay`: seconds from a loudspeaker's input to its sound.
     """
     texts: dict[int, str] = {}
     for event in events:
@@ -71,7 +73,7 @@ def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end:
         opening=opening,
         bridges=sum(isinstance(x, e.AssistantCorrected) and x.how == "corrected" for x in events),
         whole=whole,
-        first_sound=starts[0] + cushion - end if starts else None,
+        first_sound=starts[0] + output_delay - end if starts else None,
         first_word=content[0].at - end if content else None,
         right=contains_any(said, answers),
     )

@@ -1,7 +1,7 @@
 """`bench latency`: ten spoken questions in real time, in both answer modes, and how long everything took.
 
 The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound enters and
-leaves as on devices, paced by the clock, with the loudspeaker's cushion included; what the hardware's own buffers add
+leaves as on devices, paced by the clock, with the loudspeaker's prebuffer included; what the hardware's own buffers add
 is left out.
 """
 
@@ -48,7 +48,7 @@ class Measured:
     early_starts: int = 0
     underruns: int = 0
     unanswered: int = 0
-    looks_skipped: int = 0
+    decodes_skipped: int = 0
     failures: list[str] = field(default_factory=list)
     talks: list[dict[str, Any]] = field(default_factory=list)
 
@@ -83,7 +83,7 @@ class Follower:
             case e.Underrun():
                 m.underruns += event.count
             case e.RecognitionSkipped():
-                m.looks_skipped += event.decodes
+                m.decodes_skipped += event.decodes
             case e.Failure():
                 m.failures.append(event.sentence)
         self.events.append(event)
@@ -158,7 +158,7 @@ class LatencyResult:
         return {
             "questions": self.questions,
             "machine": machine(),
-            "manners": {
+            "answer_modes": {
                 name: {
                     **dataclasses.asdict(m),
                     **{row.key: row.figures(m) for row in ROWS},
@@ -178,7 +178,8 @@ class LatencyResult:
                 lines.append(f"  {row.label:<32}{''.join(cells)}")
             lines.append(
                 f"  word error rate {100 * m.word_error_rate:.1f} %, {m.underruns} underruns, "
-                f"{m.early_starts} early starts taken back, {m.unanswered} unanswered, {m.looks_skipped} looks skipped"
+                f"{m.early_starts} early starts taken back, {m.unanswered} unanswered, "
+                f"{m.decodes_skipped} decodes skipped"
             )
             lines += [f"  {sentence}" for sentence in dict.fromkeys(m.failures)]
             lines.append("")

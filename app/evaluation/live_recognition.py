@@ -35,7 +35,7 @@ class CountingDecoder:
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self.looks, self.seconds, self.last = 0, 0.0, 0.0
+        self.decodes, self.seconds, self.last = 0, 0.0, 0.0
 
     @property
     def language(self) -> str:
@@ -48,7 +48,7 @@ class CountingDecoder:
         began = self._spent()
         words = self._decoder.decode(samples)
         self.last = self._spent() - began
-        self.looks, self.seconds = self.looks + 1, self.seconds + self.last
+        self.decodes, self.seconds = self.decodes + 1, self.seconds + self.last
         return words
 
     def _spent(self) -> float:
@@ -100,5 +100,5 @@ def run_live_recognition(
             turns = recognise_live(recording.samples, live, answers=answers)
             result.heard.append(Heard(recording, turns, models.transcribe(recording.samples)))
             result.seconds += len(recording.samples) / SAMPLE_RATE
-    result.looks, result.decode_seconds = counting.looks, counting.seconds
+    result.decodes, result.decode_seconds = counting.decodes, counting.seconds
     return result

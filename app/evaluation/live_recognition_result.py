@@ -18,7 +18,7 @@ class Heard:
 
     recording: Recording
     turns: tuple[str, ...]
-    one_look: str
+    one_pass: str
 
     @property
     def live(self) -> str:
@@ -28,7 +28,7 @@ class Heard:
     @property
     def lost_beginning(self) -> bool:
         """Whether the first words of the one pass, if the transcription has them too, are missing live."""
-        one, live, said = normalised(self.one_look), normalised(self.live), normalised(self.recording.text)
+        one, live, said = normalised(self.one_pass), normalised(self.live), normalised(self.recording.text)
         if not one or not said:
             return False
         if not live:
@@ -40,11 +40,11 @@ class Heard:
 
 @dataclass(slots=True)
 class LiveRecognitionResult:
-    """The words of all recordings; `looks`: decodes, `decode_seconds`: their processor time."""
+    """The words of all recordings; `decodes`: how often the recogniser ran, in `decode_seconds` of processor time."""
 
     heard: list[Heard] = field(default_factory=list)
     seconds: float = 0.0
-    looks: int = 0
+    decodes: int = 0
     decode_seconds: float = 0.0
     left_out: list[str] = field(default_factory=list)
 
@@ -52,21 +52,21 @@ class LiveRecognitionResult:
         """The result for JSON."""
         spoken = [one for one in self.heard if normalised(one.recording.text)]
         live = compare((one.recording.text, one.live) for one in spoken)
-        one_look = compare((one.recording.text, one.one_look) for one in spoken)
+        one_pass = compare((one.recording.text, one.one_pass) for one in spoken)
         lost = [one.recording.name for one in spoken if one.lost_beginning]
         return {
             "recordings": len(spoken),
             "words": sum(len(normalised(one.recording.text)) for one in spoken),
             "seconds": round(self.seconds, 1),
             "live_error_rate": round(live.wer, 4),
-            "one_look_error_rate": round(one_look.wer, 4),
-            "apart": round(live.wer - one_look.wer, 4),
+            "one_pass_error_rate": round(one_pass.wer, 4),
+            "apart": round(live.wer - one_pass.wer, 4),
             "live": _errors(live),
-            "one_look": _errors(one_look),
+            "one_pass": _errors(one_pass),
             "beginnings_lost": len(lost),
             "lost": lost,
             "turns": sum(len(one.turns) for one in spoken),
-            "looks": self.looks,
+            "decodes": self.decodes,
             "decode_seconds_per_second": round(self.decode_seconds / max(1e-9, self.seconds), 3),
             "left_out": self.left_out,
         }
@@ -78,9 +78,9 @@ class LiveRecognitionResult:
             ("recordings", d["recordings"]),
             ("words spoken", d["words"]),
             ("word error rate live, %", f"{100 * d['live_error_rate']:.1f}"),
-            ("word error rate of one look, %", f"{100 * d['one_look_error_rate']:.1f}"),
+            ("word error rate of one pass, %", f"{100 * d['one_pass_error_rate']:.1f}"),
             ("apart, points", f"{100 * d['apart']:.1f}"),
-            *((f"words {what}, live / one look", f"{d['live'][what]} / {d['one_look'][what]}") for what in d["live"]),
+            *((f"words {what}, live / one pass", f"{d['live'][what]} / {d['one_pass'][what]}") for what in d["live"]),
             ("beginnings lost", f"{d['beginnings_lost']} ({100 * d['beginnings_lost'] / d['recordings']:.1f} %)"),
             ("turns", d["turns"]),
             ("processor seconds of recognising per second of sound", d["decode_seconds_per_second"]),

@@ -139,7 +139,7 @@ def _talk(
             transcriber=models.transcriber(),
             voice_activity=models.voice_detector(),
             backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
-            source=EchoCancelledSource(room.source, room.tap, memory=echoes),
+            source=EchoCancelledSource(room.source, room.tap, store=echoes),
             sink=room.sink,
         )
         config = SessionConfig(

@@ -171,7 +171,7 @@ class PacedListener:
         return self.written - self.queued - self.flushed
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues sound; playing starts after the same cushion as in `Loudspeaker`."""
+        """Queues sound; playing starts after the same prebuffer as in `Loudspeaker`."""
         if not len(samples):
             return
         now = self._now()

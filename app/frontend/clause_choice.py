@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.conversation.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
 from app.conversation.events import AnswerMode
-from app.conversation.stability import Revision, is_stable
+from app.conversation.stability import KnownRevision, is_stable
 from app.conversation.turn import TakeFloor
 from app.conversation.words import fold, same_words
 from app.frontend.base import Said
@@ -61,7 +61,7 @@ class ClauseChooser:
         self.answer_mode: AnswerMode = answer_mode
         self._revisions = revisions
 
-    def may_speak(self, revision: Revision | None, answer: SpokenAnswer) -> bool:
+    def may_speak(self, revision: KnownRevision | None, answer: SpokenAnswer) -> bool:
         """Whether a revision may be spoken now."""
         if revision is None or revision.turn != answer.turn:
             return False
@@ -69,7 +69,7 @@ class ClauseChooser:
             return revision.complete
         return revision.number == answer.source or is_stable(revision, self._revisions, answer.ended)
 
-    def will_hold(self, revision: Revision, heard: str) -> bool:
+    def will_hold(self, revision: KnownRevision, heard: str) -> bool:
         """Whether a revision could be spoken if the turn ended with the words `heard` (empty: not known)."""
         if heard:
             return same_words(revision.asked, heard)
@@ -110,7 +110,7 @@ class ClauseChooser:
         asked = self._revisions.of_turn(answer.turn)
         return bool(asked) and asked[-1].done and asked[-1].complete
 
-    def _candidates(self, answer: SpokenAnswer, *, early: bool = False, turn: int | None = None) -> list[Revision]:
+    def _candidates(self, answer: SpokenAnswer, *, early: bool = False, turn: int | None = None) -> list[KnownRevision]:
         """The revisions to choose from, best first: the newest with words, then the one in use.
 
         `early`: also those that an answer may start with later. `turn`: theirs, if it is not the answered one.
@@ -129,7 +129,7 @@ class ClauseChooser:
         return [newest, current]
 
     def _choose(
-        self, answer: SpokenAnswer, said: Sequence[str], candidates: Sequence[Revision], *, cuts: bool = False
+        self, answer: SpokenAnswer, said: Sequence[str], candidates: Sequence[KnownRevision], *, cuts: bool = False
     ) -> ClauseChoice | None:
         """The clause to say after `said`: of the first candidate that can be joined to it.
 
@@ -168,7 +168,7 @@ class ClauseChooser:
         return answer.next_clause < len(current.clauses)
 
     @staticmethod
-    def _all_said(newest: Revision, answer: SpokenAnswer) -> bool:
+    def _all_said(newest: KnownRevision, answer: SpokenAnswer) -> bool:
         """Whether the newest revision is whole and holds nothing more, so that the rest of the one in use is void."""
         if not newest.done:
             return False

@@ -9,7 +9,7 @@ import random
 from concurrent.futures import Future
 
 from app.conversation.languages import ENGLISH, language
-from app.conversation.stability import Revision
+from app.conversation.stability import KnownRevision
 from app.conversation.words import same_words
 from app.frontend.clause_synthesis import is_audible
 from app.tts.base import Clip, Voice
@@ -31,7 +31,7 @@ FAR_SECONDS = 0.8
 more than that. As soon as a turn's end is known, an answer that is ready would sound, too."""
 
 
-def is_far(newest: Revision, at: float, heard: str = "") -> bool:
+def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
     """Whether at time `at` the newest revision's first clause is not expected before an opening has been said.
 
     `heard`: the turn's words where they are known; if the revision was not asked about them, another one will be.

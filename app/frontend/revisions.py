@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.conversation.stability import Revision
+from app.conversation.stability import KnownRevision
 from app.conversation.words import fold
 from app.frontend.base import OracleAsked, OracleCompleted, OracleInput, OracleWords
 
@@ -13,29 +13,29 @@ KEPT = 9
 
 
 class Revisions:
-    """Revisions by their number, oldest first. Only `Revision.order` decides which of two is newer."""
+    """Revisions by their number, oldest first. Only `KnownRevision.order` decides which of two is newer."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Revision] = {}
+        self._known: dict[int, KnownRevision] = {}
         self._order = 0
 
-    def __iter__(self) -> Iterator[Revision]:
+    def __iter__(self) -> Iterator[KnownRevision]:
         return iter(self._known.values())
 
-    def get(self, number: int) -> Revision | None:
+    def get(self, number: int) -> KnownRevision | None:
         """The revision `number`; None if it is not known (any more)."""
         return self._known.get(number)
 
     @property
-    def newest(self) -> Revision | None:
+    def newest(self) -> KnownRevision | None:
         """The revision that was asked last."""
         return next(reversed(self._known.values()), None)
 
-    def of_turn(self, turn: int) -> list[Revision]:
+    def of_turn(self, turn: int) -> list[KnownRevision]:
         """The revisions of a turn, oldest first."""
         return [revision for revision in self if revision.turn == turn]
 
-    def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> Revision | None:
+    def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> KnownRevision | None:
         """Takes one input; returns the revision that it concerns, None if it is refused. Arguments as for `ask`."""
         if isinstance(item, OracleAsked):
             return self.ask(item, at, in_use=in_use)
@@ -48,14 +48,14 @@ class Revisions:
             revision.done = True
         return revision
 
-    def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> Revision:
+    def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> KnownRevision:
         """Makes a revision the newest one, asked at session time `at`; one that is known keeps its text.
 
         `in_use`: a revision to keep, however old it is.
         """
         before = self._known.pop(asked.revision, None)
         self._order += 1
-        revision = Revision(
+        revision = KnownRevision(
             asked.revision,
             asked.turn,
             asked.complete,
@@ -75,7 +75,7 @@ class Revisions:
                 del self._known[number]
         return revision
 
-    def add(self, words: OracleWords) -> Revision | None:
+    def add(self, words: OracleWords) -> KnownRevision | None:
         """Adds words to their revision; None if they are refused.
 
         They are where the revision is not known, and where a newer one of the same turn has words already.

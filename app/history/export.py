@@ -20,7 +20,8 @@ from app.history.timing import talk_seconds, timed_turns
 from app.platform.atomic_files import whole_file
 from app.session.errors import UserError
 
-FORMAT, VERSION = "kame-conversation", 1
+FORMAT, VERSION = "kame-conversation", 2
+"""Version 1 has older names of events and fields, which `app.conversation.event_upgrade` reads."""
 
 
 def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
@@ -86,7 +87,7 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
 
 
 def _public(event: e.Event) -> e.Event:
-    if isinstance(event, e.Failure) and event.base_url:
+    if isinstance(event, e.BackendChanged | e.ChangeRefused | e.ConversationConfigured | e.Failure):
         return dataclasses.replace(event, base_url=without_secrets(event.base_url))
     return event
 

@@ -86,7 +86,7 @@ def _read_file(path: Path) -> ImportedConversation:
         raise _refusal(path, "it is no file of JSON") from None
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise _refusal(path, "it is no conversation that KAME has exported")
-    if whole.get("version") != VERSION:
+    if whole.get("version") not in (1, VERSION):
         raise _refusal(path, "another version of KAME has written it, in a way that this one doesn't know")
     title, created, entries = whole.get("title", ""), whole.get("created"), whole.get("talks")
     if not isinstance(title, str) or not _is_date(created) or not isinstance(entries, list):

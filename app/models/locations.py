@@ -109,14 +109,14 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                delete_file(
-                    folder / model.main
-                )  # first: on Windows this fails while it is in use, and nothing is deleted
+                # First: on Windows this fails while it is in use, and nothing is deleted.
+                delete_file(folder / model.main)
             shutil.rmtree(folder)
     except OSError as error:
         raise ModelError(
             f"{model.label} can't be removed from {error.filename or folders[0]} ({error.strerror or error}). If a "
-            "talk uses it or has used it just now, end the conversation and close the window, then remove it again."
+            "conversation uses it or has used it just now, end the conversation and close the window, then remove it "
+            "again."
         ) from error
     return freed
 

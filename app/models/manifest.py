@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None
         stat = (folder / name).stat()
         records[name] = {"size": stat.st_size, "sha256": sha256, "mtime_ns": stat.st_mtime_ns, "from": source}
     write_json(folder / MANIFEST_NAME, {"files": records}, indent=1)
+    if records:  # who may read the weights may read their record
+        shutil.copymode(folder / next(iter(records)), folder / MANIFEST_NAME)
 
 
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:

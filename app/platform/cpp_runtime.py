@@ -18,9 +18,8 @@ def add_cpp_runtime() -> object | None:
     if sys.platform != "win32":
         return None
     for place in sys.path:
-        folder = os.path.join(
-            os.path.abspath(place), "shiboken6"
-        )  # not by importlib: every child process waits for this
+        # Not by importlib: every child process waits for this.
+        folder = os.path.join(os.path.abspath(place), "shiboken6")
         if os.path.isfile(os.path.join(folder, "msvcp140.dll")):
             return os.add_dll_directory(folder)
     return None

@@ -1,4 +1,4 @@
-"""What the window and the command line share that is neither a session nor an adapter.
+"""Services for the window and the command line: keys, back-ends, models, sound tests, the machine.
 
 - `api_keys`, `system_keyring`, `provider_keys`: API keys; the keyring; the keys by provider, in sentences
 - `backends`, `routes`: back-ends, tools and prices from what the user chose; the router's table

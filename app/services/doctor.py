@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from app.backend import PROVIDERS
+from app.backend import PROVIDERS, find_spec
+from app.backend.base import BackendError
 from app.diagnostics.machine import Card, Machine, probe_machine
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
@@ -147,6 +148,11 @@ def _tell_backends(machine: Machine, add: Add) -> None:
     here = [model.label for model in models_of("llm") if is_here(model.key)]
     for name, spec in PROVIDERS.items():
         about = f"back-end {name}"
+        try:
+            find_spec(name)
+        except BackendError as error:
+            add(about, "bad" if name == "embedded" else "note", str(error))
+            continue
         if name == "embedded" and not is_here(DEFAULTS["llm"]):
             label = find_model(DEFAULTS["llm"]).label
             add(about, "bad", f"Its model {label} is missing. Run {completing_command()}.")

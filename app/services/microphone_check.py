@@ -22,7 +22,7 @@ SILENT_DBFS = -70.0
 
 QUIET_DBFS = -50.0
 """Speech below this is quiet. With a microphone's own noise at -72 dBFS recognition begins to err at -60 (word error
-rate 8 % in place of 3 % on five questions of the bench)."""
+rate 8 % in place of 3 % on five synthetic questions of the bench)."""
 
 NOISY_DB = 10.0
 """Speech that stands out less is noisy: in white noise recognition begins to err below 9 dB (9 % in place of 3 %)."""

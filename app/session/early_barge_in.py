@@ -18,7 +18,7 @@ SUSPECTED = 0.1
 """Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a
 frame, and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
 
-HUSHED_FRAMES = 2
+PAUSED_FRAMES = 2
 """A pause that the tracker has not confirmed within this many frames was a mistake."""
 
 
@@ -41,7 +41,7 @@ class EarlyBargeIn:
         self._heard = 0  # samples of the frame under way, and the windows that they have brought
         self._windows: list[VoiceWindow] = []
         self._armed = self._suspects = False
-        self._hushed_frames: int | None = None
+        self._paused_frames: int | None = None
 
     def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
         """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
@@ -51,7 +51,7 @@ class EarlyBargeIn:
         """
         self._run.own_level, self._goes_on = own_level, goes_on
         suspects = self._suspects or goes_on
-        self._armed = armed and suspects and self._sink is not None and self._hushed_frames is None
+        self._armed = armed and suspects and self._sink is not None and self._paused_frames is None
         if self._source is not None:
             self._source.on_early_samples = self.ahead if self._armed else None
 
@@ -62,10 +62,10 @@ class EarlyBargeIn:
             self._windows.append(window)
             self._run.hear(window)
             stops = self._run.begins if self._goes_on else self._run.interrupts
-            if self._armed and stops and self._hushed_frames is None:
+            if self._armed and stops and self._paused_frames is None:
                 assert self._sink is not None
                 self._sink.pause_playback()
-                self._hushed_frames = 0
+                self._paused_frames = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """Return the windows of a whole frame, whose beginning `ahead` may have had already."""
@@ -89,13 +89,13 @@ class EarlyBargeIn:
         """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to
         hold.
         """
-        if self._hushed_frames is None:
+        if self._paused_frames is None:
             return
-        self._hushed_frames += 1
+        self._paused_frames += 1
         if flushed:
-            self._hushed_frames = None
-        elif in_vain or self._hushed_frames >= HUSHED_FRAMES:
+            self._paused_frames = None
+        elif in_vain or self._paused_frames >= PAUSED_FRAMES:
             assert self._sink is not None
             self._sink.resume_playback()
-            self._hushed_frames = None
-            self._run.begin()  # or the same voice would hush it again
+            self._paused_frames = None
+            self._run.begin()  # or the same voice would pause it again

@@ -87,7 +87,7 @@ class Loader:
             for work, what in (
                 (self._enter_frontend(), "voice"),
                 (parts.backend.open(), "backend"),
-                (enter(parts.transcriber), "ears"),
+                (enter(parts.transcriber), "transcriber"),
                 (self._prepare(), "rest"),
             )
         ]

@@ -35,17 +35,19 @@ class OracleRunner:
     not asked about because of its cost, or 0.
     """
 
-    def __init__(self, host: OracleContext, backend: Backend, policy: OraclePolicy, *, secondary: bool = False) -> None:
+    def __init__(
+        self, context: OracleContext, backend: Backend, policy: OraclePolicy, *, secondary: bool = False
+    ) -> None:
         self.backend = backend
         self.standby: Backend | None = None
         self.policy = policy
         self.sparing = False
-        self._host = host
+        self._context = context
         self.secondary = secondary
-        self._emit = host.emit
-        self._now = host.now
-        self._post: Callable[[Message], None] = (lambda message: None) if secondary else host.post
-        self._track = OracleTrack(host.numbers)
+        self._emit = context.emit
+        self._now = context.now
+        self._post: Callable[[Message], None] = (lambda message: None) if secondary else context.post
+        self._track = OracleTrack(context.numbers)
         self._streams: dict[int, OracleStream] = {}
         self._newest: OracleStream | None = None
         self._speaks: OracleStream | None = None
@@ -85,7 +87,7 @@ class OracleRunner:
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
         newest = self._newest
         if decision == "promote" and newest is not None and not newest.final:
-            if self._host.acts() and not self.secondary:
+            if self._context.acts() and not self.secondary:
                 decision = "start"  # tools may change something for a complete turn only
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was cancelled
@@ -106,8 +108,8 @@ class OracleRunner:
     def prime(self, turn: int) -> None:
         """Let the back-end read in advance what the request for `turn` will begin with."""
         if not self._streams and not self._closed:
-            request = self._host.request(self.backend, turn, "", False)
-            self._priming = self._host.group.create_task(self.backend.prime(request), name=f"prime-{turn}")
+            request = self._context.request(self.backend, turn, "", False)
+            self._priming = self._context.group.create_task(self.backend.prime(request), name=f"prime-{turn}")
 
     def swap(self, backend: Backend, *, again: bool) -> None:
         """Ask `backend` from the next request on; with `again` it is asked at once for the present turn.
@@ -200,7 +202,7 @@ class OracleRunner:
                 wanted,
                 stream.words,
                 paused=paused,
-                expected=self._host.pace(stream.backend).first_clause,
+                expected=self._context.pace(stream.backend).first_clause,
                 language=self.policy.language,
             )
         )
@@ -208,7 +210,7 @@ class OracleRunner:
     # -- one revision ------------------------------------------------------------------------------
 
     def _set_pace(self) -> None:
-        pace = self._host.pace(self._newest.backend if self._newest is not None else self.backend)
+        pace = self._context.pace(self._newest.backend if self._newest is not None else self.backend)
         self.policy.interval = pace.interval * (SPARING_FACTOR if self.sparing else 1.0)
         self.policy.new_words = pace.new_words
         self.policy.sparing = self.sparing
@@ -222,7 +224,7 @@ class OracleRunner:
     def _choose(self, turn: int, words: str) -> Backend:
         if not isinstance(self.backend, Chooser):
             return self.backend
-        choice = self.backend.choose(turn, words, self._host.allowed)
+        choice = self.backend.choose(turn, words, self._context.allowed)
         route = (turn, choice.kind, choice.backend)
         if route != self._routed:
             self._routed = route
@@ -244,7 +246,7 @@ class OracleRunner:
         if self._closed:
             return
         backend = self._choose(turn, words)
-        if not self._host.allowed(backend):
+        if not self._context.allowed(backend):
             self._refuse(turn, final)
             return
         before, now = self._newest, self._now()
@@ -261,7 +263,7 @@ class OracleRunner:
         )
         self._post_asked(stream, wanted=wanted, paused=not brief)
         self._drop_past(stream, before)
-        stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
+        stream.task = self._context.group.create_task(run(stream, self._context), name=f"oracle-{revision}")
 
     def _refuse(self, turn: int, final: bool) -> None:
         """No back-end may be asked because of its cost: tell the user once a turn, and end the turn."""
@@ -312,7 +314,7 @@ class OracleRunner:
         if first:
             stream.first_at = now
             self._worked.add(stream.chosen)
-            self._host.pace(stream.backend).began(now - stream.asked_at)
+            self._context.pace(stream.backend).began(now - stream.asked_at)
             if stream is self._newest:
                 self.policy.spoke()
             self._supersede(stream, now)
@@ -355,7 +357,7 @@ class OracleRunner:
         rest = min(error.retry_after, LONGEST_REST_SECONDS)
         if rest:
             self._not_before[stream.chosen] = self._now() + rest
-        self._host.failed(stream.chosen, error.kind)
+        self._context.failed(stream.chosen, error.kind)
         present = stream.chosen is self.backend
         if not stream.count and error.kind not in _NOT_RETRIED and stream is self._newest and present:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
@@ -374,7 +376,7 @@ class OracleRunner:
         if took_over:
             self._routed = None
             self._failed_turn = 0
-            self._host.changed()
+            self._context.changed()
 
     def _has_answer(self, backend: Backend) -> bool:
         """Whether `backend` has an answer, complete or under way, to all that the user has said in this turn."""
@@ -405,7 +407,7 @@ class OracleRunner:
             self.policy.ended()
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
         if stream.count or reason != "failed" or stream.usage is not None:
-            count(stream, self._host, now)  # a refused request cost nothing
+            count(stream, self._context, now)  # a refused request cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":

@@ -96,19 +96,19 @@ class OracleStream:
         )
 
 
-def count(stream: OracleStream, host: OracleContext, now: float) -> None:
+def count(stream: OracleStream, context: OracleContext, now: float) -> None:
     """Emit what a stream that has ended took, and how fast it was."""
     usage = stream.total()
     if usage is None:
         return
     first, speed = None, None
-    pace = host.pace(stream.backend)
+    pace = context.pace(stream.backend)
     if stream.first_at is not None:
         first = round(1000 * (stream.first_at - stream.asked_at), 1)
         pace.ended(stream.count, now - stream.first_at)
         if now > stream.first_at:
             speed = round(stream.count / (now - stream.first_at), 1)
-    host.emit(
+    context.emit(
         e.OracleCounted(
             now,
             stream.revision,
@@ -118,7 +118,7 @@ def count(stream: OracleStream, host: OracleContext, now: float) -> None:
             usage.tokens_out,
             usage.tokens_cached,
             usage.counted,
-            host.cost(stream.backend, usage),
+            context.cost(stream.backend, usage),
             first,
             speed,
             round(1000 * pace.interval, 1),
@@ -127,13 +127,13 @@ def count(stream: OracleStream, host: OracleContext, now: float) -> None:
     )
 
 
-async def run(stream: OracleStream, host: OracleContext) -> None:
+async def run(stream: OracleStream, context: OracleContext) -> None:
     """Run one stream from its request to its end."""
     gatherer = WordGatherer()
     reason: e.EndReason = "complete"
     name = stream.backend.name
     try:
-        await _take_in(stream, host, gatherer)
+        await _take_in(stream, context, gatherer)
         if not stream.over and not stream.count:
             raise BackendError(f"{name} gave an empty answer. Ask again, or choose another model.", "empty")
     except asyncio.CancelledError:
@@ -157,10 +157,10 @@ async def run(stream: OracleStream, host: OracleContext) -> None:
         stream.owner.end(stream, reason)
 
 
-async def _take_in(stream: OracleStream, host: OracleContext, gatherer: WordGatherer) -> None:
+async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordGatherer) -> None:
     may_act = stream.final and not stream.owner.secondary
-    request = host.request(stream.backend, stream.turn, stream.words, may_act)
-    async with host.stream(stream.backend, request) as items:
+    request = context.request(stream.backend, stream.turn, stream.words, may_act)
+    async with context.stream(stream.backend, request) as items:
         stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
         async for item in items:
             match item:
@@ -169,11 +169,11 @@ async def _take_in(stream: OracleStream, host: OracleContext, gatherer: WordGath
                 case Usage():
                     stream.add_usage(item)
                 case ToolStarted():
-                    host.used(stream.turn, item.name)
-                    host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
+                    context.used(stream.turn, item.name)
+                    context.emit(e.ToolCalled(context.now(), stream.revision, item.name, item.arguments))
                 case ToolEnded(name, ok, text, seconds):
                     stream.uncounted = True  # its result is sent to the model
-                    host.emit(e.ToolReturned(host.now(), stream.revision, name, ok, text, round(seconds, 3)))
+                    context.emit(e.ToolReturned(context.now(), stream.revision, name, ok, text, round(seconds, 3)))
             if stream.over:
                 return  # its own first words have started a newer one
             if stream.enough:

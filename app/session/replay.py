@@ -31,7 +31,7 @@ class Replay:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ReplayError(
-                f"{folder} holds no recorded talk: {EVENTS_FILE} is missing there or can't be read. "
+                f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there or can't be read. "
                 "Give the folder that “talk --record” was given."
             ) from None
         self._events: list[e.Event] = []

@@ -82,14 +82,14 @@ class SpeechController:
     """Recogniser and voice of a session, by `choice`; a conversation's own voice takes precedence.
 
     `own_voice` is that voice, `has_voice` the one that the front-end starts with. `spoken`: the session's language, or
-    where that is detected the one detected last. `ears` is the transcriber that can be exchanged. `post` sends a
+    where that is detected the one detected last. `transcriber` is the transcriber that can be exchanged. `post` sends a
     message to the front-end, `emit` an event; `now` is the session's time. `simulated`: without threads.
     """
 
     def __init__(
         self,
         parts: SessionParts,
-        ears: SwappableTranscriber,
+        transcriber: SwappableTranscriber,
         choice: SpeechChoice,
         own_voice: str,
         has_voice: str,
@@ -103,7 +103,7 @@ class SpeechController:
         self.own_voice = self._asked_own = own_voice
         self._own_worked = own_voice if own_voice == has_voice else ""
         self._parts = parts
-        self._ears = ears
+        self._transcriber = transcriber
         self._simulated = simulated
         self._post, self._emit, self._now = post, emit, now
         self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
@@ -112,7 +112,7 @@ class SpeechController:
         self.spoken = ENGLISH if choice.language == AUTOMATIC else choice.language
         self._unspoken: set[str] = set()  # heard, but no voice of it could be had
         self._recogniser = _Change[str, Transcriber](
-            choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
+            choice.recogniser, self._load_recogniser, transcriber.take, self._let_go, self._recogniser_failed
         )
         self._voice = _Change[tuple[str, str], Voice](  # by its key, or by the language where that is empty
             (has_voice, "" if has_voice else self.spoken),
@@ -121,8 +121,8 @@ class SpeechController:
             self._let_go,
             self._voice_failed,
         )
-        ears.on_changed = self._tell
-        ears.on_retired = self._let_go
+        transcriber.on_changed = self._tell
+        transcriber.on_retired = self._let_go
 
     def begin(self) -> None:
         """Use the conversation's own voice, if the front-end did not start with it."""
@@ -199,7 +199,7 @@ class SpeechController:
 
     def _recogniser_failed(self, key: str, error: Exception) -> None:
         self.choice = replace(self.choice, recogniser=self._recogniser.has)
-        self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
+        self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._transcriber.name, error)))
 
     def _voice_failed(self, key: tuple[str, str], error: Exception) -> None:
         had = self._voice.has[0]
@@ -247,7 +247,7 @@ class SpeechController:
     def _tell(self) -> None:
         voice = self._voices[0] if self._voices else self._parts.frontend.voice
         name = voice.name if voice is not None else ""
-        self._emit(e.SpeechChanged(self._now(), self._ears.name, name, self.choice.rate, self.choice.volume))
+        self._emit(e.SpeechChanged(self._now(), self._transcriber.name, name, self.choice.rate, self.choice.volume))
 
     def _let_go(self, part: Transcriber | Voice) -> None:
         """Exit a part that is no longer needed, on a thread in real time: its child process takes a moment to end."""

@@ -1,6 +1,6 @@
 """Declares every setting once, and loads and saves them all.
 
-The settings dialog, the table in the README and the file on disk derive from the declarations. No setting is a secret:
+The settings dialog, the table in the guide and the file on disk derive from the declarations. No setting is a secret:
 API keys are kept elsewhere.
 """
 

@@ -11,7 +11,7 @@ from app.platform.atomic_files import write_json
 from app.settings.paths import pauses_path
 
 
-def load_pace() -> PauseLengths:
+def load_pauses() -> PauseLengths:
     """Returns what is known of the user's pauses; nothing yet where the file is missing or makes no sense."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = json.loads(pauses_path().read_text(encoding="utf-8"))
@@ -21,7 +21,7 @@ def load_pace() -> PauseLengths:
     return PauseLengths()
 
 
-def keep_pace(pauses: PauseLengths) -> None:
+def keep_pauses(pauses: PauseLengths) -> None:
     """Writes the file; where that fails, only what was learned is lost."""
     if pauses.count:
         with contextlib.suppress(OSError):

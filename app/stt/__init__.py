@@ -9,8 +9,7 @@ To be read in this order:
 - `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
   `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
 - `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): the
-  decoders;
-  `transcript_cleanup.py`: what is dropped from their text.
+  decoders; `transcript_cleanup.py`: what is dropped from their text.
 - `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber.
 - `scripted.py`: for tests.
 

@@ -31,9 +31,9 @@ def make_streaming(
 
     def load() -> tuple[Decoder, EndOfTurn | None]:
         decoder = lend_decoder(lent)
-        return decoder, lent.enter_context(
-            MODELS.borrow("endpointing", _load_judge, judge)
-        ) if judge.is_file() else None
+        if not judge.is_file():
+            return decoder, None
+        return decoder, lent.enter_context(MODELS.borrow("endpointing", _load_judge, judge))
 
     def load_words() -> WordsJudge | None:
         if not english or not judge.is_file():

@@ -51,7 +51,7 @@ Description: talk with a computer that speaks while it thinks
  language model, thinks meanwhile, and its words reach the voice while it
  already talks.
  .
- Its own ears, voice and a small language model run on the processor, without
+ Its own speech recogniser, voice and small language model run on the processor, without
  an account and without a network. They are fetched when a user starts the app
  for the first time (0.5 GB) and are kept in that user's home.
 """

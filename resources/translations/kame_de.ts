@@ -2648,7 +2648,7 @@
     </message>
     <message>
         <source>Front-ends for a graphics card</source>
-        <translation>Front-ends für eine Grafikkarte</translation>
+        <translation>Front-Ends für eine Grafikkarte</translation>
     </message>
     <message>
         <source>Language models</source>
@@ -4247,8 +4247,12 @@
         <translation>&amp;Kurz: je eine Frage und nur der Anfang der Antworten</translation>
     </message>
     <message>
-        <source>Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
-        <translation>Stellt jedem Sprachmodell mit jeder Stimme ein paar gesprochene Fragen und wechselt das Sprachmodell einmal mitten in der Antwort. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+        <source>Asks each model a few spoken questions, with each front-end, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <translation>Stellt jedem Sprachmodell mit jedem Front-End ein paar gesprochene Fragen und wechselt das Sprachmodell einmal mitten in der Antwort. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+    </message>
+    <message>
+        <source>Front-ends</source>
+        <translation>Front-Ends</translation>
     </message>
     <message>
         <source>It takes {0}.</source>
@@ -4275,12 +4279,8 @@
         <translation>Es gibt nur ein Sprachmodell, also kann es nicht mitten in der Antwort gewechselt werden. Hol dir ein zweites unter „Modelle“.</translation>
     </message>
     <message>
-        <source>Tick at least one model and one voice.</source>
-        <translation>Kreuze mindestens ein Sprachmodell und eine Stimme an.</translation>
-    </message>
-    <message>
-        <source>Voices</source>
-        <translation>Stimmen</translation>
+        <source>Tick at least one model and one front-end.</source>
+        <translation>Kreuze mindestens ein Sprachmodell und ein Front-End an.</translation>
     </message>
     <message>
         <source>With only one model, none is changed in mid-answer.</source>
@@ -4881,10 +4881,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Anleitung</translation>
     </message>
     <message>
-        <source>&amp;Hand over</source>
-        <translation>&amp;Übergeben</translation>
-    </message>
-    <message>
         <source>&amp;Help</source>
         <translation>&amp;Hilfe</translation>
     </message>
@@ -4959,6 +4955,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>S&amp;ound…</source>
         <translation>&amp;Ton…</translation>
+    </message>
+    <message>
+        <source>S&amp;witch to the comparison model</source>
+        <translation>&amp;Zum Vergleichsmodell wechseln</translation>
     </message>
     <message>
         <source>St&amp;yle and tools…</source>

@@ -4247,7 +4247,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <source>Asks each model a few spoken questions, with each front-end, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-ends</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4275,11 +4279,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Tick at least one model and one voice.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Voices</source>
+        <source>Tick at least one model and one front-end.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4880,10 +4880,6 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Hand over</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Help</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4957,6 +4953,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>S&amp;ound…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;witch to the comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

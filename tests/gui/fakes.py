@@ -133,7 +133,7 @@ class FakeFactory:
     """Builds `FakeSession`s. `outcomes` are raised or built from in turn; `gate` holds the building back."""
 
     outcomes: list[Exception | None] = field(default_factory=list)
-    progress: Iterable[str] = ("loading the ears",)
+    progress: Iterable[str] = ("loading the recogniser",)
     gate: asyncio.Event | None = None
     choices: list[SessionChoice] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)

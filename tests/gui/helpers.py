@@ -95,7 +95,7 @@ async def shown(
                 list_devices=list_devices,
                 choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
                 weights=weights(settings) if weights is not None else None,
-                service=service,
+                backend_service=service,
                 sound_service=sound_service,
                 history=history,
                 machine=machine,

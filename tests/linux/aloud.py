@@ -13,7 +13,7 @@ from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
 from tests.linux.guest import UID, Guest
 from tests.support import sounds
-from tests.support.ear import transcribe
+from tests.support.read_back import transcribe
 from tests.support.screen import Screen
 from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import QUESTION, events_in, wait_until

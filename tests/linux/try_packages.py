@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 from tests.linux.aloud import talked_aloud  # noqa: E402
 from tests.linux.guest import USER, Guest, guest  # noqa: E402
 from tests.linux.interruptions import Interruptions  # noqa: E402
-from tests.support.ear import transcribe  # noqa: E402
+from tests.support.read_back import transcribe  # noqa: E402
 from tests.support.screen import Screen  # noqa: E402
 from tests.support.virtual_audio import VirtualAudio, virtual_audio  # noqa: E402
 
@@ -169,7 +169,7 @@ class Trial:
         print(self.linux.run(words, user=True).strip())
         self.told("asked and answered", began)
         answer = Path(shutil.copy(self.linux.folder / "home" / USER / "answer.wav", self.pictures))
-        print(f"another ear hears: {transcribe(answer)}")
+        print(f"another recogniser hears: {transcribe(answer)}")
 
     def removed(self) -> None:
         """Remove the package as its readers are told to."""

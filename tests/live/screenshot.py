@@ -1,8 +1,8 @@
 """Makes the README's picture of a real talk: `python -m tests.live.screenshot [PICTURE] [QUESTION]`.
 
 Starts the real window on a virtual screen, asks it a question through a virtual microphone, and takes the
-picture in mid-answer. Prints what was heard and said, and what an independent ear reads back. All other pictures are
-made by `python -m tests.gui.pictures.screenshots`.
+picture in mid-answer. Prints what was heard and said, and what an independent recogniser reads back. All other
+pictures are made by `python -m tests.gui.pictures.screenshots`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.conversation.transcript import Transcript
 from tests.gui.pictures.screenshots import FOLDER, write
 from tests.live.test_window import window
 from tests.support import sounds
-from tests.support.ear import transcribe
+from tests.support.read_back import transcribe
 from tests.support.screen import virtual_screen
 from tests.support.virtual_audio import virtual_audio
 from tests.support.window_talk import events_in, wait_until

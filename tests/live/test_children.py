@@ -1,4 +1,4 @@
-"""The app's child processes: the voice and the embedded brain come up, do their work, and never outlive it."""
+"""The app's child processes: the voice and the embedded back-end come up, do their work, and never outlive it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 from app.tts.voices import make_voice
-from tests.support.ear import transcribe
+from tests.support.read_back import transcribe
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,7 +49,7 @@ def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None
     assert word_distance(words, fold(transcribe(clip.samples))) <= 1
     assert [word.text for word in clip.words] == text.split()
     assert all(a.end == b.start for a, b in zip(clip.words, clip.words[1:], strict=False))
-    # Cut where the seventh word should begin, the ear hears the six before it.
+    # Cut where the seventh word should begin, the recogniser hears the six before it.
     half = np.concatenate([clip.samples[: clip.words[6].start], np.zeros(12_000, np.float32)])
     assert word_distance(words[:6], fold(transcribe(half))) <= 1
     assert np.abs(clip.samples[:480]).max() > 0.01, "a clip begins with silence"
@@ -166,10 +166,10 @@ from app.models.locations import default_model
 from app.tts.voices import make_voice
 
 async def main():
-    brain = make_backend("embedded")
-    await brain.open()
+    backend = make_backend("embedded")
+    await backend.open()
     with make_voice() as voice:
-        print(brain._server.child.pid, voice._child.pid, flush=True)
+        print(backend._server.child.pid, voice._child.pid, flush=True)
         time.sleep(60)
 
 asyncio.run(main())

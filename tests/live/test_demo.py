@@ -13,9 +13,9 @@ import soundfile
 
 from app.demo.run import SWAP_AFTER_WORDS
 from app.evaluation.spoken_questions import load_questions
-from tests.support.ear import transcribe
 from tests.support.matching import best_match
 from tests.support.patience import alone, in_real_time
+from tests.support.read_back import transcribe
 from tests.support.virtual_audio import virtual_audio
 
 pytest.importorskip("PySide6")

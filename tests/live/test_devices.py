@@ -300,8 +300,10 @@ with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
     say(names=[device.name for device in list_current_devices()])
     changed.clear()
     sys.stdin.readline()
-    say(changed=changed.wait(5), names=[device.name for device in list_current_devices()], hears=mic.read_frame(1.0) is
-    not None) changed.clear()
+    seen = changed.wait(5)
+    names = [device.name for device in list_current_devices()]
+    say(changed=seen, names=names, hears=mic.read_frame(1.0) is not None)
+    changed.clear()
     sys.stdin.readline()
     say(changed=changed.wait(5))
 """

@@ -1,4 +1,4 @@
-"""The brain changed in mid-answer, for real: two language models in processes of their own, in real time; and no key
+"""The back-end changed in mid-answer, for real: two language models in processes of their own, in real time; and no key
 of a conversation is anywhere afterwards.
 """
 
@@ -19,7 +19,7 @@ import pytest
 from app import main as compose
 from app.audio.io.files import FileSink, FileSource
 from app.backend import key_names
-from app.cli.talk_command import SwapGaps
+from app.cli.talk_report import SwapGaps
 from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.transcript import Transcript

@@ -50,7 +50,7 @@ async def test_talks_have_what_is_loaded_one_after_another_and_share_nothing_els
     question = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("103_2"), sounds.room(1)]))
     with MODELS.keeping():
         async with talk(question) as first:
-            loaded, ears = children(), first.parts.transcriber.current._decoder._whisper
+            loaded, transcriber = children(), first.parts.transcriber.current._decoder._whisper
             words = asyncio.Event()
             first.add_listener(lambda event: words.set() if isinstance(event, e.TranscriptPartial) else None)
             await words.wait()
@@ -63,7 +63,7 @@ async def test_talks_have_what_is_loaded_one_after_another_and_share_nothing_els
             again = children()
             assert again.keys() & loaded.keys() == loaded.keys() - {speaker}
             assert sorted(again.values()) == sorted(loaded.values())
-            assert second.parts.transcriber.current._decoder._whisper is ears
+            assert second.parts.transcriber.current._decoder._whisper is transcriber
             answer = asyncio.Event()
             second.add_listener(lambda event: answer.set() if isinstance(event, e.AssistantSaid) else None)
             await answer.wait()

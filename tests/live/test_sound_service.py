@@ -12,9 +12,9 @@ import soundfile
 from app.conversation.words import same_words
 from app.services.sound_service import SENTENCE
 from tests.support.child import SAY, Child
-from tests.support.ear import transcribe
 from tests.support.matching import best_match
 from tests.support.patience import in_real_time
+from tests.support.read_back import transcribe
 from tests.support.sounds import question
 from tests.support.virtual_audio import RATE, virtual_audio
 

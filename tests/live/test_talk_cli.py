@@ -1,4 +1,6 @@
-"""`talk` as its user meets it: real ears, brain and voice on real files, and a sentence for whatever is wrong."""
+"""`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for whatever
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.tts.voices import make_voice
 from tests.support import sounds
-from tests.support.ear import transcribe
+from tests.support.read_back import transcribe
 from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
 
@@ -67,7 +69,7 @@ def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path, capsys: pytest.C
     assert code == 0, stderr
     heard, said = fold(_text(document, "user")), fold(_text(document, "assistant"))
     assert word_distance(fold(question), heard) <= 0.15 * len(fold(question))
-    # An independent ear reads back what the transcript says was spoken.
+    # An independent recogniser reads back what the transcript says was spoken.
     read_back = fold(transcribe(tmp_path / "a.wav"))
     # (A small model's words can be odd, and hard to read back; the voice itself is judged on fixed words.)
     assert len(said) >= 3 and word_distance(said, read_back) <= max(2, 0.2 * len(said)), (said, read_back)

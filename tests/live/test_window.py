@@ -67,7 +67,7 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
 @pytest.mark.parametrize("duplex", [True, False], ids=["full duplex", "push to talk"])
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
-    """With a real server as its brain, whose words are fixed: what is read back depends on the app alone."""
+    """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone."""
     tmp_path = Path(tempfile.mkdtemp(dir=tmp_path))
     words = tuple(f" {word}" for word in ANSWER.split())
     with (

@@ -1,4 +1,4 @@
-"""What goes wrong with brains and tools, and what comes of it: nothing twice, nobody stranded, nothing left."""
+"""What goes wrong with back-ends and tools, and what comes of it: nothing twice, nobody stranded, nothing left."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> N
         during=at(9.0, lambda session: hand_over(session)),
     )
     assert talk.said(2) == words_of("driver", 5)
-    assert talk.of(e.SecondaryChanged)[-1].backend == "", "one brain can't be both"
+    assert talk.of(e.SecondaryChanged)[-1].backend == "", "one back-end can't be both"
     back = talk.of(e.BackendChanged)[-1]
     assert back.reason == "fallback"
     later = [r for r in talk.of(e.OracleRequested) if r.at > back.at and r.model == "driver"]
@@ -368,7 +368,7 @@ async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now(
 
 
 def placed(model: str, kind: FaultKind, choice: BackendChoice | None = None) -> Failing:
-    """A brain that fails, made for a choice as the app makes them."""
+    """A back-end that fails, made for a choice as the app makes them."""
     made = Failing(model, kind)
     choice = choice or BackendChoice("openai", model)
     made.made_for = (choice.provider, choice.model, choice.base_url)  # type: ignore[attr-defined]

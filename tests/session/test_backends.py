@@ -1,4 +1,4 @@
-"""What a conversation's brains are told, may use and may cost, at the level where its user would notice."""
+"""What a conversation's back-ends are told, may use and may cost, at the level where its user would notice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.backend.base import Backend, BackendError, ChatRequest, ToolCall, ToolM
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.output import Terminal
-from app.cli.talk_command import TalkReport
+from app.cli.talk_report import TalkReport
 from app.conversation import events as e
 from app.conversation.usage import ConversationUsage
 from app.gui.oracle.revisions import OracleLog
@@ -253,7 +253,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
 
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         if failing.get(model):
-            return ScriptedAnswer((), 0.2, 0.0, "Large is gone. Start it, or choose another brain.")
+            return ScriptedAnswer((), 0.2, 0.0, "Large is gone. Start it, or choose another model.")
         return answer(words_of(model, 6))
 
     makers = Makers(script)
@@ -280,9 +280,9 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
         (2, "stem", "large"),
     ]
     assert all(r.reason and 0 < r.share <= 1 for r in routed)
-    assert talk.said(3) == words_of("small", 6), "the next best brain of the table answers"
+    assert talk.said(3) == words_of("small", 6), "the next best back-end of the table answers"
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another brain. Another model of the router's table answers meanwhile."
+        "Large is gone. Start it, or choose another model. Another model of the router's table answers meanwhile."
     ]
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 

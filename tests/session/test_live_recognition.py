@@ -19,8 +19,8 @@ from app.evaluation.word_errors import normalised, word_distance
 from app.models.locations import default_model
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
-from tests.support.ear import put_together
 from tests.support.noises import noise
+from tests.support.read_back import put_together
 from tests.support.sounds import question, room
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +60,7 @@ def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
     assert finding.language == "en"
 
 
-def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecoder) -> None:
+def test_a_long_turn_is_heard_live_as_well_as_at_one_pass(decoder: WhisperDecoder) -> None:
     class NeverFinished:
         def probability(self, samples: object) -> float:
             return 0.01
@@ -69,7 +69,7 @@ def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecode
     assert len(recording.samples) > (WINDOW_SECONDS + 1) * SAMPLE_RATE
     models = SpeechModels(decoder, NeverFinished(), None)
     heard = Heard(recording, recognise_live(recording.samples, models), models.transcribe(recording.samples))
-    assert word_distance(normalised(heard.one_look), normalised(heard.live)) <= 2, heard
+    assert word_distance(normalised(heard.one_pass), normalised(heard.live)) <= 2, heard
     assert not heard.lost_beginning
 
 

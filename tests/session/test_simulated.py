@@ -110,7 +110,7 @@ def test_openings_are_switched_off_in_mid_talk() -> None:
 
 
 def test_behind_a_button_only_the_last_words_answer_is_said() -> None:
-    """The button ends the turn in mid-word, as it were: a brain that answers each beginning alike is not believed."""
+    """The button ends the turn in mid-word: a back-end that answers each beginning alike is not believed."""
 
     def reply(request: ChatRequest) -> ScriptedAnswer:
         whole = request.messages[-1].content.endswith("Spain?")
@@ -146,7 +146,7 @@ def test_a_slow_backend_still_gets_its_say() -> None:
     long = [ScriptedTurn(1.0, 9.0, " ".join(f"word{n}" for n in range(24)) + ", what is that?")]
     talk = simulate(long, lambda r: answer("I will tell you. It is a lot.", first=1.2))
     heard_early = [d for d in talk.of(e.OracleDelta) if d.at < 9.0]
-    assert heard_early, "no word of the slow brain came before the question was over"
+    assert heard_early, "no word of the slow back-end came before the question was over"
     assert talk.said(1) == "I will tell you. It is a lot."
 
 
@@ -208,10 +208,10 @@ def test_a_turn_taken_too_early_is_given_back_whole() -> None:
 
 def test_a_backend_that_breaks_off_is_told_and_what_came_is_spoken() -> None:
     talk = simulate(
-        QUESTION, lambda r: answer("Paris is the capital. It lies on", error="The brain broke off. Ask again.")
+        QUESTION, lambda r: answer("Paris is the capital. It lies on", error="The model broke off. Ask again.")
     )
     assert talk.said(1) == "Paris is the capital. It lies on"
-    assert [f.sentence for f in talk.of(e.Failure)] == ["The brain broke off. Ask again."]
+    assert [f.sentence for f in talk.of(e.Failure)] == ["The model broke off. Ask again."]
     assert talk.of(e.AssistantEnded)
 
 

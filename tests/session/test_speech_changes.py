@@ -102,7 +102,7 @@ class Makers:
             QUESTIONS,
             more.pop("reply", about),
             seconds=seconds,
-            ears=self.first,
+            transcriber=self.first,
             voice=self.voice,
             make_transcriber=self.recogniser,
             make_voice=self.spoken,
@@ -186,32 +186,32 @@ def test_who_goes_on_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() 
 
     old, new = Noting([]), Noting([])
     old.name, new.name = "old", "new"
-    ears, retired = SwappableTranscriber(old), []
-    ears.on_retired = retired.append
+    transcriber, retired = SwappableTranscriber(old), []
+    transcriber.on_retired = retired.append
 
     def push(first: int, last: int) -> None:
         for index in range(first, last):
-            ears.push(Frame(index, np.zeros(FRAME_SAMPLES, np.float32)), False)
+            transcriber.push(Frame(index, np.zeros(FRAME_SAMPLES, np.float32)), False)
 
     push(0, 5)
-    ears.begin(1, 0.4)
+    transcriber.begin(1, 0.4)
     push(5, 10)
-    ears.take(new)
-    ears.end(1, 0.8)
+    transcriber.take(new)
+    transcriber.end(1, 0.8)
     push(10, 20)
-    ears.resume(1)
+    transcriber.resume(1)
     push(20, 60)
     assert {name for name, _ in heard} == {"old"}
-    ears.end(1, 4.8)
+    transcriber.end(1, 4.8)
     push(60, 70)
     heard.clear()
-    ears.begin(2, 5.5)
+    transcriber.begin(2, 5.5)
     assert heard == [*(("new", f"frame {index}") for index in range(60, 70)), ("new", "begin 2")]
     push(70, 71)
-    assert retired == [old] and ears.name == "new"
-    ears.end(2, 5.7)
+    assert retired == [old] and transcriber.name == "new"
+    transcriber.end(2, 5.7)
     push(71, 71 + RECENT_FRAMES)
-    assert ears.current is new
+    assert transcriber.current is new
 
 
 def test_last_words_that_come_late_are_delivered_before_it_is_left() -> None:
@@ -223,15 +223,15 @@ def test_last_words_that_come_late_are_delivered_before_it_is_left() -> None:
             return self.late
 
     old, new = Late([]), ScriptedTranscriber([])
-    ears, retired, heard = SwappableTranscriber(old), [], []
-    ears.on_retired, ears.on_update = retired.append, heard.append
-    ears.take(new)
-    ears.begin(1, 1.0)
-    ears.push(Frame(20, np.zeros(FRAME_SAMPLES, np.float32)), False)
-    assert not retired and ears.busy and ears.current is new
+    transcriber, retired, heard = SwappableTranscriber(old), [], []
+    transcriber.on_retired, transcriber.on_update = retired.append, heard.append
+    transcriber.take(new)
+    transcriber.begin(1, 1.0)
+    transcriber.push(Frame(20, np.zeros(FRAME_SAMPLES, np.float32)), False)
+    assert not retired and transcriber.busy and transcriber.current is new
     old.on_update(TranscriptUpdate(1, "the last words", "", 1.0, final=True))
     old.late = False
-    ears.push(Frame(21, np.zeros(FRAME_SAMPLES, np.float32)), False)
+    transcriber.push(Frame(21, np.zeros(FRAME_SAMPLES, np.float32)), False)
     assert retired == [old] and [update.stable for update in heard] == ["the last words"]
 
 
@@ -319,9 +319,9 @@ def test_a_voice_that_is_changed_again_and_again_says_every_word_once() -> None:
 def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
     makers = Makers()
     talk = makers.talk((2.0, SpeechChoice(recogniser="missing")), (3.0, SpeechChoice(voice="missing")))
-    ears, voice = talk.of(e.Failure)
-    assert (ears.source, voice.source) == ("stt", "tts") and not ears.fatal and not voice.fatal
-    assert ears.sentence == (
+    transcriber, voice = talk.of(e.Failure)
+    assert (transcriber.source, voice.source) == ("stt", "tts") and not transcriber.fatal and not voice.fatal
+    assert transcriber.sentence == (
         "The speech recognition could not be changed, and the conversation goes on with first. The reason: It is not "
         "on this machine. Get it."
     )
@@ -383,7 +383,7 @@ def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
             QUESTIONS,
             about,
             seconds=20,
-            ears=makers.first,
+            transcriber=makers.first,
             voice=makers.voice,
             make_transcriber=makers.recogniser,
             make_voice=makers.spoken,
@@ -478,7 +478,13 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
         loop.call_later(11.0, partial(session.change, style=Style()))
 
     talk = simulate(
-        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during
+        QUESTIONS,
+        about,
+        seconds=20.0,
+        transcriber=makers.first,
+        voice=makers.voice,
+        make_voice=makers.spoken,
+        during=during,
     )
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["pirate", "usual"]
     assert not makers.called("first")[1].spoken, "the first turn's answer was the pirate's"
@@ -514,7 +520,7 @@ def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
         QUESTIONS,
         about,
         seconds=20.0,
-        ears=makers.first,
+        transcriber=makers.first,
         voice=makers.voice,
         make_voice=makers.spoken,
         during=during,
@@ -534,7 +540,7 @@ def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> Non
         QUESTIONS,
         about,
         seconds=20.0,
-        ears=makers.first,
+        transcriber=makers.first,
         voice=makers.voice,
         make_voice=makers.spoken,
         during=during,
@@ -554,6 +560,12 @@ def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails
         loop.call_later(2.2, partial(session.change, speech=SpeechChoice(voice="second")))
 
     talk = simulate(
-        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during
+        QUESTIONS,
+        about,
+        seconds=20.0,
+        transcriber=makers.first,
+        voice=makers.voice,
+        make_voice=makers.spoken,
+        during=during,
     )
     assert len(talk.of(e.Failure)) == 1 and [event.voice for event in talk.of(e.SpeechChanged)] == ["second"]

@@ -1,6 +1,4 @@
-"""The brain is changed in mid-conversation: by hand, by its own failure, by handing over; and two hundred times in an
-hour.
-"""
+"""The back-end is changed in mid-conversation: by hand, by its own failure, by handing over, and at random."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 
 
 class Makers:
-    """Makes scripted brains by their model's name, and keeps them."""
+    """Makes scripted back-ends by their model's name, and keeps them."""
 
     def __init__(self, script: Callable[[str, ChatRequest], ScriptedAnswer], *, opening: float = 0.0) -> None:
         self.made: list[ScriptedBackend] = []
@@ -156,7 +154,7 @@ def test_a_backend_that_can_not_be_opened_changes_nothing() -> None:
 def test_a_backend_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         if model == "bad":
-            return ScriptedAnswer((), 0.3, 0.0, "Bad refuses the API key. Check the key, or choose another brain.")
+            return ScriptedAnswer((), 0.3, 0.0, "Bad refuses the API key. Check the key, or choose another model.")
         return answer(words_of(model, 12), every=0.1)
 
     makers = Makers(script)
@@ -165,7 +163,7 @@ def test_a_backend_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
     )
     assert talk.said(1) == words_of("old", 12)
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Bad refuses the API key. Check the key, or choose another brain. OLD (old) answers again."
+        "Bad refuses the API key. Check the key, or choose another model. OLD (old) answers again."
     ]
     assert [(c.model, c.reason) for c in talk.of(e.BackendChanged)] == [("bad", "chosen"), ("old", "fallback")]
     sets = talk.of(e.ConversationConfigured)
@@ -176,7 +174,7 @@ def test_a_backend_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
 
 def refuses(model: str, request: ChatRequest) -> ScriptedAnswer:
     if model == "bad":
-        return ScriptedAnswer((), 0.1, 0.0, "Bad wants a key. Enter it, or choose another brain.")
+        return ScriptedAnswer((), 0.1, 0.0, "Bad wants a key. Enter it, or choose another model.")
     return answer(words_of(model, 6), every=0.1)
 
 
@@ -345,7 +343,7 @@ def test_the_backend_at_the_side_is_asked_the_same_and_never_spoken() -> None:
     counts = {(c.model, c.secondary) for c in talk.of(e.OracleCounted)}
     assert counts == {("driver", False), ("secondary", True)}
     revisions = list(of)
-    assert revisions == sorted(set(revisions)), "two brains, one count of revisions"
+    assert revisions == sorted(set(revisions)), "two back-ends, one count of revisions"
 
 
 def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_anew() -> None:
@@ -510,7 +508,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     )
     assert swaps == 50 and len(talk.transcript.turns) > 75
     of = {r.revision: r for r in talk.of(e.OracleRequested)}
-    # No leak between brains: what is told as a brain's is that brain's, and of the turn that it was asked about.
+    # Every word told as a back-end's is that back-end's, and of the turn that it was asked about.
     for delta in talk.of(e.OracleDelta):
         request = of[delta.revision]
         for word in delta.text.split():
@@ -523,7 +521,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     assert sorted(ended) == sorted(of), "a revision without an end, or with two"
     assert not talk.tasks_left
     assert all(b.open_streams == 0 and b.closed for b in makers.made)
-    assert len(makers.made) < 50, "a brain that one goes back to was made anew each time"
+    assert len(makers.made) < 50, "a back-end that one goes back to was made again each time"
     # Nothing of the conversation stays behind.
     gc.collect()
     assert not sessions

@@ -69,7 +69,7 @@ def test_it_follows_a_turn_that_is_still_being_spoken() -> None:
 
 
 class Slow(ScriptedTranscriber):
-    """Writes a turn down so many seconds after its end, as real ears do."""
+    """Writes a turn down so many seconds after its end, as a real recogniser does."""
 
     def end(self, turn: int, speech_end: float) -> None:
         asyncio.get_running_loop().call_later(0.5, super().end, turn, speech_end)
@@ -83,7 +83,7 @@ def test_what_was_still_being_written_down_is_not_answered_in_its_place(answer_m
         script,
         _about,
         answer_mode=answer_mode,
-        ears=Slow(script),
+        transcriber=Slow(script),
         during=writing((3.0, "Or rather, of Italy?")),
         seconds=12,
     )

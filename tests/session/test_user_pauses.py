@@ -27,7 +27,7 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
 
     def keep(pauses: PauseLengths) -> None:
         threads.append(threading.current_thread())
-        user_pauses.keep_pace(pauses)
+        user_pauses.keep_pauses(pauses)
 
     parts = SessionParts(
         frontend=CascadeFrontEnd(ScriptedVoice()),
@@ -39,11 +39,11 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
         keep_pauses=keep,
     )
     async with Session(
-        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pace())
+        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pauses())
     ) as session:
         await session.ended()
-    known = user_pauses.load_pace()
+    known = user_pauses.load_pauses()
     assert known.count == 1 and known.slower > 0.0
     assert len(threads) == 1 and threads[0] is not threading.main_thread()
     user_pauses.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
-    assert user_pauses.load_pace() == PauseLengths()
+    assert user_pauses.load_pauses() == PauseLengths()

@@ -31,7 +31,7 @@ from app.tts.scripted import ScriptedVoice
 
 
 class QuietSource:
-    """`frames` frames of near-silence: what the scripted ears hear is in their script."""
+    """`frames` frames of near-silence: what the scripted recogniser hears is in their script."""
 
     name = "quiet"
     overruns = backlog = 0
@@ -150,7 +150,7 @@ def simulate(
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
     edge: Callable[[AudioSource, LoopSpeaker], DuplexAudio] | None = None,
-    ears: ScriptedTranscriber | None = None,
+    transcriber: ScriptedTranscriber | None = None,
     openings: bool = False,
     duplex: bool = True,
     first_voice: str = "",
@@ -172,7 +172,7 @@ def simulate(
         parts = SessionParts(
             frontend=frontend or CascadeFrontEnd(mouth, answer_mode, openings=openings),
             fallback=fallback,
-            transcriber=ears or ScriptedTranscriber(script),
+            transcriber=transcriber or ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
             backend=answering,
             make_backend=make_backend,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.conversation import events as e
-from app.conversation.event_json import from_json
+from app.conversation.event_json import EventReader
 from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
-from tests.support.ear import transcribe
+from tests.support.read_back import transcribe
 from tests.support.virtual_audio import RATE, Recording
 
 ANSWER = "That is easy to see. Because the weather was warm, the children walked to school."
@@ -20,12 +20,14 @@ QUESTION = "Can you explain why the above question is interesting?"
 def events_in(folder: Path) -> list[e.Event]:
     """The events that the newest session has written so far."""
     files = sorted(folder.rglob("events.jsonl"))
-    out = []
+    reader, out = EventReader(), []
     for line in files[-1].read_text("utf-8").splitlines() if files else []:
         try:
-            out.append(from_json(line))
+            event = reader.read(line)
         except ValueError:
             break  # an incomplete line
+        if event is not None:
+            out.append(event)
     return out
 
 

@@ -61,9 +61,8 @@ class Wire:
     """`async with Wire([reply, …], standing={path: reply}) as wire`: `wire.url` answers as the script says.
 
     A path in `standing` is always answered so and is not part of the script: what an adapter asks beside the
-    conversation.
-    `seen` and `beside` keep the requests. The end fails the test when replies are left, requests found none, or a
-    connection is still open. `left` is set when a client closed before its answer's end.
+    conversation. `seen` and `beside` keep the requests. The end fails the test when replies are left, requests found
+    none, or a connection is still open. `left` is set when a client closed before its answer's end.
     """
 
     def __init__(

@@ -127,10 +127,10 @@ def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0)
 
 def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
     """The command passes on exit codes, spaces and umlauts, whatever the user's Python variables are."""
-    words = ("ask", "--backend", "no such brain – übel", "two words")
+    words = ("ask", "--backend", "no such model – übel", "two words")
     done = machine.run(folder / "kame-desktop.exe", *words, cwd=machine.home, env=OTHER_PYTHON)
     assert done.code == 2, done
-    assert "“no such brain – übel”" in done.printed, done.printed
+    assert "“no such model – übel”" in done.printed, done.printed
 
 
 def check_repair(machine: Machine, folder: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
-from tests.support.ear import transcribe
 from tests.support.patience import in_real_time
+from tests.support.read_back import transcribe
 from tests.support.screen import Screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio

@@ -10,7 +10,7 @@
 - `watch`, `list_process`, `server_monitor`: what changes in the system
 - `manager`: the device thread, which ties these together
 - `drift`: keeps the loudspeaker's queue at one level
-- `duplex`: microphone, loudspeaker and echo cancellation as one `SoundEdge`
+- `duplex`: microphone, loudspeaker and echo cancellation as one `DuplexAudio`
 
 A plug travels from `DeviceWatch` to the device thread of `DeviceManager`, which asks each `DeviceSlot` whether another
 device is to be opened, opens it, and attaches it to `ManagedSource` or `ManagedSink`; `DeviceNotifier` tells the user.

@@ -62,7 +62,7 @@ class DriftCompensatingSink:
     def __init__(self, sink: AudioSink) -> None:
         self._sink = sink
         self._written = 0
-        self._added = 0  # samples removed (negative: added) by resampling: ours less the sink's
+        self._removed = 0  # samples removed (negative: added) by resampling: ours less the sink's
         self._discarded = 0  # samples flushed that the sink never received
         self._most_played = 0
         self._resampler: FineResampler | None = None
@@ -91,7 +91,7 @@ class DriftCompensatingSink:
 
     @property
     def played(self) -> int:
-        played = min(self._sink.played + self._added, self._written - self.flushed - self.overruns)
+        played = min(self._sink.played + self._removed, self._written - self.flushed - self.overruns)
         self._most_played = max(self._most_played, played)
         return self._most_played
 
@@ -132,7 +132,7 @@ class DriftCompensatingSink:
         # What was played stays played; all else, the resampler's share included, is discarded.
         played = self.played
         self._discarded = self._written - self.overruns - self._sink.flushed - played
-        self._added = played - self._sink.played
+        self._removed = played - self._sink.played
         self._resampler = None
         self._restart()
         return self.flushed - before
@@ -197,7 +197,7 @@ class DriftCompensatingSink:
             self._sink.write(resampled)
             return
         self._sink.write(resampled)
-        self._added += len(samples) - len(resampled)
+        self._removed += len(samples) - len(resampled)
 
     def _finish(self) -> None:
         """Writes what the resampler holds back, ends resampling and starts the measurement again."""

@@ -26,15 +26,15 @@ class MutedSource(WrappedSource):
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         super().__init__(source)
         self._muted = muted
-        self._on_ahead: Callable[[np.ndarray], None] | None = None
+        self._listener: Callable[[np.ndarray], None] | None = None
 
     @property
     def on_early_samples(self) -> Callable[[np.ndarray], None] | None:
-        return self._on_ahead
+        return self._listener
 
     @on_early_samples.setter
     def on_early_samples(self, listener: Callable[[np.ndarray], None] | None) -> None:
-        self._on_ahead = listener
+        self._listener = listener
         if isinstance(self._source, EarlySampleSource):
             self._source.on_early_samples = None if listener is None else lambda samples: listener(self._mute(samples))
 

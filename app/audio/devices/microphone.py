@@ -1,6 +1,6 @@
 """The microphone: turns PortAudio's short blocks into frames.
 
-The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log, allocation or
+The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log or
 arithmetic, since a late callback is audible.
 """
 

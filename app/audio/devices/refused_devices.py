@@ -37,8 +37,8 @@ class RefusedDevices:
     def has_preferred(self) -> bool:
         return any(is_preferred for _, is_preferred in self._devices.values())
 
-    def delivers(self) -> None:
-        """Notes that the device in use delivers."""
+    def reset_delay(self) -> None:
+        """The device in use delivers: the next one that does not is tried again soon."""
         self._silent_openings = 0
 
     def keep(self, present: Iterable[Device | PulseDevice], of_server: bool) -> None:

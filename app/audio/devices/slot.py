@@ -102,7 +102,7 @@ class DeviceSlot:
     def start_use(self, state: PulseState | None) -> None:
         """Starts a session with the device that was opened first."""
         self.used = True
-        self.refused.delivers()
+        self.refused.reset_delay()
         self.opened(state)
         self._notifier.start(self.active.name)
         self._preferred_was_there = True
@@ -132,7 +132,7 @@ class DeviceSlot:
             return
         condition = self.active.check(state, passed)
         if self.active.delivers:
-            self.refused.delivers()
+            self.refused.reset_delay()
         if condition == "works":
             return
         self._status.cause = "slow" if condition == "slow" else "gone"

@@ -38,13 +38,13 @@ class EchoCancelledSource(WrappedSource):
     """
 
     def __init__(
-        self, source: AudioSource, tap: Tap, processing: Processing | None = None, memory: EchoStore | None = None
+        self, source: AudioSource, tap: Tap, processing: Processing | None = None, store: EchoStore | None = None
     ) -> None:
         super().__init__(source)
-        self._store = memory
+        self._store = store
         self._canceller = EchoCanceller(processing or Processing())
         self._aligner = FarEndAligner(tap)
-        self._remover = EchoRemover(self._canceller, self._aligner, memory)
+        self._remover = EchoRemover(self._canceller, self._aligner, store)
         self._meter = EchoMeter()
         self.on_early_samples: Callable[[np.ndarray], None] | None = None
         self._early_source = source if isinstance(source, PeekableSource) else None

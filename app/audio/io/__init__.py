@@ -1,6 +1,6 @@
 """Sources and sinks of sound, independent of any device.
 
-- `base`: the protocols `AudioSource`, `AudioSink`, `Tap` and `SoundEdge`
+- `base`: the protocols `AudioSource`, `AudioSink`, `Tap` and `DuplexAudio`
 - `errors`: errors whose text is a sentence for the user
 - `ring`: the lock-free ring buffer between a callback and a thread
 - `playback_position`: what of the written samples was played, counted at 24 kHz

@@ -100,9 +100,11 @@ class KameFrontEnd:
     def _open(self) -> None:
         loaded, settings = self._load(), self._settings
         engine = Engine(loaded.lm, loaded.mimi, sampling={**_sampling(loaded.generation), **settings.sampling})
-        engine.__enter__()
-        memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
-        self._stream = KameStream(loaded, engine, memory, self._dials, hears_oracle=self.hears_oracle)
+        with contextlib.ExitStack() as entered:
+            entered.enter_context(engine)
+            memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
+            self._stream = KameStream(loaded, engine, memory, self._dials, hears_oracle=self.hears_oracle)
+            entered.pop_all()  # `_close` exits it
 
     def _close(self) -> None:
         """Frees the models and the card; safe to call twice."""
@@ -151,7 +153,7 @@ class KameFrontEnd:
             log.exception("a step failed")
             raise FrontEndError(
                 f"The graphics card stopped working for {self.label} ({_first_line(error)}). The conversation goes on "
-                "with the embedded voice; begin a new talk to try again."
+                "with the embedded voice; start a new conversation to try again."
             ) from error
 
 

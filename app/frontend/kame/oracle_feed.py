@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.conversation.stability import Revision
+from app.conversation.stability import KnownRevision
 from app.frontend.base import OracleAsked, OracleInput, OracleWords
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.inner_text import Pieces
@@ -64,7 +64,7 @@ class OracleFeed:
             self._fed = None
             self._gen.clear_oracle()
 
-    def _feed(self, revision: Revision) -> None:
+    def _feed(self, revision: KnownRevision) -> None:
         """Feeds what the model has not been fed of `revision`: all of its text, if another one was fed until now."""
         in_use = self._revisions.get(self.revision)
         superseded = in_use is not None and revision.order < in_use.order

@@ -18,17 +18,17 @@ from app.gui.state.choice import (
     SERVER_PREFIX,
     as_made,
     is_router,
-    keep_answer_mode_of_talk,
     keep_backend,
     keep_routes,
     keep_secondary,
+    keep_style,
     keep_tools,
     routes_of,
     secondary_choice,
     tool_choice,
+    with_servers_moved,
 )
 from app.gui.state.session_manager import SessionManager
-from app.gui.tools.tools_box import with_servers_moved
 from app.gui.transcript.header import TranscriptHeader
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
@@ -72,7 +72,7 @@ class BackendsController(QObject):
         oracle.secondary_wanted.connect(self._want_secondary)
         oracle.hand_over.connect(manager.hand_over)
         menu.style.connect(self._want_style)
-        menu.service.connect(self._open_backend)
+        menu.connection.connect(self._open_backend)
         menu.routes.connect(dialogs.open_routes)
         menu.secondary.connect(lambda: self._want_secondary(True))
         menu.hand_over.connect(manager.hand_over)
@@ -228,5 +228,5 @@ class BackendsController(QObject):
         self._manager.want(style=style, tools=tools, cap=cap, reopen=["tools"])
         self._transcript.show_choice(style, tools, cap)
         if always:
-            keep_answer_mode_of_talk(self._settings, style, tools, cap)
+            keep_style(self._settings, style, tools, cap)
             self.changed.emit()

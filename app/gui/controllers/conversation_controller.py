@@ -34,7 +34,7 @@ _OPENING = "open a conversation"
 
 
 class ConversationController(QObject):
-    """`service` None, or `settings.keep_history` off when a conversation begins: nothing is written down, and what was
+    """`service` None, or `settings.keep_history` off when a session begins: nothing is written down, and what was
     said stays in view instead.
     """
 
@@ -83,7 +83,7 @@ class ConversationController(QObject):
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
-        self._secondary_key = ""  # of the conversation that `put_away` began
+        self._put_away_key = ""  # of the conversation that `put_away` began
         self._before: tuple[str, str] | None = None  # key and title of the one that was shown before it
         self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._keep_timer.timeout.connect(self._keep_setup)
@@ -132,12 +132,12 @@ class ConversationController(QObject):
         """Begins a new one for somebody else, until `come_back`."""
         before = (self.key, self.title) if self.keeps and not (self._first or self._loses) else None
         self.begin_new()
-        self._secondary_key, self._before = self.key, before
+        self._put_away_key, self._before = self.key, before
 
     @property
     def is_put_away(self) -> bool:
         """Whether the conversation that is shown is that of `put_away`."""
-        return self.key == self._secondary_key
+        return self.key == self._put_away_key
 
     def come_back(self) -> bool:
         """Shows the conversation again that was left by `put_away`, held as the user wants it by now; False if there
@@ -186,7 +186,7 @@ class ConversationController(QObject):
         if self.key not in keys:
             return False
         self._keep_timer.stop()  # to keep how it is held would bring it back
-        self._end_log()  # what is said from now on, until the new conversation begins, is of nobody's
+        self._end_log()  # what is said from now on, until the new session begins, belongs to no conversation
         self._show_nothing()
         self.key, self.title, self._written, self._first = _new_key(), "", None, True
         return True
@@ -198,7 +198,7 @@ class ConversationController(QObject):
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
-        """What the conversation that begins next is to know."""
+        """What the session that begins next is to know."""
         if self._first:
             return ()
         messages, words = self._transcript.messages, 0
@@ -209,7 +209,7 @@ class ConversationController(QObject):
         return messages
 
     def record_folder(self, parent: Path) -> str:
-        """A folder of its own for the sound of the conversation that begins next."""
+        """A folder of its own for the sound of the session that begins next."""
         stem = datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
         folder = parent / stem
         for number in range(2, 100):
@@ -218,7 +218,7 @@ class ConversationController(QObject):
             folder = parent / f"{stem}-{number}"
         return str(folder)
 
-    # -- a conversation in it
+    # -- a session in it
 
     def begin_talk(self, choice: SessionChoice) -> bool:
         """A session of `choice` runs: whether its talk is the conversation's first."""

@@ -1,27 +1,30 @@
-"""The window's dialogs: made when they are first wanted, kept, and closed with it. Passes on what they say."""
+"""The window's dialogs: imported and built when they are first wanted, kept, and closed with the window."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.backends.backend_dialog import BackendDialog
 from app.gui.backends.model_lists import ModelLists
-from app.gui.backends.routes_dialog import RoutesDialog
-from app.gui.backends.secondary_dialog import DuplicateDialog, SecondaryDialog
-from app.gui.backends.style_dialog import StyleDialog
-from app.gui.prices.prices_dialog import PricesDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, is_router, routes_of
-from app.gui.tools.servers_dialog import ServersDialog
 from app.gui.widgets.panel import Panel
 from app.services.backend_service import BackendService
 from app.services.model_service import VoiceView
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
+
+if TYPE_CHECKING:
+    from app.gui.backends.backend_dialog import BackendDialog
+    from app.gui.backends.routes_dialog import RoutesDialog
+    from app.gui.backends.secondary_dialog import DuplicateDialog, SecondaryDialog
+    from app.gui.backends.style_dialog import StyleDialog
+    from app.gui.prices.prices_dialog import PricesDialog
+    from app.gui.tools.servers_dialog import ServersDialog
 
 
 class Dialogs(QObject):
@@ -79,6 +82,8 @@ class Dialogs(QObject):
         if self._service is None:
             return
         if self.backend is None:
+            from app.gui.backends.backend_dialog import BackendDialog
+
             self.backend = BackendDialog(
                 self._service, self._lists, self._background, self._settings, self.refused, self._parent
             )
@@ -92,6 +97,8 @@ class Dialogs(QObject):
     def open_secondary(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
         """Which back-end is to answer at the side of `driver`."""
         if self.secondary is None:
+            from app.gui.backends.secondary_dialog import SecondaryDialog
+
             self.secondary = SecondaryDialog(self._lists, self._settings, self._parent)
             self.secondary.chosen.connect(self.secondary_chosen)
         if proposed is None or proposed == driver or is_router(proposed):
@@ -101,6 +108,8 @@ class Dialogs(QObject):
     def open_duplicate(self, key: str, backend: BackendChoice) -> None:
         """Which back-end is to go on in the double of the conversation `key`, which is held with `backend`."""
         if self.duplicate is None:
+            from app.gui.backends.secondary_dialog import DuplicateDialog
+
             self.duplicate = DuplicateDialog(self._lists, self._settings, self._parent)
             self.duplicate.chosen.connect(lambda choice: self.duplicate_chosen.emit(self._to_duplicate, choice))
         self._to_duplicate = key
@@ -109,6 +118,8 @@ class Dialogs(QObject):
     def open_routes(self) -> None:
         """The table from kinds of questions to back-ends."""
         if self.routes is None:
+            from app.gui.backends.routes_dialog import RoutesDialog
+
             self.routes = RoutesDialog(self._lists, self._settings, self._parent)
             self.routes.changed.connect(self.routes_changed)
             self.routes.left.connect(self.routes_left)
@@ -117,6 +128,8 @@ class Dialogs(QObject):
     def open_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """How the conversation is held."""
         if self.conversation is None:
+            from app.gui.backends.style_dialog import StyleDialog
+
             self.conversation = StyleDialog(self._parent, self._mcp_servers)
             self.conversation.used.connect(self.conversation_set)
             self.conversation.tools.servers_wanted.connect(self.open_servers)
@@ -146,6 +159,8 @@ class Dialogs(QObject):
         if self._prices is None:
             return
         if self.prices is None:
+            from app.gui.prices.prices_dialog import PricesDialog
+
             self.prices = PricesDialog(self._prices, self._parent)
             self.prices.kept.connect(self.prices_kept)
         self.prices.open_with(self._prices.unpriced(driver) or "")
@@ -155,6 +170,8 @@ class Dialogs(QObject):
         if self._tool_servers is None:
             return
         if self.servers is None:
+            from app.gui.tools.servers_dialog import ServersDialog
+
             self.servers = ServersDialog(self._tool_servers, self._background, self._parent)
             self.servers.listed.connect(self._list_servers)
         self.servers.open_refreshed()

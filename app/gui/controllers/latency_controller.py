@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
 from app.conversation.latency import Stages, figures
-from app.gui.latency.panel import LatencyPanel
 from app.gui.shell.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from app.gui.latency.panel import LatencyPanel
 
 ENOUGH_ANSWERS = 3
 """Of fewer, a distribution tells nothing."""
@@ -52,6 +56,8 @@ class LatencyController(QObject):
     def open(self) -> None:
         """Shows the panel, in front."""
         if self.panel is None:
+            from app.gui.latency.panel import LatencyPanel
+
             self.panel = LatencyPanel(self.stages, self._status.usage, self._window)
         self.panel.watch(self._status.usage)
         self.panel.open_refreshed()

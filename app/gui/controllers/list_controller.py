@@ -33,7 +33,7 @@ class ConversationListController(QObject):
 
     def __init__(
         self,
-        history: HistoryService | None,
+        service: HistoryService | None,
         talks: ConversationController,
         manager: SessionManager,
         dialogs: Dialogs,
@@ -43,33 +43,33 @@ class ConversationListController(QObject):
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._history = history
+        self._service = service
         self._talks = talks
         self._manager = manager
         self._dialogs = dialogs
         self.pane = pane
         self._forgotten = ""  # the key of the conversation that was shown and is removed
-        self.room = HistoryController(pane, history, background, window) if history is not None else None
+        self.history = HistoryController(pane, service, background, window) if service is not None else None
         pane.new_wanted.connect(self.new_wanted)
-        menu.export_action.setEnabled(history is not None)
-        menu.bring_in_action.setEnabled(history is not None)
-        if self.room is None:
+        menu.export_action.setEnabled(service is not None)
+        menu.bring_in_action.setEnabled(service is not None)
+        if self.history is None:
             pane.show_trouble(self.tr("Conversations are not kept here."))
             return
-        room = self.room
-        room.opened.connect(talks.open)
+        history = self.history
+        history.opened.connect(talks.open)
         pane.opened.connect(self._stay)
-        room.duplicated.connect(talks.open)
-        room.removed.connect(self._removed)
-        room.not_removed.connect(self._take_back)
-        room.listed.connect(self._listed)
-        room.told.connect(self.told)
-        room.failed.connect(self.failed)
+        history.duplicated.connect(talks.open)
+        history.removed.connect(self._removed)
+        history.not_removed.connect(self._take_back)
+        history.listed.connect(self._listed)
+        history.told.connect(self.told)
+        history.failed.connect(self.failed)
         pane.duplicate_wanted.connect(self._ask_backend)
         dialogs.duplicate_chosen.connect(self._duplicate)
         talks.changed.connect(self._changed)
-        menu.export.connect(lambda: room.ask_export(talks.key))
-        menu.bring_in.connect(room.ask_import)
+        menu.export.connect(lambda: history.ask_export(talks.key))
+        menu.bring_in.connect(history.ask_import)
 
     def begin(self) -> None:
         """The loop runs: the list can be fetched."""
@@ -82,13 +82,13 @@ class ConversationListController(QObject):
     async def finish(self) -> None:
         """What was asked for is done before the window goes."""
         await self._talks.finish()
-        if self.room is not None:
-            await self.room.finish()
+        if self.history is not None:
+            await self.history.finish()
 
     async def close(self) -> None:
-        """The last conversation is over: all of it is written."""
-        if self._history is not None:
-            await self._history.close()
+        """The last session is over: all of it is written."""
+        if self._service is not None:
+            await self._service.close()
 
     # -- inner parts
 
@@ -99,8 +99,8 @@ class ConversationListController(QObject):
     def _changed(self) -> None:
         self.pane.set_current(self._talks.key)
         self.titled.emit(self._talks.title)
-        if self.room is not None:
-            self.room.refresh()
+        if self.history is not None:
+            self.history.refresh()
 
     def _listed(self, views: tuple[ConversationView, ...]) -> None:
         view = next((view for view in views if view.key == self._talks.key), None)
@@ -126,10 +126,10 @@ class ConversationListController(QObject):
 
     def _duplicate(self, key: str, choice: BackendChoice) -> None:
         setup = self._setup(key)
-        if self.room is not None and setup is not None:
-            self.room.duplicate(key, replace(setup, backend=choice))
+        if self.history is not None and setup is not None:
+            self.history.duplicate(key, replace(setup, backend=choice))
 
     def _setup(self, key: str) -> Setup | None:
         if key == self._talks.key:
             return self._talks.setup
-        return self.room.setup(key) if self.room is not None else None
+        return self.history.setup(key) if self.history is not None else None

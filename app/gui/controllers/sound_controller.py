@@ -1,7 +1,6 @@
-"""Carries what the user wants of sound to the session and the settings, and shows what the edge tells.
+"""Applies the user's sound settings to the session, keeps them, and shows what the audio devices report.
 
-Devices, mute, processing, the talk button's keys, and the dialog about all of it. Knows the session by its protocol
-and devices by their names.
+They are the devices, mute, processing and the talk button's keys, and the dialog with all of them.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -20,13 +20,15 @@ from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.message_row import Level
 from app.gui.shell.setup_bar import SetupBar
-from app.gui.sound.dialog import SoundDialog
 from app.gui.sound.talk_bar import TalkBar
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import keep_processing
 from app.gui.state.session_manager import SessionManager
 from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
+
+if TYPE_CHECKING:
+    from app.gui.sound.dialog import SoundDialog
 
 GOOD_NEWS_MS = 8_000
 """How long it is shown that a device is back: nobody has to do anything about it."""
@@ -177,6 +179,8 @@ class SoundController(QObject):
         if self._service is None:
             return
         if self.dialog is None:
+            from app.gui.sound.dialog import SoundDialog
+
             self.dialog = SoundDialog(self._settings, self._service, self._background, self._window)
             self.dialog.test_began.connect(lambda: self.listen_to_test(True))
             self.dialog.test_ended.connect(lambda: self.listen_to_test(False))

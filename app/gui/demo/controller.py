@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -24,12 +25,14 @@ from app.demo.base import (
 from app.demo.report import document
 from app.demo.run import DemoRunner
 from app.demo.service import DemoService
-from app.gui.demo.panel import DemoPanel
 from app.gui.demo.stage import WindowStage
 from app.gui.state.background_tasks import BackgroundTasks, log_fault
 from app.gui.state.session_manager import SessionManager
 from app.platform.atomic_files import write_json
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.gui.demo.panel import DemoPanel
 
 Found = tuple[tuple[DemoBackend, ...], tuple[DemoFrontEnd, ...], tuple[DemoQuestion, ...]]
 """What can take part."""
@@ -45,7 +48,7 @@ class DemoController(QObject):
 
     began = Signal()
     ended = Signal(bool)
-    """Whether the user's talk, which made room for the demo, is to be started again: not if they have done so
+    """Whether the user's session, which made room for the demo, is to be started again: not if they have done so
     themselves, or have stopped it.
     """
     backend_shown = Signal(object)
@@ -216,6 +219,8 @@ class DemoController(QObject):
 
     def _panel(self) -> DemoPanel:
         if self.panel is None:
+            from app.gui.demo.panel import DemoPanel
+
             self.panel = DemoPanel(self._window)
             self.panel.start_wanted.connect(self.start)
             self.panel.stop_wanted.connect(self.stop)

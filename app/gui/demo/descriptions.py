@@ -41,15 +41,15 @@ class DemoWords(QObject):
 
     def way(self, frontend: DemoFrontEnd, answer_mode: AnswerMode) -> str:
         """A front-end and its answer mode; the mode is left out where there is only one."""
-        if len(frontend.manners) < 2:
+        if len(frontend.answer_modes) < 2:
             return frontend.label
         return self.tr("{0}, answering {1}").format(frontend.label, self.answer_mode(answer_mode))
 
     def offered_frontend(self, frontend: DemoFrontEnd) -> str:
         """A front-end with all of its answer modes."""
-        if len(frontend.manners) < 2:
+        if len(frontend.answer_modes) < 2:
             return frontend.label
-        modes = self.tr(" and ").join(self.answer_mode(mode) for mode in sorted(frontend.manners, reverse=True))
+        modes = self.tr(" and ").join(self.answer_mode(mode) for mode in sorted(frontend.answer_modes, reverse=True))
         return self.tr("{0}: answering {1}").format(frontend.label, modes)
 
     def offered_backend(self, backend: DemoBackend) -> str:
@@ -130,8 +130,8 @@ class DemoWords(QObject):
         return []
 
     def _answer_modes(self, answered: Sequence[DemoAnswer]) -> list[str]:
-        eager = [a.response for a in answered if a.answer_mode == "thinking" and len(a.frontend.manners) > 1]
-        patient = [a.response for a in answered if a.answer_mode == "after" and len(a.frontend.manners) > 1]
+        eager = [a.response for a in answered if a.answer_mode == "thinking" and len(a.frontend.answer_modes) > 1]
+        patient = [a.response for a in answered if a.answer_mode == "after" and len(a.frontend.answer_modes) > 1]
         if not eager or not patient:
             return []
         quick, slow = (max(0.01, statistics.median(x for x in values if x is not None)) for values in (eager, patient))

@@ -30,9 +30,9 @@ class StartPage(QWidget):
         """Whether the plan asks anything."""
         self.about = QLabel(
             self.tr(
-                "Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. "
-                "At the end a chart shows who answered how, and how fast. You need no microphone, and need not do "
-                "anything."
+                "Asks each model a few spoken questions, with each front-end, and changes the model once in "
+                "mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and "
+                "need not do anything."
             ),
             self,
         )
@@ -51,7 +51,7 @@ class StartPage(QWidget):
         column.addLayout(self._backend_column)
         column.addWidget(self.note)
         column.addSpacing(8)
-        column.addWidget(bold_label(self.tr("Voices"), self))
+        column.addWidget(bold_label(self.tr("Front-ends"), self))
         column.addLayout(self._frontend_column)
         column.addSpacing(8)
         column.addWidget(self.quick)
@@ -126,6 +126,6 @@ class StartPage(QWidget):
             if not any(stop.swap for stop in stops):
                 text += " " + self.tr("With only one model, none is changed in mid-answer.")
         else:
-            text = self.tr("Tick at least one model and one voice.")
+            text = self.tr("Tick at least one model and one front-end.")
         self.estimate.setText(text)
         self.changed.emit()

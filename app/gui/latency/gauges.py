@@ -96,8 +96,8 @@ class LatencyGauges(QWidget):
             return self.tr("No model was asked yet.")
         one = usage.requests == 1
         parts = [self.tr("1 request") if one else self.tr("{0} requests").format(usage.requests)]
-        if usage.cut_short:
-            parts[0] += " " + self.tr("({0} cut short)").format(usage.cut_short)
+        if usage.superseded:
+            parts[0] += " " + self.tr("({0} cut short)").format(usage.superseded)
         if usage.tokens_in or usage.tokens_out:
             parts.append(self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"))
             unknown = any(backend.unpriced for backend in usage.backends.values())

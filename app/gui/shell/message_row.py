@@ -108,7 +108,7 @@ class Message:
     fault: bool = False
 
     def same(self, other: Message) -> bool:
-        """Whether both are the same apart from their level."""
+        """Whether both have the same sentence, retry and back-end, so that the second is only counted."""
         return (self.sentence, self.retry, self.backend, self.secondary) == (
             other.sentence,
             other.retry,

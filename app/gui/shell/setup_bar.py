@@ -130,7 +130,7 @@ class SetupBar(QWidget):
         self.picker.picked.connect(self._pick_backend)
         self.picker.reshaped.connect(self._shape)
         self.picker.typed.connect(self.typed)
-        self.connection_button.clicked.connect(self._want_service)
+        self.connection_button.clicked.connect(self._want_connection)
         self.answer_mode.currentIndexChanged.connect(self._show_answer_mode)
         self.answer_mode.activated.connect(lambda: self.answer_mode_picked.emit(self.answer_mode.currentData()))
         self.frontend.activated.connect(lambda: self.frontend_picked.emit(self.frontend.currentData()))
@@ -146,7 +146,7 @@ class SetupBar(QWidget):
             self.choice = choice
             self.backend_picked.emit(choice)
 
-    def _want_service(self) -> None:
+    def _want_connection(self) -> None:
         choice = self.picker.choice
         if is_router(choice):
             self.routes_wanted.emit()

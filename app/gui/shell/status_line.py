@@ -108,9 +108,9 @@ class StatusLine(QWidget):
             return ""
         one = usage.requests == 1
         parts = [self.tr("1 request") if one else self.tr("{0} requests").format(usage.requests)]
-        if usage.cut_short:
-            one = usage.cut_short == 1
-            parts[0] += self.tr(", 1 cut short") if one else self.tr(", {0} cut short").format(usage.cut_short)
+        if usage.superseded:
+            one = usage.superseded == 1
+            parts[0] += self.tr(", 1 cut short") if one else self.tr(", {0} cut short").format(usage.superseded)
         taken = usage.tokens_in + usage.tokens_out
         if not taken:
             return parts[0]
@@ -127,7 +127,9 @@ class StatusLine(QWidget):
         if not usage.requests:
             return [self.tr("The requests to the models, and what they cost, are counted here.")]
         lines = [
-            self.tr("{0} requests, of which {1} were cut short by a newer one").format(usage.requests, usage.cut_short),
+            self.tr("{0} requests, of which {1} were cut short by a newer one").format(
+                usage.requests, usage.superseded
+            ),
             self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"),
         ]
         lines += [f"{backend_words(*name)}: {self._backend(backend)}" for name, backend in usage.backends.items()]
@@ -138,7 +140,7 @@ class StatusLine(QWidget):
     def _backend(self, backend: BackendUsage) -> str:
         parts = [
             self.tr("{0} requests").format(backend.requests) if backend.requests != 1 else self.tr("1 request"),
-            self.tr("{0} cut short").format(backend.cut_short),
+            self.tr("{0} cut short").format(backend.superseded),
             self.tr("{0} in, {1} out").format(f"{backend.tokens_in:,}", f"{backend.tokens_out:,}"),
         ]
         if backend.failed:

@@ -106,7 +106,19 @@ def keep_tools(settings: Settings, tools: ToolChoice) -> None:
     settings.tool_folders = "\n".join(tools.folders)
 
 
-def keep_answer_mode_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
+def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoice:
+    """A choice after tool servers were renamed, from a name to another, or removed, from a name to an empty one."""
+    names = []
+    for name in choice.names:
+        server = name.removeprefix(SERVER_PREFIX)
+        if name.startswith(SERVER_PREFIX) and server in moved:
+            name = f"{SERVER_PREFIX}{moved[server]}" if moved[server] else ""
+        if name:
+            names.append(name)
+    return ToolChoice(tuple(names), choice.folders)
+
+
+def keep_style(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
     """Writes how new conversations are held into the settings."""
     settings.persona, settings.answer_length = style.persona, style.length
     settings.persona_voice = style.voice

@@ -16,29 +16,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.state.choice import SERVER_PREFIX
+from app.gui.state.choice import SERVER_PREFIX, with_servers_moved
 from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
 from app.session.control import ToolChoice
 
 FOLDERS_SEEN = 3
-"""The prefix of a tool server's name in a `ToolChoice`."""
 LONGEST_NAME = 24
 GAP_PX = 18
 WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
 """The width of a row of switches in the narrowest dialog."""
-
-
-def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoice:
-    """A choice after tool servers were renamed, from a name to another, or removed, from a name to an empty one."""
-    names = []
-    for name in choice.names:
-        server = name.removeprefix(SERVER_PREFIX)
-        if name.startswith(SERVER_PREFIX) and server in moved:
-            name = f"{SERVER_PREFIX}{moved[server]}" if moved[server] else ""
-        if name:
-            names.append(name)
-    return ToolChoice(tuple(names), choice.folders)
 
 
 class ToolsBox(QWidget):

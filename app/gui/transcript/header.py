@@ -10,8 +10,6 @@ from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.slim_button import SlimButton
 from app.session.control import Style, ToolChoice
 
-"""The names of tool servers start with it; see `ToolChoice`."""
-
 
 class TranscriptHeader(QWidget):
     """Shows the title, and the settings that differ from the usual ones. `new`: a button to add."""

@@ -49,12 +49,12 @@ class TranscriptPane(QWidget):
         layout.addWidget(self.view, 1)
         layout.addWidget(self.type_box)
         self._make = TranscriptCards(self)
-        self._talk = 0  # counts the conversations in view
-        self._earlier: list[Turn] = []  # of the conversations before this one
+        self._talk = 0  # counts the sessions in view
+        self._earlier: list[Turn] = []  # of the sessions before this one
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
         self._begin_transcript()
 
-    # -- talks
+    # -- sessions
 
     def begin(self, first: bool = False) -> None:
         """Starts a new session below a divider. `first`: it is the first one of a new conversation, and what is above
@@ -66,7 +66,7 @@ class TranscriptPane(QWidget):
             self._earlier = []
 
     def end(self) -> None:
-        """Closes the turns that were open: the conversation is over."""
+        """Closes the turns that were open: the session is over."""
         for turn in self._transcript.turns:
             if turn.open:
                 turn.open = False
@@ -150,10 +150,10 @@ class TranscriptPane(QWidget):
         self._transcript = Transcript()
         self._notes: list[Note] = []
         self._drivers: list[str] = []  # the models that have answered in this conversation
-        self._shown: list[Turn | Note] = []  # this conversation's cards in the view, in its order
+        self._shown: list[Turn | Note] = []  # this session's cards in the view, in its order
         self._places: dict[int, int] = {}  # of each in that list
         self._changed: set[int] = set()
-        self._first = len(self.view.cards)  # the view's place of this conversation's first card
+        self._first = len(self.view.cards)  # the view's place of this session's first card
 
     def _begin(self, heading: str) -> None:
         self.settle()
@@ -195,7 +195,7 @@ class TranscriptPane(QWidget):
             self._drivers.append(backend)
 
     def _in_order(self) -> list[Turn | Note]:
-        """This conversation's turns, with each note after the turns that had started before it."""
+        """This session's turns, with each note after the turns that had started before it."""
         entries: list[Turn | Note] = []
         notes = list(self._notes)
         for turn in self._transcript.turns:

@@ -46,7 +46,7 @@ class ReplayController(QObject):
         self._background = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
-        """Where the sound of each conversation in view is kept, by its number."""
+        """Where the sound of each session in view is kept, by its number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 

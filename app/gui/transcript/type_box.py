@@ -5,18 +5,15 @@ What is sent before a conversation runs waits here.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from app.gui.state.talk_state import Phase
 from app.gui.widgets.slim_button import SlimButton
 
 MOST_KEPT = 50
 """So many of the texts that were sent can be recalled with the arrow keys."""
-
-Phase = Literal["loading", "running", "stopped"]
 
 
 class TypeBox(QWidget):

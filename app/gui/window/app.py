@@ -19,7 +19,6 @@ from qasync import QEventLoop
 from app.demo.base import DemoOrder
 from app.diagnostics.logs import watch_exceptions
 from app.gui.shell.instance import Instance
-from app.gui.state.choice import WindowChoices
 from app.gui.widgets.theme import apply_theme
 from app.gui.widgets.translation import said, use_language
 from app.gui.window.daemon_executor import DaemonExecutor
@@ -42,7 +41,7 @@ SIGNAL_POLL_MS = 200
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["WindowChoices", "WindowServices", "leave", "run_window"]
+__all__ = ["WindowServices", "leave", "run_window"]
 
 
 def run_window(

@@ -63,7 +63,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self._filtered = False
-        service, choices = services.service, services.choices
+        service, choices = services.backend_service, services.choices
 
         self.keep = SettingsController(settings, self)
         self.background = BackgroundTasks(self)
@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
     def _build_controllers(self, services: WindowServices) -> None:
         settings, manager, menu, background = self.settings, self.manager, self.menu, self.background
         choices, history, sound_service = services.choices, services.history, services.sound_service
-        menu.connection_action.setVisible(services.service is not None)
+        menu.connection_action.setVisible(services.backend_service is not None)
         menu.routes_action.setVisible(ROUTER in self.lists.views)
         menu.demo_action.setVisible(services.demo is not None)
         self.models = FrontEndController(settings, manager, self.model, self.weights, choices.weighty, self)

@@ -1,6 +1,6 @@
 """The window's other dialogs (settings, first run, log, guide, About), imported and built on first use.
 
-Passes on what they say to the rooms that know what to do about it.
+Emits what they report, for the controllers to act on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Panels(QObject):
-    """`machine` None: there is nothing to set up."""
+    """Without a `services.machine` there is no first run."""
 
     frontend_arrived = Signal(str, str)
     """A front-end that was chosen at the first run is here now, after its download; and its precision."""
@@ -132,7 +132,7 @@ class Panels(QObject):
                 FirstRunServices(
                     services.machine,
                     services.list_devices,
-                    backend=services.service,
+                    backend=services.backend_service,
                     sound=services.sound_service,
                     weights=window.weights,
                     graphics=window.graphics,

@@ -30,7 +30,7 @@ class WindowServices:
     list_devices: DeviceLister
     choices: WindowChoices
     weights: WeightsStore | None = None
-    service: BackendService | None = None
+    backend_service: BackendService | None = None
     sound_service: SoundTestService | None = None
     history: HistoryService | None = None
     machine: MachineService | None = None

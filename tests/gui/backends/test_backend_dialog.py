@@ -197,7 +197,7 @@ async def test_fetching_that_fails_says_why() -> None:
 async def test_a_backend_that_was_looked_at_can_be_used() -> None:
     service, factory = FakeBackendService(), FakeFactory()
     async with shown(factory, service=service) as window:
-        window.menu.service.emit()
+        window.menu.connection.emit()
         dialog = open_dialog(window, BackendDialog)
         await until(dialog.isActiveWindow)
         assert dialog.picker.backend.currentData() == "embedded" and not dialog.key.isVisible()

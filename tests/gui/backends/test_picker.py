@@ -235,7 +235,7 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_picker_went_bac
         assert dialog.key.isVisible()
         assert dialog.picker.choice == BackendChoice("openai")
         dialog.close_button.click()
-        window.menu.service.emit()
+        window.menu.connection.emit()
         assert dialog.isVisible() and dialog.picker.choice == BackendChoice("openai")
         factory.session.refusal = None
         dialog.use_button.click()
@@ -243,7 +243,7 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_picker_went_bac
         assert window.messages.sentences() == []
         pick(window.setup.backend, "embedded")
         await until(lambda: window.settings.provider == "embedded")
-        window.menu.service.emit()
+        window.menu.connection.emit()
         assert dialog.picker.choice == BackendChoice("embedded")
 
 

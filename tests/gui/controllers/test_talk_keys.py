@@ -14,6 +14,7 @@ from app.gui.hotkeys import manager
 from app.gui.hotkeys.grabber import Grabber
 from app.gui.hotkeys.hotkey import Hotkey
 from app.gui.shell.instance import Instance, Order
+from app.gui.state.choice import WindowChoices
 from app.gui.window import app as gui_app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
@@ -253,7 +254,7 @@ def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtb
         gui_app.run_window(
             FakeFactory(),
             Settings(),
-            gui_app.WindowServices(list_devices=lambda: ([], []), choices=gui_app.WindowChoices()),
+            gui_app.WindowServices(list_devices=lambda: ([], []), choices=WindowChoices()),
             instance=Door(1),
             argv=[],
         )

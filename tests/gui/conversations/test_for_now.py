@@ -147,7 +147,7 @@ async def test_removing_what_is_shown_begins_no_talk_where_none_ran() -> None:
         window.menu.stop_talk.emit()
         await until(lambda: factory.session.stopped)
         key = window.talks.key
-        window.list.room.removed.emit((key,))
+        window.list.history.removed.emit((key,))
         assert window.talks.key != key and window.transcript.empty
         assert window.manager.phase == "stopped" and len(factory.sessions) == 1
 

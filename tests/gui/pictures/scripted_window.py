@@ -229,7 +229,7 @@ async def scripted_window(
             settings,
             WindowServices(
                 list_devices=_devices,
-                service=service,
+                backend_service=service,
                 sound_service=FakeSoundService(),
                 history=history,
                 machine=_Machine(),

@@ -16,9 +16,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.gui.backends.style_dialog import StyleDialog
-from app.gui.state.choice import WindowChoices
+from app.gui.state.choice import WindowChoices, with_servers_moved
 from app.gui.tools.servers_dialog import ServersDialog
-from app.gui.tools.tools_box import with_servers_moved
 from app.gui.window.main_window import MainWindow
 from app.services.tool_server_service import ToolServerService
 from app.session.control import ToolChoice

@@ -19,7 +19,8 @@ import asyncio, sys, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.window.app import WindowChoices, WindowServices, leave, run_window
+from app.gui.state.choice import WindowChoices
+from app.gui.window.app import WindowServices, leave, run_window
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSession, no_devices
 

@@ -1,7 +1,7 @@
 """The window in a language that no letter of English is in: whatever is still English was never looked up.
 
-The language is made here, out of the words that the app's source holds; what the user, the brains and the devices say
-is told in Cyrillic letters, so that it needs no exception.
+The language is made here, out of the words that the app's source holds; what the user, the back-ends and the devices
+say is told in Cyrillic letters, so that it needs no exception.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def foreign(text: str) -> str:
 
 
 def told(event: e.Event) -> e.Event:
-    """An event with all the words that people, brains and tools say in Cyrillic letters."""
+    """An event with all the words that people, back-ends and tools say in Cyrillic letters."""
     hints = typing.get_type_hints(type(event))
     silent = ("provider", "frontend", "base_url", "kind")
     words = {
@@ -482,7 +482,7 @@ async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[Main
             list_devices=lambda: (["Ухо"], ["Рот"]),
             choices=choices,
             weights=Weights(),
-            service=service,
+            backend_service=service,
             sound_service=FakeSoundService(),
             history=history(),
             machine=Machine(),

@@ -1,4 +1,4 @@
-"""A brain that says nothing yet: the oracle tells who is waited for, and how long already."""
+"""A back-end that says nothing yet: the oracle tells who is waited for, and how long already."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def pick(picker, key: str) -> None:
 
 
 async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None:
-    factory = FakeFactory(gate=asyncio.Event(), progress=("loading the ears", "loading the voice"))
+    factory = FakeFactory(gate=asyncio.Event(), progress=("loading the recogniser", "loading the voice"))
     async with shown(factory, running=False) as window:
         assert window.isVisible()
         assert window.talk_bar.button.text() == "Getting ready"

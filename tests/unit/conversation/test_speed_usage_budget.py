@@ -88,8 +88,8 @@ def test_the_usage_counts_each_request_once_and_by_backend() -> None:
         usage.apply(event)
     assert list(usage.backends) == [("OpenAI", "gpt-4.1"), ("Ollama", "gemma3")]
     openai, ollama = usage.backends.values()
-    assert (openai.requests, openai.cut_short, openai.tokens_in, openai.cost) == (1, 1, 100, 0.001)
+    assert (openai.requests, openai.superseded, openai.tokens_in, openai.cost) == (1, 1, 100, 0.001)
     assert openai.estimated == 1
     assert (ollama.requests, ollama.tokens_cached, ollama.unpriced, ollama.estimated) == (1, 25, 1, 0)
     assert (usage.requests, usage.tokens_in, usage.tokens_out, usage.cost) == (2, 150, 30, 0.001)
-    assert ollama.cut_short == 0
+    assert ollama.superseded == 0

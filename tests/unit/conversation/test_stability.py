@@ -7,7 +7,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.intended import intended_answer
 from app.conversation.prompt import build_prompt
-from app.conversation.stability import Revision, is_stable
+from app.conversation.stability import KnownRevision, is_stable
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TakeFloor
 
@@ -16,8 +16,8 @@ STATEMENT = "I would like to see the capital of Norway"
 ANSWER = "It is Oslo. It lies by the sea."
 
 
-def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> Revision:
-    return Revision(number, 1, asked=words, text=text, done=True, order=number, **more)
+def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRevision:
+    return KnownRevision(number, 1, asked=words, text=text, done=True, order=number, **more)
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,16 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> Revision
     ],
 )
 def test_the_newest_answer_may_be_spoken_once_it_is_stable(
-    revisions: list[Revision], ended: TakeFloor, stable: bool
+    revisions: list[KnownRevision], ended: TakeFloor, stable: bool
 ) -> None:
     assert is_stable(revisions[0], revisions, ended) is stable
 
 
 def test_words_of_another_language_tell_nothing_of_whether_they_are_whole() -> None:
-    foreign = Revision(1, 1, asked=QUESTION, text=ANSWER, done=True, language="de")
+    foreign = KnownRevision(1, 1, asked=QUESTION, text=ANSWER, done=True, language="de")
     assert not is_stable(foreign, [foreign], TakeFloor(1, 1.0, f"{QUESTION}?"))
-    assert not Revision(1, 1, asked=STATEMENT, paused=False, language="de").may_stay
-    assert Revision(1, 1, asked=STATEMENT, paused=False).may_stay
+    assert not KnownRevision(1, 1, asked=STATEMENT, paused=False, language="de").may_stay
+    assert KnownRevision(1, 1, asked=STATEMENT, paused=False).may_stay
 
 
 def test_what_was_meant_is_the_sentences_that_were_begun() -> None:

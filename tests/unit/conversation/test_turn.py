@@ -290,7 +290,7 @@ def test_words_behind_a_laugh_interrupt_and_are_the_turn() -> None:
     assert [f.turn for f in talk.run(2.0, 0.02) if isinstance(f, TakeFloor)] == [2]
 
 
-def test_one_look_that_hears_words_in_a_laugh_does_not_interrupt() -> None:
+def test_one_pass_that_hears_words_in_a_laugh_does_not_interrupt() -> None:
     talk = Talk()
     _barge(talk)
     assert GoOn() in _laugh(talk, 2.4)

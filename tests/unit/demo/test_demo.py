@@ -92,7 +92,7 @@ async def test_it_tells_how_fast_each_backend_was_and_what_was_heard() -> None:
     assert [(p.number, p.total) for p in told if p.asking] == [(n, 9) for n in range(1, 10)]
     assert told[-1].swapping and told[0].asking is None and told[0].number == 1
     assert all(talk.stopped == 1 for talk in service.talks)
-    assert len(service.talks) == 4, "nobody hears what another brain has answered"
+    assert len(service.talks) == 4, "nobody hears what another model has answered"
 
 
 async def test_the_change_in_mid_answer_is_measured() -> None:
@@ -121,11 +121,11 @@ async def test_quick_hears_the_beginning_of_the_answers_alone() -> None:
 
 
 async def test_a_backend_that_fails_is_noted_with_its_sentence_and_the_tour_goes_on() -> None:
-    service = ScriptedDemoService(voices={"second": Voice(fails="The server is on fire. Choose another brain.")})
+    service = ScriptedDemoService(voices={"second": Voice(fails="The server is on fire. Choose another model.")})
     result = await tour(service)
     assert result.whole
     wrong = [a for a in result.answers if a.backend is SECOND]
-    assert {a.trouble for a in wrong} == {"The server is on fire. Choose another brain."}
+    assert {a.trouble for a in wrong} == {"The server is on fire. Choose another model."}
     assert all(a.response is None and not a.text for a in wrong)
     assert all(a.response for a in result.answers if a.backend is FIRST)
 
@@ -273,7 +273,7 @@ async def test_the_service_finds_backends_and_marks_those_that_cost_money(monkey
 
 async def test_without_weights_the_front_end_is_the_one_that_always_runs() -> None:
     [frontend] = await DemoService(None, Keys(Offer((), False)), ()).frontends()  # type: ignore[arg-type]
-    assert frontend.key == "cascade" and set(frontend.manners) == {"after", "thinking"}
+    assert frontend.key == "cascade" and set(frontend.answer_modes) == {"after", "thinking"}
 
 
 def test_the_questions_are_real_ones() -> None:

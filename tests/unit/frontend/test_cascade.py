@@ -389,7 +389,7 @@ LONG = "The oldest city of this country lies in the far south of it, at the sea,
 
 
 def wanted(revision: int, text: str) -> list[FrontEndInput]:
-    """The answer of a brain that the user has chosen in mid-answer."""
+    """The answer of a back-end that the user has chosen in mid-answer."""
     words = _answer(revision, text)[1:]
     return [OracleAsked(revision, 1, True, wanted=True), *words]
 

@@ -30,9 +30,9 @@ VERSION_1 = (
     """CREATE TABLE conversations (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,
         title TEXT NOT NULL DEFAULT '', created REAL NOT NULL, changed REAL NOT NULL, setup TEXT NOT NULL,
         removed INTEGER NOT NULL DEFAULT 0)""",
-    """CREATE TABLE talks (id INTEGER PRIMARY KEY AUTOINCREMENT, conversation INTEGER NOT NULL REFERENCES conversations
-    (id),
-        began REAL NOT NULL, folder TEXT, packed BLOB, turns INTEGER NOT NULL DEFAULT 0,
+    """CREATE TABLE talks (id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations (id), began REAL NOT NULL,
+        folder TEXT, packed BLOB, turns INTEGER NOT NULL DEFAULT 0,
         brains TEXT NOT NULL DEFAULT '[]', opening TEXT NOT NULL DEFAULT '')""",
     "CREATE INDEX talks_of ON talks (conversation)",
     """CREATE TABLE events (talk INTEGER NOT NULL REFERENCES talks (id), serial INTEGER NOT NULL, line TEXT NOT NULL,

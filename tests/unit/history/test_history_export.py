@@ -122,7 +122,11 @@ def test_sound_and_subtitles_of_all_talks_are_on_one_clock(tmp_path: Path) -> No
 
 async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_path: Path) -> None:
     setup = Setup(BackendChoice("compatible", "big", "https://me:secret@example.org/v1?key=secret"), cap=2.5)
-    events = [*talk(MOON), e.Failure(9.0, "backend", "No. \ud800", False, "compatible", "big", "http://u:secret@h/v1")]
+    events = [
+        *talk(MOON),
+        e.BackendChanged(8.0, "Server", "big", "chosen", "compatible", "big", "http://u:secret@h/v1"),
+        e.Failure(9.0, "backend", "No. \ud800", False, "compatible", "big", "http://u:secret@h/v1"),
+    ]
     history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
     try:
         for n in range(2):
@@ -138,8 +142,9 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
         assert view.key != "a" and (view.title, view.named, view.turns) == ("Title", True, 4)
         assert view.created == old.created and view.setup == Setup(BackendChoice("compatible", "big"), cap=2.5)
         for was, now in zip(await history.talks("a"), await history.talks(view.key), strict=True):
-            assert now.began == was.began and now.events[:-1] == was.events[:-1]
-            assert now.events[-1].base_url == "http://h/v1" and now.events[-1].sentence == "No. \ud800"
+            assert now.began == was.began and now.events[:-2] == was.events[:-2]
+            assert now.events[-2].base_url == now.events[-1].base_url == "http://h/v1"
+            assert now.events[-1].sentence == "No. \ud800"
         assert {one.key for one in await history.conversations("moon")} == {"a", view.key}
     finally:
         await history.close()

@@ -30,7 +30,7 @@ def document(**changes: Any) -> dict[str, Any]:
     """An exported conversation, with some of it changed."""
     return {
         "format": "kame-conversation",
-        "version": 1,
+        "version": 2,
         "title": "",
         "created": 5.0,
         "setup": {},
@@ -57,7 +57,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
         (json.dumps(document()).replace("5.0", "NaN").encode(), "no file of JSON"),
         pytest.param(json.dumps(document()).replace("5.0", "9" * 5000).encode(), "no file of JSON", id="long number"),
-        (document(version=2), "another version"),
+        (document(version=3), "another version"),
         (document(version=None), "another version"),
         (document(title=7), "title"),
         (document(created="today"), "date"),

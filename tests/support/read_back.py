@@ -34,7 +34,7 @@ def put_together(folder: Path) -> Path:
 
 @cache
 def _model() -> Any:
-    with tempfile.TemporaryDirectory(prefix="ear-") as folder:
+    with tempfile.TemporaryDirectory(prefix="read-back-") as folder:
         whole = put_together(Path(folder))
         return faster_whisper().WhisperModel(str(whole), device="cpu", compute_type="int8", cpu_threads=2)
 

@@ -1,0 +1,84 @@
+"""Reads the values of command-line options: numbers with their limits, and back-ends written in one word.
+
+Each function raises argparse.ArgumentTypeError with what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from app.backend import PROVIDERS
+from app.conversation.frame import as_frames
+from app.session.control import ROUTER, BackendChoice
+from app.settings.declarations import patience_of
+
+
+def whole_number(text: str) -> int:
+    """A count, 0 or more."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def milliseconds(text: str) -> int:
+    """Milliseconds as frames: the nearest number of whole ones."""
+    value = float(text)
+    if not 0 <= value <= 20_000:
+        raise argparse.ArgumentTypeError("must be between 0 and 20000")
+    return as_frames(value)
+
+
+def patience(text: str) -> float:
+    """Steps of the patience dial, 0 to 10, as sessions take it."""
+    steps = float(text)
+    if not 0 <= steps <= 10:
+        raise argparse.ArgumentTypeError("must be between 0 and 10")
+    return patience_of(steps)
+
+
+def speaking_rate(text: str) -> float:
+    """How fast a voice speaks, 1 at its own pace."""
+    return _between(text, 0.5, 2.0)
+
+
+def speaking_volume(text: str) -> float:
+    """How loud a voice is, as a factor."""
+    return _between(text, 0.0, 2.0)
+
+
+def _between(text: str, least: float, most: float) -> float:
+    value = float(text)
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
+    return value
+
+
+def backend(text: str) -> BackendChoice:
+    """A back-end as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
+    rest, _, url = text.partition("@")
+    provider, _, model = rest.partition(":")
+    if provider not in (*PROVIDERS, ROUTER):
+        raise argparse.ArgumentTypeError(
+            f"there is no back-end “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}"
+        )
+    return BackendChoice(provider, model, url)
+
+
+def swap(text: str) -> tuple[float, BackendChoice]:
+    """A swap as it is written: SECONDS=BACKEND."""
+    seconds, _, rest = text.partition("=")
+    try:
+        return float(seconds), backend(rest)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b") from None
+
+
+def route(text: str) -> tuple[str, BackendChoice]:
+    """A row of the router's table as it is written: KIND=BACKEND."""
+    from app.routing.classifier import KINDS
+
+    kind, _, rest = text.partition("=")
+    if kind not in KINDS:
+        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are: {', '.join(KINDS)}")
+    return kind, backend(rest)
