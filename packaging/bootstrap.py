@@ -40,7 +40,7 @@ from installation.variables import clean_environment  # noqa: E402
 USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
   run [arguments]    set up what is missing, then start the app with these arguments
-  test [arguments]   set up what is missing, then check the imports' rules, the style and the tests
+  test [arguments]   set up what is missing, then check the imports' rules, style, layout and types, and run the tests
                      (the arguments go to pytest, which then runs one test at a time)
   test --windows     set up what is missing, then check the app on Windows, under Wine (Debian 12)
   setup              set up only; tries a graphics card's part again if it failed before

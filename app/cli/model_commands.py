@@ -83,8 +83,9 @@ def _list(args: argparse.Namespace, terminal: Terminal) -> int:
             terminal.say(f"  {'':22} {view.note}")
         if view.voices:
             terminal.say(f"  {'':22} voices: " + ", ".join(voice.key for voice in view.voices))
-    rows = model_rows({view.key: view.speed for view in views})
-    terminal.document({"ok": True, "models": [row for row in rows if args.kind in ("", row["kind"])]})
+    if terminal.as_json:
+        rows = model_rows({view.key: view.speed for view in views})
+        terminal.document({"ok": True, "models": [row for row in rows if args.kind in ("", row["kind"])]})
     return 0
 
 

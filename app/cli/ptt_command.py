@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.cli.output import Terminal
 
 COMMANDS = ("ptt",)
-WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle")
+WORDS = single_instance.WORDS[:-1]  # all but "raise"
 
 
 def main(argv: list[str]) -> int | None:

@@ -17,11 +17,11 @@ from app.evaluation.echo_path import TAPS, Convolver, echo_path, read_at
 BLOCK = 240
 """Default block length of a device: 10 ms."""
 
-CUSHION = 960
-"""The first samples of a conversation wait 40 ms, as in the app's loudspeaker."""
+PREBUFFER = 960
+"""The first samples of a conversation wait 40 ms, twice as long as in the app's loudspeaker."""
 
 FADE = 120
-"""A hush fades out in 5 ms, as in the app's loudspeaker."""
+"""A pause fades out in 5 ms, as in the app's loudspeaker."""
 
 HOP = 480
 """Step in which a source that shows frames under way lets time pass: 20 ms."""
@@ -58,7 +58,7 @@ class RoomSink:
         self.written = self.flushed = self.played = self.underruns = 0
         self.stops: list[float] = []
         self.playback_pauses = 0
-        self._hushed = self._silenced = False
+        self._paused = self._silenced = False
         self._room = room
         self._queue: np.ndarray = np.zeros(0, np.float32)
         self._playing = False
@@ -76,27 +76,27 @@ class RoomSink:
         thrown = len(self._queue)
         self.flushed += thrown
         self._queue = self._queue[:0]
-        if not self._hushed:
+        if not self._paused:
             self.stops.append(self._room.now)
-        self._hushed = False
+        self._paused = False
         return thrown
 
     def pause_playback(self) -> None:
-        if not self._hushed:
-            self._hushed = True
+        if not self._paused:
+            self._paused = True
             self.playback_pauses += 1
             self.stops.append(self._room.now + FADE / SAMPLE_RATE)
 
     def resume_playback(self) -> None:
-        if self._hushed:
-            self._hushed = False
+        if self._paused:
+            self._paused = False
             self.stops.pop()
 
     def block(self) -> np.ndarray:
         """The next block that is played: float32 (room.block,), silence where nothing is queued."""
         size = self._room.block
         out = np.zeros(size, np.float32)
-        if self._hushed:
+        if self._paused:
             if self._playing and not self._silenced:
                 self._silenced = True
                 self._fill(out[:FADE])
@@ -104,7 +104,7 @@ class RoomSink:
             return out
         if not self._playing:
             self._waited = self._waited + size if len(self._queue) else 0
-            self._playing = self._waited > CUSHION
+            self._playing = self._waited > PREBUFFER
         if self._playing:
             got = self._fill(out)
             if got < size:

@@ -10,7 +10,7 @@ from building.source import File, Source
 
 FOLDER = "packaging/desktop/"
 APP_ID = "org.kame_desktop.KameDesktop"
-"""The menu entry's name; the same as `app.settings.declarations.APP_ID`, by which desktops recognise the window."""
+"""The menu entry's name; the same as `app.settings.paths.APP_ID`, by which desktops recognise the window."""
 
 WM_CLASS = "kame-desktop"
 

@@ -1,4 +1,4 @@
-"""Run all checks of the project: import rules, style and tests."""
+"""Run all checks of the project: import rules, style, layout, types and tests."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
     assert np.array_equal(other[behind + pause :], one[behind : len(other) - pause])
 
 
-def test_a_front_end_that_goes_on_by_itself_is_hushed_once_and_never_again() -> None:
+def test_a_front_end_that_goes_on_by_itself_is_paused_once_and_never_again() -> None:
     talk = _talk((8.03, 8.5), (14.03, 14.5), frontend=GoesOn)
     assert len(talk.of(e.UserStarted)) == 3
     sink = talk.place.sink
