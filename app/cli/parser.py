@@ -8,39 +8,31 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
-from app.cli import (
-    ask_command,
-    bench_command,
-    demo_command,
-    devices_command,
-    doctor_command,
-    keys_command,
-    model_commands,
-    ptt_command,
-    talk_command,
-)
 from app.cli.output import Terminal
 from app.platform.standard_streams import show_unseen
 from app.session.errors import UserError
 
 MODULES = (
-    talk_command,
-    demo_command,
-    ptt_command,
-    model_commands,
-    doctor_command,
-    ask_command,
-    keys_command,
-    devices_command,
-    bench_command,
+    "talk_command",
+    "demo_command",
+    "ptt_command",
+    "model_commands",
+    "doctor_command",
+    "ask_command",
+    "keys_command",
+    "devices_command",
+    "bench_command",
 )
 """Each has `COMMANDS`, `add_commands` and `run`; in the order of the help."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Builds the parser of all commands and their options."""
+def build_parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
+    """Builds the parser of the commands of `modules` and their options."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     parser = argparse.ArgumentParser(
@@ -49,18 +41,21 @@ def build_parser() -> argparse.ArgumentParser:
         parents=[common],
     )
     parser.add_argument("--report-start", type=Path, help=argparse.SUPPRESS)  # for `bench startup`
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in MODULES:
-        module.add_commands(commands, common)
+    if modules:
+        commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+        for module in modules:
+            module.add_commands(commands, common)
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Runs the command line; returns the exit code."""
-    args = build_parser().parse_args(argv)
+    opens_window = not argv or argv[0] == "--report-start"  # the window doesn't wait for the commands' imports
+    modules = [] if opens_window else [import_module(f"app.cli.{name}") for name in MODULES]
+    args = build_parser(modules).parse_args(argv)
     terminal = Terminal(args.json)
     try:
-        return _run(args, terminal)
+        return _run(args, modules, terminal)
     except UserError as error:
         code, sentence = 2, str(error)
     except KeyboardInterrupt:
@@ -81,10 +76,11 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _run(args: argparse.Namespace, terminal: Terminal) -> int:
-    if args.command is None:
+def _run(args: argparse.Namespace, modules: Sequence[ModuleType], terminal: Terminal) -> int:
+    module = next((module for module in modules if args.command in module.COMMANDS), None)
+    if module is None:
         from app.main import open_window
 
         return open_window(args.report_start)
-    module = next(module for module in MODULES if args.command in module.COMMANDS)
-    return module.run(args, terminal)
+    code: int = module.run(args, terminal)
+    return code
