@@ -89,14 +89,14 @@ def _talk(
     by_hops: bool = True,
     frontend: type[CascadeFrontEnd] = CascadeFrontEnd,
     seconds: float = 25.0,
-    on_hush: Callable[[Session], None] = lambda session: None,
+    on_pause: Callable[[Session], None] = lambda session: None,
 ) -> Heard:
     """A question, a long answer, and somebody who speaks at `overs`."""
 
     async def run() -> Heard:
         place = Room(frames(seconds), attenuation_db=None, by_hops=by_hops, keep=True)
         pause_playback = place.sink.pause_playback
-        place.sink.pause_playback = lambda: (pause_playback(), on_hush(session))  # type: ignore[method-assign]
+        place.sink.pause_playback = lambda: (pause_playback(), on_pause(session))  # type: ignore[method-assign]
         parts = SessionParts(
             frontend=frontend(ScriptedVoice(), "after"),
             transcriber=ScriptedTranscriber([ASKED]),
@@ -128,7 +128,7 @@ def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
         before, after = plain.place.sink.stops[0], early.place.sink.stops[0]
         assert over + 0.064 <= after <= over + 0.064 + 0.032 + 0.02 + FADE / SAMPLE_RATE
         sooner.append(before - after)
-        # What was hushed counts as unheard: the same words were said, and the same will be said again.
+        # What was paused counts as unheard: the same words were said, and the same will be said again.
         assert early.said == plain.said and early.place.sink.flushed >= plain.place.sink.flushed
     assert min(sooner) >= 0.0 and np.mean(sooner) >= 0.02
 
@@ -137,14 +137,14 @@ def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
     def off(session: Session) -> None:
         session.change(duplex=False)
 
-    plain, hushed = _talk(), _talk((8.03, 8.3), on_hush=off)
-    sink = hushed.place.sink
-    assert sink.playback_pauses == 1 and not sink.stops and not hushed.of(e.AssistantHeld)
+    plain, paused = _talk(), _talk((8.03, 8.3), on_pause=off)
+    sink = paused.place.sink
+    assert sink.playback_pauses == 1 and not sink.stops and not paused.of(e.AssistantHeld)
     assert sink.underruns == plain.place.sink.underruns == 1  # the end of the answer
     assert sink.flushed == 0 and sink.played == sink.written
-    assert hushed.said == plain.said == " ".join(ANSWER.split())
+    assert paused.said == plain.said == " ".join(ANSWER.split())
     # Every sample came, as it was but for two fades, and later by less than two frames.
-    one, other = plain.played, hushed.played
+    one, other = plain.played, paused.played
     pause = np.flatnonzero(other)[-1] - np.flatnonzero(one)[-1]
     same = np.flatnonzero(one != other[: len(one)])[0]
     behind = same + 2 * FADE
@@ -166,13 +166,13 @@ def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
         on_early_samples: Callable[[np.ndarray], None] | None = None
 
     class Sink:
-        hushed = 0
+        paused = 0
 
         def pause_playback(self) -> None:
-            self.hushed += 1
+            self.paused += 1
 
         def resume_playback(self) -> None:
-            self.hushed -= 1
+            self.paused -= 1
 
     source, sink = Source(), Sink()
     voice = EarlyBargeIn(Sounding((0.24, 9.0)), VoiceSettings(), source, sink)  # type: ignore[arg-type]
@@ -194,17 +194,17 @@ def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
     voice.listen(True)
     for _ in range(3):
         voice.ahead(samples[:480])
-    assert not sink.hushed, "one window is not enough"
+    assert not sink.paused, "one window is not enough"
     assert step(3) == 3
     voice.ahead(samples[:960])
-    assert sink.hushed == 1
+    assert sink.paused == 1
     voice.dropped()  # the frame under way was skipped: the next one is heard whole
     assert step(5) == 3
-    assert sink.hushed == 1 and source.on_early_samples is None
+    assert sink.paused == 1 and source.on_early_samples is None
     step(6)
-    assert sink.hushed == 0, "nothing has borne it out"
+    assert sink.paused == 0, "nothing has borne it out"
     voice.ahead(samples[:960])
-    assert sink.hushed == 0, "not by the same voice"
+    assert sink.paused == 0, "not by the same voice"
 
 
 def test_the_real_detector_hears_the_same_in_parts() -> None:
