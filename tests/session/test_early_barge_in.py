@@ -133,7 +133,7 @@ def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
     assert min(sooner) >= 0.0 and np.mean(sooner) >= 0.02
 
 
-def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
+def test_a_pause_that_nothing_follows_loses_no_sample_and_no_word() -> None:
     def off(session: Session) -> None:
         session.change(duplex=False)
 
