@@ -97,7 +97,7 @@ class Makers:
         return made
 
     def talk(self, *changes: tuple[float, SpeechChoice], seconds: float = 20.0, **more: object) -> Talk:
-        """Changes to each choice at its time. All that was made was entered and left once, or never."""
+        """Changes to each choice at its time, or calls `during`. All that was made was entered and left once."""
         talk = simulate(
             QUESTIONS,
             more.pop("reply", about),
@@ -106,7 +106,7 @@ class Makers:
             voice=self.voice,
             make_transcriber=self.recogniser,
             make_voice=self.spoken,
-            during=changing(*changes),
+            during=more.pop("during", None) or changing(*changes),
             **more,
         )
         assert all(part.entered == part.left == 1 for part in self.made), "each was entered and left"
@@ -379,16 +379,7 @@ def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
             loop.call_later(2.0 - LOADING, partial(session.change, speech=both))
             loop.call_later(at, lambda: setattr(during, "task", loop.create_task(session.stop())))
 
-        talk = simulate(
-            QUESTIONS,
-            about,
-            seconds=20,
-            transcriber=makers.first,
-            voice=makers.voice,
-            make_transcriber=makers.recogniser,
-            make_voice=makers.spoken,
-            during=during,
-        )
+        talk = makers.talk(during=during)
         assert all(part.entered == part.left == 1 for part in makers.made), at
         assert isinstance(talk.events[-1], e.SessionEnded)
 
@@ -477,15 +468,7 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
         loop.call_later(9.0, partial(session.change, speech=SpeechChoice(voice="usual")))
         loop.call_later(11.0, partial(session.change, style=Style()))
 
-    talk = simulate(
-        QUESTIONS,
-        about,
-        seconds=20.0,
-        transcriber=makers.first,
-        voice=makers.voice,
-        make_voice=makers.spoken,
-        during=during,
-    )
+    talk = makers.talk(during=during)
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["pirate", "usual"]
     assert not makers.called("first")[1].spoken, "the first turn's answer was the pirate's"
     assert makers.called("pirate")[0].spoken and makers.called("usual")[0].spoken
@@ -516,16 +499,7 @@ def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
             loop.call_later(6.0 + n, partial(session.change, speech=SpeechChoice("auto", volume=1 + n / 10)))
             loop.call_later(6.5 + n, partial(session.change, style=Style(voice="missing", persona=f"Cook {n}.")))
 
-    talk = simulate(
-        QUESTIONS,
-        about,
-        seconds=20.0,
-        transcriber=makers.first,
-        voice=makers.voice,
-        make_voice=makers.spoken,
-        during=during,
-        speech=SpeechChoice("auto"),
-    )
+    talk = makers.talk(during=during, speech=SpeechChoice("auto"))
     assert len(talk.of(e.Failure)) == 2, "one for the language, one for the conversation's voice"
     assert talk.said(1) == talk.said(2) == LONG
 
@@ -536,18 +510,7 @@ def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> Non
     def during(session: Session) -> None:
         asyncio.get_running_loop().call_later(11.0, partial(session.change, style=Style()))
 
-    talk = simulate(
-        QUESTIONS,
-        about,
-        seconds=20.0,
-        transcriber=makers.first,
-        voice=makers.voice,
-        make_voice=makers.spoken,
-        during=during,
-        speech=SpeechChoice("auto"),
-        style=Style(voice="pirate"),
-        first_voice="pirate",
-    )
+    talk = makers.talk(during=during, speech=SpeechChoice("auto"), style=Style(voice="pirate"), first_voice="pirate")
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
 
 
@@ -559,13 +522,5 @@ def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails
         loop.call_later(2.0, partial(session.change, style=Style(voice="missing")))
         loop.call_later(2.2, partial(session.change, speech=SpeechChoice(voice="second")))
 
-    talk = simulate(
-        QUESTIONS,
-        about,
-        seconds=20.0,
-        transcriber=makers.first,
-        voice=makers.voice,
-        make_voice=makers.spoken,
-        during=during,
-    )
+    talk = makers.talk(during=during)
     assert len(talk.of(e.Failure)) == 1 and [event.voice for event in talk.of(e.SpeechChanged)] == ["second"]

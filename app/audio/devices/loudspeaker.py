@@ -1,7 +1,7 @@
 """The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer before speech starts.
 
-The callback runs in PortAudio's thread and only copies from a ring into its block: no lock, signal, log or
-arithmetic (except for the two fades of a pause), since a late callback is audible.
+The callback runs in PortAudio's thread and only copies from a ring into its block: no lock, signal, log or arithmetic
+(except for the two fades of a pause), since a late callback is audible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The microphone: turns PortAudio's short blocks into frames.
 
-The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log or
-arithmetic, since a late callback is audible.
+The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log or arithmetic,
+since a late callback is audible.
 """
 
 from __future__ import annotations

@@ -81,11 +81,12 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def test_closing_stops_the_session_and_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["window().close()", "app.exit(0)"], ids=["closed", "quit by the desktop"])
+def test_the_end_stops_the_session_and_leaves_nothing(tmp_path: Path, ending: str) -> None:
     process = start(
-        """
+        f"""
         factory = FakeFactory()
-        after(0, lambda: once(talks, lambda: window().close()))
+        after(0, lambda: once(talks, lambda: {ending}))
         try:
             run(factory)
         finally:
@@ -138,21 +139,6 @@ def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
     code, out, err = finish(process)
     assert (code, out) == (0, "cancelled\nexit 0\n")
     assert "still running at the end: stray" in err and "destroyed" not in err
-
-
-def test_a_quit_from_the_desktop_ends_in_good_order(tmp_path: Path) -> None:
-    process = start(
-        """
-        factory = FakeFactory()
-        after(0, lambda: once(talks, lambda: app.exit(0)))
-        try:
-            run(factory)
-        finally:
-            print("stopped", factory.session.stopped)
-        """,
-        tmp_path,
-    )
-    assert finish(process) == (0, "exit 0\nstopped 1\n", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
