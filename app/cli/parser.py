@@ -27,6 +27,8 @@ MODULES = (
     "keys_command",
     "devices_command",
     "bench_command",
+    "corpus_command",
+    "train_command",
 )
 """Each has `COMMANDS`, `add_commands` and `run`; in the order of the help."""
 

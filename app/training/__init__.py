@@ -1,5 +1,7 @@
-"""Fits the app's own small models; needed by developers only.
+"""Trains models: those of KAME's class, and the app's own small ones.
 
+- `kame`: trains models of KAME's class on corpora (the command `train`)
+- `nano`: a small model of that class, and the corpus that it is trained on; `quantiser.py`: fits its codec
 - `pause_samples.py`: what the models know of each pause in recordings, frame by frame
 - `endpointing.py`: fits `resources/turn_ends.json`, the weights of endpointing, to these pauses
 - `sentence_encoder.py`, `multinomial.py`: sentence embeddings, and the regression over them

@@ -1,4 +1,4 @@
-"""Finds where the words of a text end in its speech, from the lengths of the phonemes that it was spoken with."""
+"""Finds where the words of a text are in its speech, from the lengths of the phonemes that it was spoken with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ _STRESS = "ˈˌ"
 def word_ends(
     words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
 ) -> list[int]:
-    """Return the sample after each word.
+    """Return the sample after each word. The arguments are those of `word_spans`."""
+    return [end for _, end in word_spans(words, phonemes, ends, pronounce)]
+
+
+def word_spans(
+    words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
+) -> list[tuple[int, int]]:
+    """Return the first sample of each word, and the one after it.
 
     `phonemes`: those spoken, with the spaces and marks between words; `ends`: the sample after each of them.
     `pronounce` gives the phonemes of a word by itself. It is used where the text has more or fewer words than groups of
@@ -22,14 +29,18 @@ def word_ends(
     """
     sounding = [index for index, phoneme in enumerate(phonemes) if _sounds(phoneme)]
     if not sounding:
-        return [int(ends[-1]) if len(ends) else 0] * len(words)
+        return [(last := int(ends[-1]) if len(ends) else 0, last)] * len(words)
     counts = _group_sizes(phonemes)
     if len(counts) != len(words):
         counts = _matched_sizes([phonemes[index] for index in sounding], [_sounding(pronounce(word)) for word in words])
-    out, spoken = [], 0
+    out: list[tuple[int, int]] = []
+    spoken = 0
     for count in counts:
+        first = sounding[min(spoken, len(sounding) - 1)]
         spoken += count
-        out.append(int(ends[sounding[spoken - 1]]) if spoken else 0)
+        end = int(ends[sounding[spoken - 1]]) if spoken else 0
+        start = int(ends[first - 1]) if first else 0
+        out.append((start if count else end, end))
     return out
 
 

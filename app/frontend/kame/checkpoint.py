@@ -20,6 +20,8 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
+from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
 from app.models.errors import ModelError
@@ -31,7 +33,7 @@ class Loaded:
     """Models in eval mode on their device. `learnt_oracle`: the checkpoint has an oracle of its own (KAME)."""
 
     lm: KameLM
-    mimi: MimiModel
+    mimi: MimiModel | VoiceCodec
     pieces: sentencepiece.SentencePieceProcessor
     learnt_oracle: bool
     generation: dict[str, Any] = field(default_factory=dict)
@@ -62,7 +64,7 @@ def load(
             f"{files.tokenizer.name} has {pieces.vocab_size():,} pieces, but the model knows {lm.text_card:,}: they "
             "don't belong together. Download the weights again."
         )
-    mimi = _load_mimi(files, device, max(lm.dep_q, lm.n_q - lm.dep_q))
+    mimi = _load_codec(files, device, lm.dep_q, lm.n_q - lm.dep_q)
     if mimi.cardinality != lm.card:
         raise ModelError(
             f"{files.mimi.name} has {mimi.cardinality} codes, but the model knows {lm.card}: they don't belong "
@@ -157,6 +159,19 @@ def _load_lm(
     quantise(lm, precision, device)
     lm.to(device)
     return lm.eval(), learnt
+
+
+def _load_codec(files: CheckpointFiles, device: torch.device, own: int, heard: int) -> MimiModel | VoiceCodec:
+    """The codec for `own` codebooks of the model's sound and `heard` of the user's."""
+    if not is_voice_codec(files.mimi):
+        return _load_mimi(files, device, max(own, heard))
+    codec = load_codec(files.mimi, device)
+    if (codec.shape.own_books, codec.shape.heard_books) != (own, heard):
+        raise ModelError(
+            f"{files.mimi.name} has {codec.shape.own_books} and {codec.shape.heard_books} codebooks, but the model "
+            f"knows {own} and {heard}: they don't belong together. Get the weights again."
+        )
+    return codec
 
 
 def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> MimiModel:

@@ -1,4 +1,4 @@
-"""Steps both models by one frame: Mimi encodes the user's sound, the language model steps, Mimi decodes its own.
+"""Steps both models by one frame: the codec encodes the user's sound, the language model steps, the codec decodes.
 
 On CUDA a frame is one replay of a captured graph, and one wait for its result; on the CPU the same calls run as they
 are.
@@ -20,6 +20,7 @@ from moshi.modules.streaming import StreamingModule
 from moshi.utils.compile import no_compile, no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.graphs import FrameGraphs
 from app.frontend.kame.model import KameLM
@@ -55,6 +56,8 @@ class EngineStep:
 class Engine:
     """Runs both models in one stream. A context manager; all calls on one thread.
 
+    `mimi` may be a small voice's codec, which has the same calls.
+
     Args:
         sampling: arguments for `KameGen` (temperatures, `use_sampling`).
 
@@ -62,7 +65,7 @@ class Engine:
         ValueError: the codec's frames have another length.
     """
 
-    def __init__(self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None) -> None:
+    def __init__(self, lm: KameLM, mimi: MimiModel | VoiceCodec, *, sampling: dict[str, Any] | None = None) -> None:
         if mimi.frame_size != FRAME_SAMPLES:
             raise ValueError(f"The codec's frames have {mimi.frame_size} samples, not {FRAME_SAMPLES}.")
         self.lm, self.mimi = lm, mimi
@@ -153,6 +156,8 @@ class Engine:
 
     def _learn_silence(self) -> tuple[int, ...]:
         """The codec's codes for silence once it has settled."""
+        if isinstance(self.mimi, VoiceCodec):
+            return self.mimi.silence  # it codes the user's sound otherwise than the model's own
         with self.mimi.streaming(1):
             quiet = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
             for _ in range(SETTLING_FRAMES):

@@ -1,0 +1,262 @@
+"""The command `corpus`: makes corpora for training, checks them, and reads and writes the public layouts."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.arguments import whole_number
+from app.cli.backend_options import add_backend, choice_of
+from app.cli.output import Terminal
+from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.corpus.asking import Prompt
+    from app.corpus.make import MakeReport
+
+COMMANDS = ("corpus",)
+STEPS = ("scripts", "speech", "oracle", "tokens")
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    corpus = commands.add_parser("corpus", parents=[common], help="make and check corpora for training")
+    actions = corpus.add_subparsers(dest="action", metavar="ACTION", required=True)
+    make = actions.add_parser("make", parents=[common], help="make dialogues, speech, oracle and tokens out of items")
+    _add_folder(make)
+    make.add_argument("--items", type=Path, metavar="FILE", help="questions with answers")
+    make.add_argument("--format", default="list", help="mmlu-pro, gsm8k, hssbench, or list (default)")
+    make.add_argument("--limit", type=whole_number, default=0, metavar="N", help="at most so many items")
+    make.add_argument("--steps", default=",".join(STEPS), metavar="LIST", help=f"which of {','.join(STEPS)} (all)")
+    make.add_argument("--voice", default="", metavar="KEY", help="the model's voice (default: the best that is here)")
+    make.add_argument("--user-voices", default="", metavar="KEYS", help="the users' voices, with commas between them")
+    make.add_argument("--pauses", type=_share, default=0.1, metavar="SHARE", help="questions with a long pause")
+    make.add_argument("--noise", type=_share, default=0.3, metavar="SHARE", help="dialogues in noisy rooms")
+    make.add_argument("--interruptions", type=_share, default=0.05, metavar="SHARE", help="answers that are cut")
+    make.add_argument("--no-read-back", action="store_true", help="keep speech that a recogniser does not understand")
+    make.add_argument("--weights", type=Path, metavar="FOLDER", help="the model whose codec and vocabulary make tokens")
+    make.add_argument("--at-once", type=whole_number, default=8, metavar="N", help="requests at the same time")
+    make.add_argument("--yes", action="store_true", help="start without asking, whatever it costs")
+    add_backend(make)
+    for name, help in (("check", "find what would teach a model something wrong"), ("stats", "count what there is")):
+        _add_folder(actions.add_parser(name, parents=[common], help=help))
+    reader = actions.add_parser("import", parents=[common], help="read a corpus in a public layout")
+    _add_folder(reader)
+    reader.add_argument("--from", dest="source", required=True, choices=("kame", "moshi"), help="whose layout")
+    reader.add_argument("path", type=Path, metavar="SOURCE", help="the folder (kame) or the .jsonl file (moshi)")
+    reader.add_argument("--model-is", default="B", choices=("A", "B"), help="the speaker who is the model (kame)")
+    writer = actions.add_parser("export", parents=[common], help="write a corpus in a public layout")
+    _add_folder(writer)
+    writer.add_argument("target", type=Path, metavar="TARGET")
+    writer.add_argument("--as", dest="layout", required=True, choices=("kame", "moshi"), help="whose layout")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one action; returns the exit code, 1 for a corpus that fails its check. Raises UserError."""
+    from app.main import USER_ERRORS
+
+    try:
+        return _ACTIONS[args.action](args, terminal)
+    except USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    except ImportError as error:
+        raise UserError(
+            f"The package {error.name} is missing, which this needs. Install the app's gpu packages."
+        ) from error
+
+
+def _make(args: argparse.Namespace, terminal: Terminal) -> int:
+    steps = [step for step in args.steps.split(",") if step]
+    if unknown := set(steps) - set(STEPS):
+        raise UserError(f"There is no step “{sorted(unknown)[0]}”. There are: {', '.join(STEPS)}.")
+    reports: dict[str, Any] = {}
+    for step in STEPS:
+        if step in steps:
+            report = _STEPS[step](args, terminal)
+            terminal.say(report.sentence(step))
+            reports[step] = {"made": report.made, "there": report.there, "left_out": report.left_out}
+    terminal.document({"ok": True, **reports})
+    return 0
+
+
+def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.corpus.items import FORMATS, read_items
+    from app.corpus.make import make_scripts, script_prompts
+
+    if args.items is None:
+        raise UserError("Name the file with the questions: --items FILE.")
+    if args.format not in FORMATS:
+        raise UserError(f"There is no format “{args.format}”. There are: {', '.join(FORMATS)}.")
+    items = read_items(args.items, args.format)
+    items = items[: args.limit] if args.limit else items
+    prompts = script_prompts(items)
+    return asyncio.run(
+        _asking(args, terminal, prompts, lambda asker: make_scripts(items, asker, args.folder, terminal.progress))
+    )
+
+
+def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from contextlib import ExitStack
+
+    from app.corpus.make import make_speech, read_scripts
+    from app.corpus.speaking import SpeakingOptions
+    from app.corpus.store import CorpusFolder
+    from app.evaluation.reader import Reader
+    from app.models.catalogue import DEFAULTS
+    from app.models.locations import model_path
+    from app.tts.voices import make_voice
+
+    options = SpeakingOptions(args.pauses, args.noise, args.interruptions)
+    read_back = None if args.no_read_back else Reader(model_path(DEFAULTS["stt"])).read
+    with ExitStack() as entered:
+        model = entered.enter_context(make_voice(args.voice))
+        keys = [key for key in args.user_voices.split(",") if key] or [args.voice]
+        users = {key: entered.enter_context(make_voice(key, "auto" if key else "en")) for key in keys}
+        return make_speech(
+            read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
+        )
+
+
+def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.corpus.make import make_oracle, oracle_prompts
+    from app.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    prompts = [
+        prompt
+        for dialogue in folder
+        if not dialogue.events
+        for prompt, _ in oracle_prompts(dialogue, 0)
+        if prompt is not None
+    ]
+    return asyncio.run(_asking(args, terminal, prompts, lambda asker: make_oracle(folder, asker, terminal.progress)))
+
+
+async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
+    """Tells what the prompts cost, and does the work with an asker."""
+    from app.corpus.asking import Asker, price_of
+    from app.corpus.make import ANSWERS
+    from app.services.backend_service import BackendService
+    from app.services.backends import price_table
+
+    backend = await BackendService().make(choice_of(args))
+    cost = price_of(prompts, price_table()[0].find(backend.model)) if prompts else None
+    terminal.say(
+        f"{len(prompts):,} requests to {backend.model} at {backend.name}"
+        + (f", about {cost:.2f} US dollars." if cost is not None else ", for which no price is known.")
+    )
+    if cost is not None and not args.yes and not args.json and sys.stdin.isatty():
+        if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise UserError("Nothing was sent.")
+    elif cost is not None and not args.yes:
+        raise UserError("This costs money: give --yes to start it without being asked.")
+    try:
+        await backend.open()
+        asker = Asker(backend, args.folder / ANSWERS, max(1, args.at_once))
+        report = await work(asker)
+    finally:
+        await backend.close()
+    return report
+
+
+def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.corpus.make import SHARDS, make_tokens
+    from app.corpus.store import CorpusFolder
+    from app.corpus.tokens import Tokeniser
+    from app.frontend.kame.checkpoint import load
+    from app.models.layout import read_layout
+
+    if args.weights is None:
+        raise UserError(
+            "Tokens are made with the codec and the vocabulary of the model that is to be trained: name its folder "
+            "with --weights, or leave this step out with --steps scripts,speech,oracle."
+        )
+    tokeniser = Tokeniser(load(read_layout(args.weights), device="cpu"))
+    return make_tokens(CorpusFolder(args.folder), tokeniser, args.folder / SHARDS, terminal.progress)
+
+
+def _check(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.corpus.check import check_dialogues
+
+    result = check_dialogues(_folder(args))
+    terminal.say(result.table())
+    terminal.document(result.document())
+    return 0 if result.ok else 1
+
+
+def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.corpus.stats import stats_of
+
+    stats = stats_of(_folder(args))
+    terminal.say(stats.table())
+    terminal.document({"ok": True, **stats.document()})
+    return 0
+
+
+def _import(args: argparse.Namespace, terminal: Terminal) -> int:
+    import soundfile
+
+    from app.corpus.layout_kame import read_kame
+    from app.corpus.layout_moshi import read_moshi
+    from app.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    kame = args.source == "kame"
+    count = 0
+    for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
+        samples = None
+        if dialogue.sound:
+            samples, rate = soundfile.read(dialogue.sound, dtype="float32", always_2d=True)
+            if rate != 24_000:
+                import soxr
+
+                samples = soxr.resample(samples, rate, 24_000)
+            if kame and args.model_is == "B":
+                samples = samples[:, ::-1]  # there A is on the left; here the model is
+        folder.write(dialogue, samples)
+        count += 1
+        terminal.progress(f"{count} dialogues")
+    terminal.say(f"{count:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
+    terminal.document({"ok": True, "dialogues": count})
+    return 0
+
+
+def _export(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.corpus.layout_kame import write_kame
+    from app.corpus.layout_moshi import write_moshi
+
+    count = 0
+    for dialogue in _folder(args):
+        (write_kame if args.layout == "kame" else write_moshi)(dialogue, args.target, args.folder)
+        count += 1
+        terminal.progress(f"{count} dialogues")
+    terminal.say(f"{count:,} dialogues were written to {args.target}.")
+    terminal.document({"ok": True, "dialogues": count})
+    return 0
+
+
+def _folder(args: argparse.Namespace) -> Any:
+    from app.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    if not len(folder):
+        raise UserError(f"There is no corpus in {args.folder}. Make one with “corpus make”, or import one.")
+    return folder
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the corpus")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1")
+    return value
+
+
+_ACTIONS = {"make": _make, "check": _check, "stats": _stats, "import": _import, "export": _export}
+_STEPS = {"scripts": _scripts, "speech": _speech, "oracle": _oracle, "tokens": _tokens}

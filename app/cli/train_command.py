@@ -1,0 +1,227 @@
+"""The command `train`: fine-tunes a model of KAME's class on a corpus, or trains a small one from nothing."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.arguments import whole_number
+from app.cli.output import Terminal
+from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.training.kame.run_folder import RunFolder
+    from app.training.kame.settings import TrainSettings
+
+COMMANDS = ("train",)
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    actions = commands.add_parser("train", parents=[common], help="train a model of KAME's class").add_subparsers(
+        dest="action", metavar="ACTION", required=True
+    )
+    init = actions.add_parser("init", parents=[common], help="begin a run")
+    _add_run(init)
+    init.add_argument(
+        "--from", dest="weights", type=Path, required=True, metavar="FOLDER", help="weights to start from"
+    )
+    init.add_argument("--fresh", action="store_true", help="start with random weights of that shape")
+    init.add_argument("--lora", type=whole_number, default=0, metavar="RANK", help="train adapters of this rank only")
+    init.add_argument("--lora-scaling", type=float, default=2.0, metavar="X", help="(default: 2)")
+    run = actions.add_parser("run", parents=[common], help="train")
+    _add_run(run)
+    _add_settings(run)
+    resume = actions.add_parser("resume", parents=[common], help="go on exactly where a run was stopped")
+    _add_run(resume)
+    resume.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
+    resume.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    test = actions.add_parser("eval", parents=[common], help="measure the losses on a corpus that was not trained on")
+    _add_run(test)
+    test.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
+    merge = actions.add_parser(
+        "merge", parents=[common], help="write weights for talk --frontend kame --weights FOLDER"
+    )
+    _add_run(merge)
+    merge.add_argument("target", type=Path, metavar="TARGET")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one action; returns the exit code. Raises UserError."""
+    from app.main import USER_ERRORS
+
+    try:
+        return _ACTIONS[args.action](args, terminal)
+    except USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    except ImportError as error:
+        raise UserError(
+            f"The package {error.name} is missing, which training needs. Install the gpu packages."
+        ) from error
+
+
+def _init(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.training.kame.run_folder import RunFolder, Start
+
+    start = Start(str(args.weights.absolute()), args.fresh, args.lora, args.lora_scaling)
+    RunFolder(args.run).create(start)
+    what = f"adapters of rank {args.lora}" if args.lora else "all weights"
+    terminal.say(f"The run in {args.run} trains {what}. Start it: train run {args.run} --corpus FOLDER")
+    terminal.document({"ok": True, **dataclasses.asdict(start)})
+    return 0
+
+
+def _run(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.training.kame.checkpoints import checkpoints
+    from app.training.kame.run_folder import RunFolder
+    from app.training.kame.settings import LossWeights, TrainSettings
+
+    folder = RunFolder(args.run)
+    if checkpoints(folder.folder):
+        raise UserError(f"The run in {args.run} has begun. Go on with it: train resume {args.run} --corpus FOLDER")
+    settings = TrainSettings(
+        steps=args.steps,
+        batch=max(1, args.batch),
+        rate=args.rate,
+        final_rate=args.final_rate,
+        warm_up=max(1, args.warm_up),
+        precision=args.precision,
+        seed=args.seed,
+        save_every=max(1, args.save_every),
+        weights=LossWeights(args.padding_weight, args.first_book_weight, args.audio_weight, args.audio_share),
+        train_audio=not args.text_only,
+        compile=args.compile,
+    )
+    return _train(args, terminal, folder, settings)
+
+
+def _resume(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.training.kame.checkpoints import checkpoints, read_settings
+    from app.training.kame.run_folder import RunFolder
+
+    folder = RunFolder(args.run)
+    found = checkpoints(folder.folder)
+    if not found:
+        raise UserError(f"The run in {args.run} has no checkpoint to go on from. Start it: train run {args.run}")
+    return _train(args, terminal, folder, read_settings(found[-1]))
+
+
+def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, settings: TrainSettings) -> int:
+    from app.corpus.shards import open_corpus
+    from app.training.kame.batches import Batches
+    from app.training.kame.cost import cost_of
+    from app.training.kame.curves import bar, figure, read_curves
+    from app.training.kame.processes import joined_processes
+    from app.training.kame.trainer import CURVES, Trainer
+
+    with joined_processes(args.device) as processes:
+        corpora = [open_corpus(path) for path in args.corpus]
+        batches = Batches(corpora, settings.batch, settings.seed, processes.rank, processes.count)
+        lm = folder.model()
+        silence = folder.silence()
+        if settings.weights.audio_share < 1 and silence is None:
+            raise UserError("Only a voice's codec has fixed codes for silence: leave --audio-share at 1.")
+        cost = cost_of(lm, settings, batches.longest, processes.count)
+        if processes.first:
+            terminal.say(cost.sentence())
+        lm.to(processes.device)
+        speeds: list[float] = []
+
+        def report(line: dict[str, float]) -> None:
+            speeds.append(line["frames_per_second"])
+            recent = sorted(speeds[-20:])[len(speeds[-20:]) // 2]
+            frames = settings.batch * batches.longest
+            terminal.progress(bar(line, settings.steps, (settings.steps - line["step"]) * frames / recent))
+
+        trainer = Trainer(lm, batches, settings, folder.folder, silence, report, processes)
+        trainer.resume()
+        stopping = _Stopping()
+        started = time.monotonic()
+        with stopping:
+            trainer.run(lambda: stopping.asked)
+    if processes.first:
+        lines = read_curves(folder.folder / CURVES)
+        (folder.folder / "curves.svg").write_text(figure(lines), "utf-8")
+        last = lines[-1] if lines else {}
+        terminal.say(
+            f"{trainer.step:,} of {settings.steps:,} steps are done ({(time.monotonic() - started) / 60:.0f} min this "
+            f"time); the curves are in {folder.folder / 'curves.svg'}."
+        )
+        terminal.document({"ok": True, "step": trainer.step, "steps": settings.steps, "last": last})
+    return 0
+
+
+class _Stopping:
+    """While it is entered, Ctrl-C asks for a stop after the step, with a checkpoint; a second one stops at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Stopping:
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _ask(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.corpus.shards import open_corpus
+    from app.training.kame.evaluate import evaluate_run
+    from app.training.kame.run_folder import RunFolder
+
+    result = evaluate_run(RunFolder(args.run), [open_corpus(path) for path in args.corpus], terminal.progress)
+    terminal.say("\n".join(f"{name.replace('_', ' '):>16}  {value:.4f}" for name, value in result.items()))
+    terminal.document({"ok": True, **result})
+    return 0
+
+
+def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.training.kame.merge import merge_run
+    from app.training.kame.run_folder import RunFolder
+
+    checkpoint = merge_run(RunFolder(args.run), args.target)
+    terminal.say(
+        f"The weights of {checkpoint.name} are in {args.target}. Talk with them: talk --frontend kame --weights "
+        f"{args.target}"
+    )
+    terminal.document({"ok": True, "checkpoint": checkpoint.name, "folder": str(args.target)})
+    return 0
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of the run")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER", help="shards")
+    parser.add_argument("--steps", type=whole_number, default=1000, metavar="N", help="(default: 1000)")
+    parser.add_argument("--batch", type=whole_number, default=1, metavar="N", help="dialogues a step (default: 1)")
+    parser.add_argument("--rate", type=float, default=3e-5, metavar="X", help="learning rate (default: 3e-5)")
+    parser.add_argument(
+        "--final-rate", type=float, default=1.0, metavar="X", help="share of it at the end (default: 1)"
+    )
+    parser.add_argument("--warm-up", type=whole_number, default=100, metavar="N", help="steps (default: 100)")
+    parser.add_argument("--precision", default="bf16", choices=("bf16", "fp32"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save-every", type=whole_number, default=500, metavar="N", help="steps (default: 500)")
+    parser.add_argument("--padding-weight", type=float, default=0.5, metavar="X", help="of the text's padding")
+    parser.add_argument("--first-book-weight", type=float, default=100.0, metavar="X", help="of the first codebook")
+    parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
+    parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, speech first")
+    parser.add_argument("--text-only", action="store_true", help="train the text alone")
+    parser.add_argument("--compile", action="store_true", help="use torch's compiler")
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+
+
+_ACTIONS = {"init": _init, "run": _run, "resume": _resume, "eval": _eval, "merge": _merge}

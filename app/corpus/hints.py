@@ -1,0 +1,90 @@
+"""Simulated oracle augmentation: what a back-end would answer to a part of a question, with the true answer as a hint.
+
+The share r of the question that has been heard decides how far the true answer may be followed, in the paper's six
+levels (KAME, arXiv 2510.02327): none up to 0.5, keywords up to 0.65, something different up to 0.8, not verbatim up to
+0.95, close up to 1, and at 1 the true answer itself, which needs no model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LEAST_WORDS, MOST_WORDS = 10, 30
+"""Spoken words of a prediction."""
+
+_LEVELS = (
+    (0.5, ""),
+    (0.65, "You may use single keywords of the hint. Do not say what the hint says."),
+    (0.8, "Say something that fits the conversation and differs from the hint in one important point."),
+    (0.95, "Say what the hint says in clearly different words."),
+    (1.0, "Say what the hint says, in nearly the same words."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HintRequest:
+    """What a back-end is asked. `heard`: the user's words so far; `before`: the conversation before this question."""
+
+    heard: str
+    share: float
+    answer: str
+    before: str = ""
+
+
+def level_of(share: float) -> int:
+    """The level of a share, 0 to 5."""
+    return next((level for level, (below, _) in enumerate(_LEVELS) if share < below), len(_LEVELS))
+
+
+def prompt_of(request: HintRequest) -> str:
+    """The prompt for a request below level 5."""
+    lines = ["Two people talk. Guess what the second one will answer; the first one has not finished speaking."]
+    if request.before:
+        lines.append(f"So far:\n{request.before}")
+    lines.append(f"The first one now says, unfinished: “{request.heard} …”")
+    if order := _LEVELS[level_of(request.share)][1]:
+        lines.append(f"Hint, not to be mentioned: the answer will be “{request.answer}”. {order}")
+    lines.append(
+        f"Write only the words of the answer, as they are spoken: {LEAST_WORDS} to {MOST_WORDS} words, whole "
+        "sentences, no quotes, no lists, no remarks."
+    )
+    return "\n\n".join(lines)
+
+
+_REMARK = re.compile(
+    r"\b(hint|unfinished|prediction|as an ai|language model|second (one|person|speaker)|first (one|person|speaker))\b",
+    re.IGNORECASE,
+)
+
+
+def fault_of(text: str, request: HintRequest) -> str:
+    """What makes a prediction unusable, in a few words; empty if it is fine."""
+    words = text.split()
+    if not words:
+        return "empty"
+    if _REMARK.search(text):
+        return "speaks of the prompt"
+    if re.search(r"[*#_<>\[\]{}|`]|^\s*[-•\d]+[.)]?\s", text):
+        return "not spoken words"
+    if "\n" in text.strip():
+        return "several lines"
+    if not 3 <= len(words) <= MOST_WORDS + 10:
+        return "too short" if len(words) < 3 else "too long"
+    if len(set(words)) * 3 < len(words):
+        return "repeats itself"
+    level = level_of(request.share)
+    same = _overlap(text, request.answer)
+    if level == 0 and same > 0.85 and len(words) > 6:
+        return "knows the answer too early"
+    if level == 3 and text.strip().lower() == request.answer.strip().lower():
+        return "repeats the answer"
+    if level == 4 and same < 0.2:
+        return "does not follow the hint"
+    return ""
+
+
+def _overlap(text: str, other: str) -> float:
+    """Share of the words of `other` that are in `text`."""
+    have, wanted = (set(re.findall(r"[\w']+", part.lower())) for part in (text, other))
+    return len(have & wanted) / max(1, len(wanted))

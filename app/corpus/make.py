@@ -1,0 +1,217 @@
+"""Makes a corpus in steps, each of which goes on where it was stopped: scripts, speech, oracle, tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from app.corpus.asking import Asker, Prompt
+from app.corpus.dialogue import Dialogue, OracleEvent
+from app.corpus.hints import HintRequest, fault_of
+from app.corpus.hints import prompt_of as oracle_prompt
+from app.corpus.items import Item
+from app.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Script, script_of
+from app.corpus.scripts import prompt_of as script_prompt
+from app.corpus.shards import MANIFEST, Corpus
+from app.corpus.speaking import SpeakingOptions, speak_script
+from app.corpus.store import CorpusFolder
+from app.corpus.timing import events_needed
+from app.corpus.tokens import Tokeniser
+from app.evaluation.word_errors import normalised, word_distance
+from app.models.errors import ModelError
+from app.tts.base import Voice
+
+SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
+SHARD_DIALOGUES = 200
+MOST_MISHEARD = 0.4
+"""Share of words that the recogniser may get wrong in a spoken dialogue; beyond it the speech is taken for broken."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class MakeReport:
+    """What was made, and what was left out with the reason."""
+
+    made: int = 0
+    there: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def leave(self, reason: str) -> None:
+        """Counts one that is left out."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+    def sentence(self, what: str) -> str:
+        """The report in one line."""
+        left = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items()))
+        return f"{self.made:,} {what} made, {self.there:,} were there" + (f"; left out: {left}." if left else ".")
+
+
+def script_prompts(items: Sequence[Item]) -> list[Prompt]:
+    """The prompts for the scripts of all items."""
+
+    def check(item: Item) -> Callable[[str], str]:
+        def fault(answer: str) -> str:
+            try:
+                script_of(item, answer)
+            except ValueError as error:
+                return str(error)
+            return ""
+
+        return fault
+
+    words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
+    return [Prompt(script_prompt(item), check(item), words) for item in items]
+
+
+async def make_scripts(items: Sequence[Item], asker: Asker, folder: Path, progress: Progress) -> MakeReport:
+    """Asks for a script for each item, and writes them all. Raises BackendError."""
+    answers = await asker.ask_all(script_prompts(items), lambda done, of: progress(f"scripts: {done} of {of}"))
+    report = MakeReport()
+    lines = []
+    for item, answer in zip(items, answers, strict=True):
+        if not answer:
+            report.leave("no usable script")
+            continue
+        script = script_of(item, answer)
+        lines.append(json.dumps({"name": script.name, "turns": script.turns}, ensure_ascii=False))
+        report.made += 1
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SCRIPTS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return report
+
+
+def read_scripts(folder: Path) -> list[Script]:
+    """The scripts of a corpus. Raises ModelError."""
+    try:
+        lines = (folder / SCRIPTS).read_text("utf-8").splitlines()
+        return [Script(entry["name"], tuple(entry["turns"])) for entry in map(json.loads, lines)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"There are no scripts in {folder} ({error}). Make them first.") from error
+
+
+def make_speech(
+    scripts: Sequence[Script],
+    folder: CorpusFolder,
+    model: Voice,
+    users: Mapping[str, Voice],
+    options: SpeakingOptions,
+    read_back: Callable[[np.ndarray], str] | None,
+    progress: Progress,
+    seed: int = 0,
+) -> MakeReport:
+    """Speaks each script. `read_back`: a recogniser; what it does not understand is left out. Raises VoiceError."""
+    report = MakeReport()
+    for number, script in enumerate(scripts, 1):
+        progress(f"speech: {number} of {len(scripts)}")
+        if folder.has(script.name):
+            report.there += 1
+            continue
+        spoken = speak_script(script, model, users, options, _draw(seed, script.name))
+        if read_back is not None and _misheard(spoken.dialogue, spoken.samples, read_back) > MOST_MISHEARD:
+            report.leave("not understood when read back")
+            continue
+        folder.write(spoken.dialogue, spoken.samples)
+        report.made += 1
+    return report
+
+
+def oracle_prompts(dialogue: Dialogue, seed: int) -> list[tuple[Prompt | None, OracleEvent]]:
+    """The prompts for a dialogue's oracle with the events to be filled; none for the true answers."""
+    out: list[tuple[Prompt | None, OracleEvent]] = []
+    for at, share, heard, question, answer in events_needed(dialogue, _draw(seed, dialogue.name)):
+        if share >= 1:
+            out.append((None, OracleEvent(at, answer.text, 1.0, True)))
+            continue
+        before = "\n".join(
+            f"{'First' if word.speaker == 'user' else 'Second'}: {word.text}"
+            for word in dialogue.words
+            if word.end <= question.start
+        )
+        request = HintRequest(
+            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before)
+        )
+
+        def check(text: str, request: HintRequest = request) -> str:
+            return fault_of(text, request)
+
+        out.append((Prompt(oracle_prompt(request), check, 30), OracleEvent(at, "", share)))
+    return out
+
+
+async def make_oracle(folder: CorpusFolder, asker: Asker, progress: Progress, seed: int = 0) -> MakeReport:
+    """Asks for the oracle of each dialogue that has none. Raises BackendError."""
+    report = MakeReport()
+    names = folder.names()
+    for number, name in enumerate(names, 1):
+        dialogue = folder.read(name)
+        if dialogue.events:
+            report.there += 1
+            continue
+        wanted = oracle_prompts(dialogue, seed)
+        prompts = [prompt for prompt, _ in wanted if prompt is not None]
+        answers = iter(await asker.ask_all(prompts, lambda done, of: None))
+        for prompt, event in wanted:
+            text = event.text if prompt is None else next(answers)
+            if text:
+                dialogue.events.append(OracleEvent(event.at, " ".join(text.split()), event.share, event.true))
+            else:
+                report.leave("guesses without a usable answer")
+        folder.write(dialogue)
+        report.made += 1
+        progress(f"oracle: {number} of {len(names)}")
+    return report
+
+
+def make_tokens(
+    folder: CorpusFolder, tokeniser: Tokeniser, target: Path, progress: Progress, seed: int = 0
+) -> MakeReport:
+    """Makes all dialogues into tokens, in shards. The shards are made anew."""
+    report = MakeReport()
+    target.mkdir(parents=True, exist_ok=True)
+    (target / MANIFEST).unlink(missing_ok=True)
+    corpus = Corpus(target, tokeniser.layout)
+    names = folder.names()
+    random.Random(seed).shuffle(names)
+    for start in range(0, len(names), SHARD_DIALOGUES):
+        rows = []
+        for name in names[start : start + SHARD_DIALOGUES]:
+            dialogue = folder.read(name)
+            rows.append(tokeniser.tokens(dialogue, folder.sound(dialogue), _draw(seed, name)))
+            report.made += 1
+            progress(f"tokens: {report.made} of {len(names)}")
+        corpus.add(f"{start // SHARD_DIALOGUES:05d}", rows)
+    return report
+
+
+def _draw(seed: int, name: str) -> random.Random:
+    """Random numbers that depend on the dialogue alone, so that a run that goes on makes what it would have made."""
+    return random.Random(int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "big"))
+
+
+def _joined(lines: str) -> str:
+    """One line for each speaker's turn, from one for each word."""
+    out: list[str] = []
+    for line in lines.splitlines():
+        speaker, _, word = line.partition(": ")
+        if out and out[-1].startswith(f"{speaker}: "):
+            out[-1] += f" {word}"
+        else:
+            out.append(line)
+    return "\n".join(out)
+
+
+def _misheard(dialogue: Dialogue, samples: np.ndarray, read_back: Callable[[np.ndarray], str]) -> float:
+    """The larger share of words that were misheard, of the model's and of the user's."""
+    worst = 0.0
+    for channel, speaker in enumerate(("model", "user")):
+        said = normalised(" ".join(word.text for word in dialogue.words if word.speaker == speaker))
+        heard = normalised(read_back(np.ascontiguousarray(samples[:, channel])))
+        worst = max(worst, word_distance(said, heard) / max(1, len(said)))
+    return worst

@@ -1,0 +1,131 @@
+"""The loss of KAME's training, as published, over all frames of a batch of dialogues.
+
+mean(text, words) + 0.5 mean(text, padding) + audio (100 Σ first codebook + Σ others) / (100 n_first + n_others)
+
+The oracle is only read: there is no loss on it, nor on the user's codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from moshi.models.lm_utils import _delay_sequence
+from torch import nn
+from torch.nn import functional as F
+
+from app.frontend.kame.model import KameLM
+from app.training.kame.settings import LossWeights
+
+
+@dataclass(slots=True)
+class Losses:
+    """The parts of a step's loss. `total` has the graph; all others are detached means."""
+
+    total: torch.Tensor
+    words: torch.Tensor
+    padding: torch.Tensor
+    first_book: torch.Tensor
+    other_books: torch.Tensor
+    right_words: torch.Tensor
+    """Share of the words' tokens that were the most likely."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """A batch as the model sees it: what it is given at each step, and what it should choose there."""
+
+    given: torch.Tensor
+    oracle: torch.Tensor
+    wanted: torch.Tensor
+
+
+def inputs_of(lm: KameLM, tokens: torch.Tensor) -> Inputs:
+    """Splits `tokens`, `[B, text + own + user + oracle, T]` with -1 where there is none, into inputs and targets.
+
+    At each step the model gets the columns before it, and at the first step the start tokens; the oracle's first is
+    padding, as in a session (the package's `forward` would give it a start token).
+    """
+    codes, oracle = tokens[:, :-1], tokens[:, -1:]
+    initial = lm._get_initial_token().expand(len(codes), -1, -1)
+    delayed = _delay_sequence(lm.delays, codes, initial)
+    given = torch.cat([initial, delayed[:, :, :-1]], dim=2)
+    first = torch.full_like(oracle[:, :, :1], lm.text_padding_token_id)
+    return Inputs(given, torch.cat([first, oracle[:, :, :-1]], dim=2), delayed)
+
+
+class LossFunction(nn.Module):
+    """Computes the losses of batches of dialogues, `[B, text + own + user + oracle, T]`.
+
+    `silence`: the own codes of a silent frame, which `audio_share` below 1 needs. `compiled`: with torch's compiler.
+    """
+
+    def __init__(
+        self, lm: KameLM, weights: LossWeights, silence: tuple[int, ...] | None = None, *, compiled: bool = False
+    ) -> None:
+        super().__init__()
+        self.lm = lm
+        self._weights, self._silence = weights, silence
+        self._temporal: Callable[..., Any] = lm.forward_text
+        self._depth: Callable[..., Any] = lm.forward_depformer_training
+        if compiled:
+            self._temporal = torch.compile(self._temporal, dynamic=False)
+            self._depth = torch.compile(self._depth, dynamic=False)
+
+    def forward(self, tokens: torch.Tensor, *, audio: bool = True, seed: int = 0) -> Losses:
+        """The losses of a batch. `audio`: off, only the text is trained. `seed` draws the frames of `audio_share`."""
+        lm, weights = self.lm, self._weights
+        inputs = inputs_of(lm, tokens)
+        out, text_logits = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
+        text = inputs.wanted[:, 0]
+        logits = text_logits[:, 0].float()
+        entropy = F.cross_entropy(logits.transpose(1, 2), text.clamp(min=0), reduction="none")
+        known = text >= 0
+        word = known & (text != lm.text_padding_token_id)
+        words, pads = _mean(entropy, word), _mean(entropy, known & ~word)
+        total = words + weights.padding * pads
+        first = others = torch.zeros((), device=total.device)
+        if audio:
+            first, others, sound = self._audio(inputs.wanted, out, seed)
+            total = total + weights.audio * sound
+        with torch.no_grad():
+            right = _mean((logits.argmax(-1) == text).float(), word)
+        return Losses(total, words.detach(), pads.detach(), first.detach(), others.detach(), right)
+
+    def _audio(
+        self, wanted: torch.Tensor, out: torch.Tensor, seed: int
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The means of the first codebook's and of the others' losses, and both as the loss weighs them."""
+        lm, weights = self.lm, self._weights
+        batch, streams, steps = wanted.shape
+        columns = wanted.transpose(1, 2).reshape(batch * steps, streams)
+        out = out.reshape(batch * steps, -1)
+        if weights.audio_share < 1:
+            places = self._places(columns, seed)
+            columns, out = columns[places], out[places]
+        own = columns[:, 1 : 1 + lm.dep_q]
+        # A delayed codebook starts with the initial token, which is no code; -1 is none either.
+        known = (own >= 0) & (own < lm.card)
+        logits = self._depth(columns.T[None], out[None])  # [1, books, places, card]
+        entropy = F.cross_entropy(logits[0].float().permute(1, 2, 0), own.clamp(0, lm.card - 1), reduction="none")
+        entropy = entropy * known
+        counts = known.sum(0)
+        first, others = entropy[:, 0].sum(), entropy[:, 1:].sum()
+        n_first, n_others = counts[0], counts[1:].sum()
+        sound = (weights.first_book * first + others) / (weights.first_book * n_first + n_others).clamp(min=1)
+        return first / n_first.clamp(min=1), others / n_others.clamp(min=1), sound
+
+    def _places(self, columns: torch.Tensor, seed: int) -> torch.Tensor:
+        """Frames for the audio's loss: a fixed number, first those in which the model speaks, in random order."""
+        assert self._silence is not None
+        own = columns[:, 1 : 1 + self.lm.dep_q]
+        quiet = (own == torch.tensor(self._silence, device=own.device)).all(1) | (own < 0).all(1)
+        random = torch.rand(len(columns), generator=torch.Generator().manual_seed(seed)).to(columns.device)
+        order = random + (~quiet).float()
+        return order.topk(max(1, round(len(columns) * self._weights.audio_share))).indices
+
+
+def _mean(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    return (values * where).sum() / where.sum().clamp(min=1)

@@ -1,0 +1,60 @@
+"""Writes what a run has learnt as a folder of weights that `talk --frontend kame --weights FOLDER` loads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from app.frontend.kame.model import KameLM
+from app.models.errors import ModelError
+from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
+from app.training.kame.adapters import fuse_adapters
+from app.training.kame.checkpoints import checkpoints, load_weights
+from app.training.kame.run_folder import RunFolder
+
+
+def merge_run(run: RunFolder, target: Path) -> Path:
+    """Writes the weights of a run's newest checkpoint to `target`; returns the checkpoint. Raises ModelError."""
+    found = checkpoints(run.folder)
+    if not found:
+        raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
+    lm = run.model()
+    load_weights(found[-1], lm)
+    if run.start().rank:
+        fuse_adapters(lm)
+    files = run.files()
+    write_weights(target, lm, run.config(), files, files.generation)
+    return found[-1]
+
+
+def write_weights(
+    target: Path, lm: KameLM, config: dict[str, Any], files: CheckpointFiles, generation: dict[str, Any]
+) -> None:
+    """Writes weights in bfloat16 with their config, and the codec and the vocabulary of `files`.
+
+    `config`: the arguments of the model's class; `generation`: those of the generator. Raises ModelError when what was
+    written can't be read.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
+    save_file(state, target / LM_NAME)
+    for path in (files.mimi, files.tokenizer):
+        if path.resolve() != (target / path.name).resolve():
+            shutil.copyfile(path, target / path.name)
+    names = {
+        "model_type": "kame",
+        "moshi_name": LM_NAME,
+        "mimi_name": files.mimi.name,
+        "tokenizer_name": files.tokenizer.name,
+    }
+    if files.mimi_config is not None:
+        names["mimi_config_name"] = "codec.json"
+        (target / "codec.json").write_text(json.dumps(files.mimi_config, indent=1) + "\n", "utf-8")
+    written = {**names, **config, "lm_gen_config": generation}
+    (target / CONFIG_NAME).write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+    read_layout(target)

@@ -1,0 +1,52 @@
+"""The model's own speech: texts spoken by the voice, as codes and words frame by frame."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from app.corpus.streams import TimedWord
+from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
+
+Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
+"""Gives the latents of a text, `[N, 192]`, and the first latent of each word and the one after it."""
+_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A text as speech. `codes`: `[frames, books]`; `words`: with their first frames; `ends`: the frame after each."""
+
+    codes: np.ndarray
+    words: tuple[TimedWord, ...]
+    ends: tuple[int, ...]
+
+
+class SpeechBank:
+    """Speaks texts, and keeps what was spoken last."""
+
+    def __init__(self, speak: Speak, codec: VoiceCodec) -> None:
+        self._speak, self._codec = speak, codec
+        self._kept: OrderedDict[str, Spoken] = OrderedDict()
+
+    def speak(self, text: str) -> Spoken:
+        """Returns the speech of a text."""
+        if text not in self._kept:
+            self._kept[text] = self._make(text)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(text)
+        return self._kept[text]
+
+    @torch.no_grad()
+    def _make(self, text: str) -> Spoken:
+        latents, spans = self._speak(text, 1.0)
+        padded = np.pad(latents, ((0, -len(latents) % LATENTS), (0, 0)))
+        codes = self._codec.own.encode(torch.from_numpy(padded.reshape(-1, padded.shape[1] * LATENTS)))
+        frames = [(start // LATENTS, -(-end // LATENTS)) for start, end in spans]
+        words = tuple(TimedWord(start, word) for word, (start, _) in zip(text.split(), frames, strict=True))
+        return Spoken(codes.numpy().astype(np.int16), words, tuple(min(end, len(codes)) for _, end in frames))

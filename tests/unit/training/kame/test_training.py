@@ -1,0 +1,259 @@
+"""Training: the published loss, exact resuming, adapters, several processes, and weights that the app loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.tiny_kame import LM, make_checkpoint
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("moshi")
+
+from app.cli.parser import main  # noqa: E402
+from app.corpus.shards import Corpus, Layout, open_corpus  # noqa: E402
+from app.frontend.kame.checkpoint import build_lm, load  # noqa: E402
+from app.models.errors import ModelError  # noqa: E402
+from app.models.layout import read_layout  # noqa: E402
+from app.training.kame.adapters import add_adapters, fuse_adapters  # noqa: E402
+from app.training.kame.batches import Batches  # noqa: E402
+from app.training.kame.checkpoints import checkpoints  # noqa: E402
+from app.training.kame.cost import cost_of  # noqa: E402
+from app.training.kame.curves import figure, read_curves  # noqa: E402
+from app.training.kame.evaluate import mean_losses  # noqa: E402
+from app.training.kame.loss import LossFunction, inputs_of  # noqa: E402
+from app.training.kame.settings import LossWeights, TrainSettings  # noqa: E402
+from app.training.kame.trainer import CURVES, Trainer, rate_at  # noqa: E402
+
+SHAPE = {**LM, "num_layers": 1, "depformer_num_layers": 1}
+
+
+def model(adapters: int = 0):
+    torch.manual_seed(0)
+    lm = build_lm(dict(SHAPE), torch.device("cpu"), torch.float32)
+    if adapters:
+        add_adapters(lm, adapters, 2.0)
+    return lm
+
+
+def write_corpus(folder: Path, dialogues: int = 12, frames: int = 24, seed: int = 0) -> Corpus:
+    """Dialogues in which the text repeats the oracle three frames later."""
+    random = np.random.default_rng(seed)
+    folder.mkdir(parents=True)
+    corpus = Corpus(folder, Layout(8, 8, 3, SHAPE["text_card"]))
+    rows = []
+    for _ in range(dialogues):
+        tokens = np.full((18, frames), 7)  # the sound tells nothing
+        oracle = np.where(random.random(frames) < 0.5, random.integers(10, 30, frames), 3)
+        tokens[-1], tokens[0] = oracle, np.concatenate([[3, 3, 3], oracle[:-3]])
+        rows.append(tokens)
+    corpus.add("00000", rows)
+    return corpus
+
+
+SETTINGS = TrainSettings(steps=6, batch=3, rate=1e-3, warm_up=2, save_every=3, precision="fp32")
+
+
+@torch.no_grad()
+def test_the_loss_is_the_published_one() -> None:
+    lm = model().eval()
+    tokens = torch.randint(4, 60, (2, 18, 10), generator=torch.Generator().manual_seed(3))
+    tokens[:, 0, ::2] = 3
+    tokens[1, :, 8:] = -1  # shorter than the other
+    found = LossFunction(lm, LossWeights(audio=1.5))(tokens)
+    inputs = inputs_of(lm, tokens)
+    out, text = lm.forward_text(inputs.given, oracle_tokens=inputs.oracle)
+    sound = lm.forward_depformer_training(inputs.wanted, out)
+    words, padding, first, others = [], [], [], []
+    for item in range(2):
+        for step in range(10):
+            target = int(inputs.wanted[item, 0, step])
+            if target >= 0:
+                loss = -text[item, 0, step].log_softmax(-1)[target]
+                (padding if target == 3 else words).append(loss)
+            for book in range(8):
+                code = int(inputs.wanted[item, 1 + book, step])
+                if 0 <= code < lm.card:
+                    loss = -sound[item, book, step].log_softmax(-1)[code]
+                    (first if book == 0 else others).append(loss)
+    mean = lambda values: torch.stack(values).mean()  # noqa: E731
+    audio = (100 * torch.stack(first).sum() + torch.stack(others).sum()) / (100 * len(first) + len(others))
+    assert float(found.total) == pytest.approx(float(mean(words) + 0.5 * mean(padding) + 1.5 * audio), rel=1e-5)
+    assert len(first) == 18 and len(others) == 7 * 17, "a delayed codebook has no code in its first frame"
+
+
+def test_a_step_is_given_what_a_session_gives() -> None:
+    lm = model()
+    tokens = torch.arange(18 * 5).view(1, 18, 5) % 50
+    inputs = inputs_of(lm, tokens)
+    assert inputs.given[0, 0].tolist() == [lm.text_initial_token_id, *tokens[0, 0, :4].tolist()]
+    assert inputs.oracle[0, 0].tolist() == [lm.text_padding_token_id, *tokens[0, -1, :4].tolist()]
+
+
+@pytest.mark.parametrize("adapters", [0, 4])
+def test_a_run_that_was_stopped_goes_on_to_the_bit(tmp_path: Path, adapters: int) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    whole, first, second = model(adapters), model(adapters), model(adapters)
+    Trainer(whole, Batches([corpus], 3, 0), SETTINGS, tmp_path / "whole").run()
+    stopped = Trainer(first, Batches([corpus], 3, 0), SETTINGS, tmp_path / "stopped")
+    stopped.run(lambda: stopped.step == 4)
+    resumed = Trainer(second, Batches([open_corpus(corpus.folder)], 3, 0), SETTINGS, tmp_path / "stopped")
+    resumed.resume()
+    assert resumed.step == 4
+    resumed.run()
+    assert all(
+        torch.equal(a, b) for a, b in zip(whole.state_dict().values(), second.state_dict().values(), strict=True)
+    )
+    losses = [[line["loss"] for line in read_curves(tmp_path / name / CURVES)] for name in ("whole", "stopped")]
+    assert losses[0] == losses[1]
+    assert len(checkpoints(tmp_path / "stopped")) == 2
+
+
+def test_adapters_change_nothing_at_first_train_nothing_else_and_are_fused(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    tokens = Batches([corpus], 3, 0).at(0)
+    plain, adapted = model(), model(4)
+    before = adapted.state_dict()
+    frozen = {name: value.clone() for name, value in before.items() if "lora" not in name and "oracle" not in name}
+    with torch.no_grad():
+        assert torch.equal(
+            LossFunction(plain, LossWeights())(tokens).total, LossFunction(adapted, LossWeights())(tokens).total
+        )
+    Trainer(adapted, Batches([corpus], 3, 0), SETTINGS, tmp_path / "run").run()
+    after = adapted.state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in frozen.items())
+    assert not torch.equal(after["oracle_emb.weight"], plain.state_dict()["oracle_emb.weight"])
+    with torch.no_grad():
+        learnt = LossFunction(adapted, LossWeights())(tokens).total
+        fuse_adapters(adapted)
+        assert float(LossFunction(adapted, LossWeights())(tokens).total) == pytest.approx(float(learnt), rel=1e-4)
+    assert set(adapted.state_dict()) == set(plain.state_dict())
+
+
+def test_it_learns_to_say_what_the_oracle_says(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", dialogues=60, frames=40)
+    lm = model()
+    settings = TrainSettings(
+        steps=150, batch=12, rate=5e-3, final_rate=0.1, warm_up=10, precision="fp32", train_audio=False, save_every=1000
+    )
+    Trainer(lm, Batches([corpus], 12, 0), settings, tmp_path / "run").run()
+    losses = LossFunction(lm.eval(), LossWeights())
+    others = write_corpus(tmp_path / "others", dialogues=24, frames=40, seed=1)
+    found = mean_losses(lm, losses, Batches([others], 12, 1), False, lambda line: None)
+    assert found["right_words"] > 0.9 and found["right_words_without"] < 0.3
+
+
+def test_damaged_shards_and_missing_corpora_are_named(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    shard = corpus.folder / "00000.npz"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    with pytest.raises(ModelError, match=r"00000\.npz"):
+        Batches([corpus], 1, 0)
+    with pytest.raises(ModelError, match="no corpus"):
+        open_corpus(tmp_path)
+
+
+def test_the_rate_warms_up_and_ends_where_it_should() -> None:
+    settings = TrainSettings(steps=100, rate=1.0, warm_up=10, final_rate=0.2)
+    assert rate_at(0, settings) == pytest.approx(0.1) and rate_at(9, settings) == pytest.approx(1.0)
+    assert rate_at(100, settings) == pytest.approx(0.2) and rate_at(55, settings) == pytest.approx(0.6)
+    assert (
+        rate_at(50, TrainSettings(rate=3e-5))
+        < rate_at(99, TrainSettings(rate=3e-5))
+        == rate_at(900, TrainSettings(rate=3e-5))
+    )
+
+
+def test_a_figure_shows_every_curve(tmp_path: Path) -> None:
+    import xml.etree.ElementTree as ET
+
+    lines = [
+        {"step": n, "words": 3 / n, "padding": 0.5, "first_book": 2.0, "other_books": 4.0, "loss": 1.0}
+        for n in range(1, 900)
+    ]
+    drawn = ET.fromstring(figure(lines))
+    assert len(drawn.findall("{http://www.w3.org/2000/svg}polyline")) == 4
+    assert len(ET.fromstring(figure([]))) == 1
+
+
+def test_the_cost_grows_with_what_is_trained() -> None:
+    whole, adapted = (cost_of(model(rank), SETTINGS, 100) for rank in (0, 4))
+    assert whole.trained == whole.weights and adapted.trained < adapted.weights and adapted.memory < whole.memory
+    assert "GB of memory" in whole.sentence() and "hours" in whole.sentence(100.0, 1e6)
+
+
+def run_app(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    code = main(list(words))
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    return said.out
+
+
+@pytest.mark.parametrize("options", [["--fresh"], ["--lora", "2"]])
+def test_the_commands_train_a_folder_of_weights_that_the_app_loads(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = make_checkpoint(tmp_path / "weights", lm={"num_layers": 1, "depformer_num_layers": 1})
+    write_corpus(tmp_path / "corpus")
+    run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
+    run_app(capsys, "train", "init", run, "--from", str(weights), *options)
+    run_app(
+        capsys,
+        "train",
+        "run",
+        run,
+        "--corpus",
+        corpus,
+        "--steps",
+        "4",
+        "--batch",
+        "2",
+        "--save-every",
+        "2",
+        "--device",
+        "cpu",
+    )
+    run_app(capsys, "train", "merge", run, str(tmp_path / "merged"))
+    measured = json.loads(run_app(capsys, "train", "eval", run, "--corpus", corpus, "--json"))
+    assert measured["ok"] and measured["words"] > 0
+    assert (tmp_path / "run" / "curves.svg").exists()
+    loaded = load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32)
+    assert loaded.learnt_oracle and loaded.pieces.vocab_size() > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs Linux here")
+def test_two_processes_share_a_model_and_write_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = make_checkpoint(tmp_path / "weights", lm={"num_layers": 1, "depformer_num_layers": 1})
+    write_corpus(tmp_path / "corpus")
+    run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
+    run_app(capsys, "train", "init", run, "--from", str(weights))
+    words = [
+        "train",
+        "run",
+        run,
+        "--corpus",
+        corpus,
+        "--steps",
+        "3",
+        "--batch",
+        "2",
+        "--precision",
+        "fp32",
+        "--device",
+        "cpu",
+    ]
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "app"]
+    done = subprocess.run(
+        [*launcher, *words], capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [line["step"] for line in read_curves(tmp_path / "run" / CURVES)] == [1, 2, 3]
+    run_app(capsys, "train", "merge", run, str(tmp_path / "merged"))
+    assert load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32).learnt_oracle
