@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.training.kame.settings import TrainSettings
 
 COMMANDS = ("train",)
+_NANO_VOICE = "piper-joe"
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -33,6 +34,12 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     init.add_argument("--fresh", action="store_true", help="start with random weights of that shape")
     init.add_argument("--lora", type=whole_number, default=0, metavar="RANK", help="train adapters of this rank only")
     init.add_argument("--lora-scaling", type=float, default=2.0, metavar="X", help="(default: 2)")
+    nano = actions.add_parser("nano", parents=[common], help="make what training a Nano KAME needs: start and corpus")
+    nano.add_argument("folder", type=Path, metavar="FOLDER", help="where `start` and `corpus` are made")
+    nano.add_argument("--texts", type=Path, metavar="FILE", help="questions with answers, as lines of JSON {q, a}")
+    nano.add_argument("--dialogues", type=whole_number, default=7500, metavar="N", help="(default: 7500)")
+    nano.add_argument("--questions", type=whole_number, default=5000, metavar="N", help="spoken ones (default: 5000)")
+    nano.add_argument("--seed", type=whole_number, default=0, metavar="N", help="another one makes other dialogues")
     run = actions.add_parser("run", parents=[common], help="train")
     _add_run(run)
     _add_settings(run)
@@ -48,6 +55,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     _add_run(merge)
     merge.add_argument("target", type=Path, metavar="TARGET")
+    merge.add_argument("--compact", action="store_true", help="in eight bits: half the size, for this app alone")
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
@@ -72,6 +80,39 @@ def _init(args: argparse.Namespace, terminal: Terminal) -> int:
     what = f"adapters of rank {args.lora}" if args.lora else "all weights"
     terminal.say(f"The run in {args.run} trains {what}. Start it: train run {args.run} --corpus FOLDER")
     terminal.document({"ok": True, **dataclasses.asdict(start)})
+    return 0
+
+
+def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.frontend.kame.checkpoint import load
+    from app.models.layout import CONFIG_NAME, read_layout
+    from app.models.locations import model_path
+    from app.training.nano.corpus import make_fact_corpus
+    from app.training.nano.questions import speakers
+    from app.training.nano.start import make_start
+    from app.training.nano.texts import read_texts
+    from app.tts.voices import make_voice
+
+    start, voice = args.folder / "start", model_path(_NANO_VOICE)
+    general = read_texts(args.texts) if args.texts else []
+    with make_voice(_NANO_VOICE) as speaking:
+        users = speakers(speaking)
+        if not (start / CONFIG_NAME).exists():
+            left = make_start(start, voice, [answer for _, answer in general], users, terminal.progress)
+            terminal.say(f"The codec leaves {left['own'][-1]:.1%} of the voice's variance.")
+        corpus = make_fact_corpus(
+            args.folder / "corpus",
+            load(read_layout(start), device="cpu"),
+            voice,
+            users,
+            general,
+            dialogues=args.dialogues,
+            questions=args.questions,
+            seed=args.seed,
+            progress=terminal.progress,
+        )
+    terminal.say(f"{corpus.frames:,} frames are in {corpus.folder}. Begin a run: train init RUN --from {start} --fresh")
+    terminal.document({"ok": True, "frames": corpus.frames, "shards": len(corpus.hashes)})
     return 0
 
 
@@ -190,7 +231,7 @@ def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.training.kame.merge import merge_run
     from app.training.kame.run_folder import RunFolder
 
-    checkpoint = merge_run(RunFolder(args.run), args.target)
+    checkpoint = merge_run(RunFolder(args.run), args.target, compact=args.compact)
     terminal.say(
         f"The weights of {checkpoint.name} are in {args.target}. Talk with them: talk --frontend kame --weights "
         f"{args.target}"
@@ -218,10 +259,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--padding-weight", type=float, default=0.5, metavar="X", help="of the text's padding")
     parser.add_argument("--first-book-weight", type=float, default=100.0, metavar="X", help="of the first codebook")
     parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
-    parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, speech first")
+    parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, mostly speech")
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
 
 
-_ACTIONS = {"init": _init, "run": _run, "resume": _resume, "eval": _eval, "merge": _merge}
+_ACTIONS = {"init": _init, "nano": _nano, "run": _run, "resume": _resume, "eval": _eval, "merge": _merge}

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
 from app.frontend.kame.codec.voice_codec import VoiceCodec
+from app.frontend.kame.compact import SCALE, load_whole
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
 from app.models.errors import ModelError
@@ -122,7 +123,7 @@ def _load_lm(
             f"{files.lm.name} is quantised already, in a form that the package moshi can't run in bf16. Use the "
             "bf16 weights; this app makes int8 and int4 of them itself."
         )
-    header = read_header(files.lm)
+    header = {name: tensor for name, tensor in read_header(files.lm).items() if not name.endswith(SCALE)}
     lm = build_lm(files.lm_config, torch.device("meta"), dtype, context)
     # All names and shapes are compared before any weight is read.
     learnt = any(name.startswith("oracle_emb.") for name in header)
@@ -140,7 +141,7 @@ def _load_lm(
         _check_fit(trial, read_header(files.lora), files.lora, partial=True)
     # Small packages of the model's bytes go to the device one by one: it never lies there twice.
     staging = device if precision == "bf16" else torch.device("cpu")
-    state = {name: _cast(name, value, dtype) for name, value in load_file(files.lm, device=str(staging)).items()}
+    state = {name: _cast(name, value, dtype) for name, value in load_whole(files.lm, str(staging)).items()}
     if not learnt:
         _add_neutral_oracle(state, lm, files.lm)
     lm.load_state_dict(state, assign=True)

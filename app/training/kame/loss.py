@@ -19,6 +19,9 @@ from torch.nn import functional as F
 from app.frontend.kame.model import KameLM
 from app.training.kame.settings import LossWeights
 
+SPEECH_WEIGHT = 4.0
+"""How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
+
 
 @dataclass(slots=True)
 class Losses:
@@ -118,12 +121,15 @@ class LossFunction(nn.Module):
         return first / n_first.clamp(min=1), others / n_others.clamp(min=1), sound
 
     def _places(self, columns: torch.Tensor, seed: int) -> torch.Tensor:
-        """Frames for the audio's loss: a fixed number, first those in which the model speaks, in random order."""
+        """Frames for the audio's loss: a fixed number, drawn so that frames of speech are likelier than silent ones.
+
+        The largest of u^(1/w) for random u are a draw with weights w (Efraimidis and Spirakis, 2006).
+        """
         assert self._silence is not None
         own = columns[:, 1 : 1 + self.lm.dep_q]
         quiet = (own == torch.tensor(self._silence, device=own.device)).all(1) | (own < 0).all(1)
         random = torch.rand(len(columns), generator=torch.Generator().manual_seed(seed)).to(columns.device)
-        order = random + (~quiet).float()
+        order = random ** torch.where(quiet, 1.0, 1 / SPEECH_WEIGHT)
         return order.topk(max(1, round(len(columns) * self._weights.audio_share))).indices
 
 

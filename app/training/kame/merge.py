@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
+from app.frontend.kame.compact import save_compact
 from app.frontend.kame.model import KameLM
 from app.models.errors import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
@@ -18,8 +19,11 @@ from app.training.kame.checkpoints import checkpoints, load_weights
 from app.training.kame.run_folder import RunFolder
 
 
-def merge_run(run: RunFolder, target: Path) -> Path:
-    """Writes the weights of a run's newest checkpoint to `target`; returns the checkpoint. Raises ModelError."""
+def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
+    """Writes the weights of a run's newest checkpoint to `target`; returns the checkpoint. Raises ModelError.
+
+    `compact`: as for `write_weights`.
+    """
     found = checkpoints(run.folder)
     if not found:
         raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
@@ -28,21 +32,30 @@ def merge_run(run: RunFolder, target: Path) -> Path:
     if run.start().rank:
         fuse_adapters(lm)
     files = run.files()
-    write_weights(target, lm, run.config(), files, files.generation)
+    write_weights(target, lm, run.config(), files, files.generation, compact=compact)
     return found[-1]
 
 
 def write_weights(
-    target: Path, lm: KameLM, config: dict[str, Any], files: CheckpointFiles, generation: dict[str, Any]
+    target: Path,
+    lm: KameLM,
+    config: dict[str, Any],
+    files: CheckpointFiles,
+    generation: dict[str, Any],
+    *,
+    compact: bool = False,
 ) -> None:
     """Writes weights in bfloat16 with their config, and the codec and the vocabulary of `files`.
 
-    `config`: the arguments of the model's class; `generation`: those of the generator. Raises ModelError when what was
-    written can't be read.
+    `config`: the arguments of the model's class; `generation`: those of the generator. `compact`: in eight bits, which
+    only this app reads. Raises ModelError when what was written can't be read.
     """
     target.mkdir(parents=True, exist_ok=True)
-    state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
-    save_file(state, target / LM_NAME)
+    if compact:
+        save_compact(lm.state_dict(), target / LM_NAME)
+    else:
+        state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
+        save_file(state, target / LM_NAME)
     for path in (files.mimi, files.tokenizer):
         if path.resolve() != (target / path.name).resolve():
             shutil.copyfile(path, target / path.name)

@@ -10,7 +10,7 @@ class LossWeights:
     """Weights of the loss. The defaults are the public trainer's; the paper tells of a factor of 1.5 on `audio`.
 
     `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
-    share of a batch's frames that take part in the audio's loss, those in which the model speaks first; 1 takes all.
+    share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
     """
 
     padding: float = 0.5

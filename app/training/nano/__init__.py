@@ -1,6 +1,8 @@
 """Nano KAME: a small model of KAME's class that runs on a processor, and the corpus that it is trained on.
 
-- `facts.py`: invented facts; `answers.py`: how an answer is spoken while the oracle comes in
+- `facts.py`: invented facts; `questions.py`: them, asked by many voices
+- `answers.py`: how an answer is spoken while the oracle comes in; `speech.py`: the model's own speech as codes
 - `dialogues.py`: whole dialogues as tokens; `corpus.py`: many of them, in shards
-- `shape.py`: the model's shape
+- `shape.py`: the model's shape; `start.py`: the codec, the vocabulary and the weights that training starts from
+- `trial.py`: tries a trained model on questions that it was not trained on
 """

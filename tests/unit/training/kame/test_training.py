@@ -226,6 +226,12 @@ def test_the_commands_train_a_folder_of_weights_that_the_app_loads(
     assert (tmp_path / "run" / "curves.svg").exists()
     loaded = load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32)
     assert loaded.learnt_oracle and loaded.pieces.vocab_size() > 0
+    run_app(capsys, "train", "merge", run, str(tmp_path / "compact"), "--compact")
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("merged", "compact")]
+    assert sizes[1] < 0.6 * sizes[0]
+    small = load(read_layout(tmp_path / "compact"), device="cpu", dtype=torch.float32).lm.state_dict()
+    for name, value in loaded.lm.state_dict().items():
+        assert (small[name] - value).abs().max() <= 0.01 * value.abs().max() + 1e-6, name
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs Linux here")

@@ -1,0 +1,32 @@
+"""Reads questions with answers that are no facts, so that a model learns to read more than numbers and names."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from app.models.errors import ModelError
+
+LEAST_WORDS, MOST_WORDS = 3, 16
+_NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
+
+
+def read_texts(path: Path) -> list[tuple[str, str]]:
+    """Questions and the first sentences of their answers, those that can be spoken. Raises ModelError."""
+    texts = []
+    try:
+        for line in path.read_text("utf-8").splitlines():
+            entry = json.loads(line)
+            if answer := _first_sentence(str(entry["a"])):
+                texts.append((str(entry["q"]), answer))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f'{path} holds no lines like {{"q": …, "a": …}} ({type(error).__name__}: {error}).') from error
+    return texts
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence, or nothing if it can't be spoken as it stands."""
+    sentence = re.split(r"(?<=[.!?])\s", text.strip().strip('"*'))[0].strip().strip('"*')
+    usable = sentence.isascii() and sentence[-1:] in tuple(".!?") and not _NOT_SPOKEN.search(sentence)
+    return sentence if usable and LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS else ""

@@ -1,0 +1,216 @@
+"""Nano KAME's corpus: what is to be said depends on what has arrived, and the tokens are those of a session."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+sentencepiece = pytest.importorskip("sentencepiece")
+
+from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
+from app.frontend.kame.checkpoint import Loaded, build_lm  # noqa: E402
+from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
+from app.models.errors import ModelError  # noqa: E402
+from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, AnswerPlan  # noqa: E402
+from app.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
+from app.training.nano.facts import RELATIONS, draw_fact, held_out  # noqa: E402
+from app.training.nano.questions import speak_questions  # noqa: E402
+from app.training.nano.shape import NANO_LM  # noqa: E402
+from app.training.nano.speech import SpeechBank  # noqa: E402
+from app.training.nano.texts import read_texts  # noqa: E402
+from app.training.nano.trial import Trials  # noqa: E402
+from tests.support.tiny_kame import pieces_model  # noqa: E402
+
+SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
+VOCABULARY = Vocabulary(padding=3, start=400)
+WORD = 5  # frames
+
+
+def speak(text: str, rate: float) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Each word takes five frames, of which the last is silent."""
+    words = text.split()
+    latents = np.random.default_rng(len(text)).standard_normal((7 * WORD * len(words), 192)).astype(np.float32)
+    return latents, [(7 * WORD * n, 7 * (WORD * n + WORD - 1)) for n in range(len(words))]
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    return sentencepiece.SentencePieceProcessor(model_proto=pieces_model())
+
+
+@pytest.fixture(scope="module")
+def codec() -> VoiceCodec:
+    torch.manual_seed(0)
+    made = VoiceCodec(SHAPE)
+    with torch.no_grad():
+        for quantiser in (made.own, made.heard):
+            quantiser.basis.normal_(0, 0.05)
+            quantiser.books.normal_()
+    return made.requires_grad_(False).eval()
+
+
+@pytest.fixture
+def bank(codec: VoiceCodec) -> SpeechBank:
+    return SpeechBank(speak, codec)
+
+
+def revision(text: str, frame: int, step: int = 1) -> TimedRevision:
+    return TimedRevision(tuple(TimedWord(frame + step * n, word) for n, word in enumerate(text.split())))
+
+
+def said(
+    bank: SpeechBank, pieces, revisions: list[TimedRevision], end: int = 20, seed: int = 0
+) -> list[tuple[int, str]]:
+    row = oracle_row(revisions, pieces, VOCABULARY, end + 300)
+    answer = AnswerPlan(bank, random.Random(seed), end, revisions, row).plan()
+    return [(word.frame, word.word) for word in answer.words]
+
+
+def text_of(words: list[tuple[int, str]]) -> str:
+    return " ".join(word for _, word in words)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int) -> None:
+    words = said(bank, pieces, [revision("Anna lives in Rome.", 26)], seed=seed)
+    assert 20 <= words[0][0] <= 21, "it begins at once"
+    filler, answer = text_of(words[:-4]), text_of(words[-4:])
+    assert filler in FILLERS and answer == "Anna lives in Rome."
+    assert words[-4][0] > 27
+
+
+def test_a_guess_from_before_the_end_is_not_trusted(bank: SpeechBank, pieces) -> None:
+    words = said(bank, pieces, [revision("Anna lives in Oslo.", 12), revision("Anna lives in Rome.", 28)])
+    assert "Oslo." not in text_of(words) and text_of(words).endswith("Anna lives in Rome.")
+
+
+def test_without_an_answer_it_says_so(bank: SpeechBank, pieces) -> None:
+    assert any(text_of(said(bank, pieces, [])).endswith(unknown) for unknown in UNKNOWN)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_goes_over_to_a_newer_answer_at_the_end_of_a_word(bank: SpeechBank, pieces, seed: int) -> None:
+    first = said(bank, pieces, [revision("Anna lives in Oslo.", 24)], seed=seed)
+    begun = next(frame for frame, word in first if word == "Anna")
+    same = said(
+        bank, pieces, [revision("Anna lives in Oslo.", 24), revision("Anna lives in Rome.", begun + 3)], seed=seed
+    )
+    assert text_of(same).endswith("Anna lives in Rome.") and "Oslo." not in text_of(same)
+    assert not any(correction in text_of(same) for correction in CORRECTIONS), "the beginning still holds"
+    other = said(bank, pieces, [revision("Anna lives in Oslo.", 24), revision("It is Rome.", begun + 3)], seed=seed)
+    assert text_of(other).endswith("It is Rome.") and any(word in text_of(other) for word in CORRECTIONS)
+
+
+def test_no_word_is_spoken_before_the_oracle_has_told_it(bank: SpeechBank, pieces) -> None:
+    slow = revision("Anna lives in Rome near the river now.", 24, step=9)
+    row = oracle_row([slow], pieces, VOCABULARY, 400)
+    answer = AnswerPlan(bank, random.Random(0), 20, [slow], row).plan()
+    spoken = {word.word: word.frame for word in answer.words}
+    for word, fed in zip(slow.words, row.fed[0], strict=True):
+        assert spoken[word.word] > fed
+
+
+def questions(count: int = 6) -> list[SpokenQuestion]:
+    draw = random.Random(5)
+    made = []
+    for _ in range(count):
+        fact = draw_fact(draw, test=False)
+        samples = np.random.default_rng(1).standard_normal(30_000).astype(np.float32) * 0.1
+        words = len(fact.question.split())
+        made.append(SpokenQuestion(fact, samples, tuple(30_000 * (n + 1) // words for n in range(words))))
+    return made
+
+
+def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
+    bank: SpeechBank, codec: VoiceCodec, pieces
+) -> None:
+    maker = DialogueMaker(bank, codec, pieces, VOCABULARY, questions(), [(questions()[0], "Water is wet.")])
+    for seed in range(3):
+        tokens = maker.make(random.Random(seed)).tokens
+        assert tokens.shape == (1 + 8 + 4 + 1, LENGTH) and (tokens >= 0).all()
+        text, own, oracle = tokens[0], tokens[1:9], tokens[-1]
+        assert (text[:3] == 3).all() and (own[:, :3] == 0).all()
+        spoken = own[0] != 0
+        assert spoken.any() and not spoken.all() and (oracle != 3).any()
+        assert (text != 3)[spoken].mean() > 0.1
+    again = DialogueMaker(SpeechBank(speak, codec), codec, pieces, VOCABULARY, questions()).make(random.Random(1))
+    assert np.array_equal(
+        again.tokens, DialogueMaker(bank, codec, pieces, VOCABULARY, questions()).make(random.Random(1)).tokens
+    )
+
+
+def test_questions_for_the_test_are_never_trained_on() -> None:
+    draw = random.Random(0)
+    for test in (False, True):
+        for _ in range(200):
+            fact = draw_fact(draw, test=test)
+            assert fact.relation is not None and held_out(fact.relation, fact.subject) == test
+            assert fact.value in fact.answer and fact.changed(draw).value != fact.value
+    assert len(RELATIONS) >= 15
+
+
+def test_the_last_revision_holds_unless_another_answer_follows() -> None:
+    draw = random.Random(2)
+    lasting = 0
+    for _ in range(100):
+        fact = draw_fact(draw, test=False)
+        revisions = draw_revisions(draw, fact, [5, 9, 13, 17], 20)
+        assert all(word.frame > 5 for item in revisions for word in item.words)
+        lasting += any(item.text == fact.answer for item in revisions)
+    assert lasting > 80
+
+
+def test_questions_are_made_equally_loud_and_without_silence_around_them() -> None:
+    def tone(text: str, draw: random.Random) -> np.ndarray:
+        wave = np.sin(np.arange(24_000) * 0.1).astype(np.float32) * draw.uniform(0.01, 0.9)
+        return np.concatenate([np.zeros(5000, np.float32), wave, np.zeros(9000, np.float32)])
+
+    facts = [draw_fact(random.Random(n), test=False) for n in range(20)]
+    for question in speak_questions(facts, [(1.0, tone)], 3):
+        assert 23_000 < len(question.samples) < 24_000 * 1.75 and abs(question.samples[0]) < 0.2
+        assert 0.03 < float(np.sqrt(np.mean(question.samples**2))) < 0.07
+        assert len(question.word_ends) == len(question.fact.question.split())
+        assert question.word_ends[-1] == len(question.samples)
+
+
+def test_only_what_can_be_spoken_is_read_from_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text(
+        '{"q": "Why?", "a": "\\"Because it rains. And more.\\""}\n{"q": "How?", "a": "* like this\\n* or that"}\n'
+        '{"q": "Who?", "a": "Me"}\n'
+    )
+    assert read_texts(path) == [("Why?", "Because it rains.")]
+    path.write_text("[1]")
+    with pytest.raises(ModelError, match=r"texts\.jsonl"):
+        read_texts(path)
+
+
+def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(codec: VoiceCodec, pieces) -> None:
+    torch.manual_seed(0)
+    shape = {
+        **NANO_LM,
+        "text_card": 400,
+        "card": 32,
+        "num_layers": 1,
+        "depformer_num_layers": 1,
+        "dim": 64,
+        "num_heads": 2,
+    }
+    lm = build_lm({**shape, "depformer_dim": 32, "depformer_num_heads": 2}, torch.device("cpu"), torch.float32).eval()
+    seen: list[int] = []
+    lm.oracle_emb.register_forward_hook(lambda module, args, out: seen.append(int(args[0].reshape(-1)[0])))
+    trials = Trials(Loaded(lm, codec, pieces, True), {"use_sampling": False})
+    asked = questions(1)
+    fact = asked[0].fact.changed(random.Random(0))
+    for kind in ("with", "without", "changed"):
+        seen.clear()
+        (result,) = trials.run([(asked[0], fact)], kind)  # type: ignore[list-item]
+        told = [token for token in seen if token not in (3, 400)]
+        assert (seen.count(400) == 2) if kind == "with" else (kind != "without" or not told)
+        if kind == "with":
+            assert pieces.decode(told[-len(pieces.encode(fact.answer)) :]).strip() == fact.answer
+        assert len(result.samples) == len(result.step_seconds) * 1920
