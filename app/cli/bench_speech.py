@@ -94,7 +94,26 @@ def _audio(args: argparse.Namespace, progress: Progress) -> Any:
     return run_audio(args.microphone, args.loudspeaker, rounds=max(5, args.rounds), progress=progress)
 
 
+def _add_codec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("codec", type=Path, metavar="FOLDER", help="weights with a voice's codec")
+    parser.add_argument("--voice", default="piper-joe", metavar="KEY", help="the voice that it is of")
+    add_folder(parser, "--reader", "a Whisper model for CTranslate2 that reads back (default: the app's)")
+
+
+def _codec(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.codec import run_codec
+    from app.evaluation.reader import Reader
+    from app.frontend.kame.codec.codec_file import load_codec
+    from app.models.catalogue import DEFAULTS
+    from app.models.layout import read_layout
+    from app.models.locations import model_path
+
+    reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
+    return run_codec(load_codec(read_layout(args.codec).mimi), model_path(args.voice), reader.read, progress=progress)
+
+
 BENCHES = (
+    Bench("codec", "the codec of a small model: what it keeps of its voice", _add_codec, _codec),
     Bench("hearing", "words recognised live, against one pass over the same sound", _add_hearing, _hearing),
     Bench("recognisers", "the speech recognisers that are here", _add_recognisers, _recognisers),
     Bench("voices", "how quick, clear and loud the voices are that are here", _add_voices, _voices),

@@ -7,6 +7,7 @@ To be read in this order:
 - `child_voice.py`: the voice, which starts a child process and sends it texts.
 - `worker.py`: the child's main loop; `piper_worker.py`, `kokoro_worker.py`, `pico_worker.py`: one module an engine;
   `espeak.py`: phonemes for two of them; `word_times.py`: where words end, from the lengths of phonemes.
+- `latents.py`, `latents_worker.py`: a voice's latents in place of its sound, to train models with.
 - `clip.py`: from an engine's sound to a clip with its words' places and the right loudness.
 - `scripted.py`: for tests.
 

@@ -23,6 +23,9 @@ from app.tts.word_times import word_spans
 LATENTS = "/Mul_7_output_0"
 """The value in front of the decoder of Piper's models of medium quality."""
 
+SIZE = 192
+"""Numbers in one latent."""
+
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
 
 
@@ -65,7 +68,7 @@ def load(model: Path) -> Speak:
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
             at += len(rows[-1])
         if not rows:
-            return np.zeros((0, 192), np.float32), []
+            return np.zeros((0, SIZE), np.float32), []
         return np.concatenate(rows), word_spans(text.split(), phonemes, ends, pronounce)
 
     return speak
@@ -91,7 +94,7 @@ def main(model: Path) -> int:
     out.write(json.dumps({"ready": True}).encode() + b"\n")
     out.flush()
     for line in sys.stdin.buffer:
-        latents = np.zeros((0, 192), "<f4")
+        latents = np.zeros((0, SIZE), "<f4")
         try:
             asked = json.loads(line)
             latents, words = speak(asked["text"], asked.get("rate", 1.0))

@@ -13,9 +13,9 @@ from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.models.errors import ModelError
 from app.training.nano.dialogues import DialogueMaker, SpokenQuestion
 from app.training.nano.facts import Fact, draw_fact
-from app.training.nano.latents import LatentVoice
 from app.training.nano.questions import Speaker, speak_questions
 from app.training.nano.speech import SpeechBank
+from app.tts.latents import LatentVoice
 
 SHARD_DIALOGUES = 50
 

@@ -21,10 +21,10 @@ from app.models.layout import CONFIG_NAME, LM_NAME
 from app.models.onnx import weights_of
 from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, WAITING
 from app.training.nano.facts import CITIES, NAMES, draw_fact
-from app.training.nano.latents import LatentVoice
 from app.training.nano.questions import Speaker, speak_questions
 from app.training.nano.shape import GENERATION, NANO_LM
 from app.training.quantiser import fit_quantiser
+from app.tts.latents import LatentVoice
 
 CODEC_NAME, PIECES_NAME = "codec.safetensors", "pieces.model"
 FACTS = 600

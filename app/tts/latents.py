@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from app.frontend.kame.codec.vocoder import LATENT
 from app.platform.children import end_child, python_module_command, quiet_child
 from app.tts.base import VoiceError
+from app.tts.latents_worker import SIZE
 
 
 class LatentVoice:
@@ -52,5 +52,5 @@ class LatentVoice:
         head = json.loads(line)
         if "error" in head:
             raise VoiceError(f"The voice could not speak “{text}” ({head['error']}).")
-        raw = child.stdout.read(head["latents"] * LATENT * 4)
-        return np.frombuffer(raw, "<f4").reshape(-1, LATENT), [(start, end) for start, end in head["words"]]
+        raw = child.stdout.read(head["latents"] * SIZE * 4)
+        return np.frombuffer(raw, "<f4").reshape(-1, SIZE), [(start, end) for start, end in head["words"]]
