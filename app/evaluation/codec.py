@@ -94,7 +94,7 @@ def run_codec(
     sentences: Sequence[str] = (),
     progress: Progress = no_progress,
 ) -> CodecResult:
-    """Measures a codec of the Piper voice in the file `voice`. `read`: transcribes float32 24 kHz. Raises VoiceError."""
+    """Measures a codec of the Piper voice in `voice`. `read`: transcribes float32 24 kHz. Raises VoiceError."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     result = CodecResult()
