@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +23,12 @@ from app.corpus.shards import MANIFEST, Corpus
 from app.corpus.speaking import SpeakingOptions, speak_script
 from app.corpus.store import CorpusFolder
 from app.corpus.timing import events_needed
-from app.corpus.tokens import Tokeniser
 from app.evaluation.word_errors import normalised, word_distance
 from app.models.errors import ModelError
 from app.tts.base import Voice
+
+if TYPE_CHECKING:
+    from app.corpus.tokens import Tokeniser
 
 SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
 SHARD_DIALOGUES = 200

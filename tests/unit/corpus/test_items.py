@@ -34,6 +34,12 @@ def write(path: Path, row: dict[str, Any]) -> None:
         path.write_text(json.dumps(row) + "\n")
     elif path.suffix == ".json":
         path.write_text(json.dumps([row]))
+    elif path.suffix == ".parquet":
+        import pyarrow
+        from pyarrow import parquet
+
+        picture = {"bytes": b"png", "path": "a.png"}  # a column as the hub stores pictures
+        parquet.write_table(pyarrow.Table.from_pylist([{**row, "picture": picture}]), path)
     else:
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(row))
@@ -43,7 +49,7 @@ def write(path: Path, row: dict[str, Any]) -> None:
             )
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
 @pytest.mark.parametrize("form", list(ROWS))
 def test_the_right_answer_is_found(tmp_path: Path, form: Any, suffix: str) -> None:
     path = tmp_path / f"items{suffix}"
