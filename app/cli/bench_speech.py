@@ -101,6 +101,9 @@ def _add_codec(parser: argparse.ArgumentParser) -> None:
 
 
 def _codec(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.frontend import require_torch
+
+    require_torch()
     from app.evaluation.codec import run_codec
     from app.evaluation.reader import Reader
     from app.frontend.kame.codec.codec_file import load_codec

@@ -50,6 +50,12 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     test = actions.add_parser("eval", parents=[common], help="measure the losses on a corpus that was not trained on")
     _add_run(test)
     test.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
+    trial = actions.add_parser("try", parents=[common], help="ask a trained Nano KAME questions, and hear what it says")
+    trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights")
+    trial.add_argument("--questions", type=whole_number, default=60, metavar="N", help="of each kind (default: 60)")
+    trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
+    trial.add_argument("--seed", type=whole_number, default=1, metavar="N", help="another one asks other questions")
+    trial.add_argument("--delay-ms", type=whole_number, default=0, metavar="MS", help="silence before each answer")
     merge = actions.add_parser(
         "merge", parents=[common], help="write weights for talk --frontend kame --weights FOLDER"
     )
@@ -227,6 +233,40 @@ def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
+def _try(args: argparse.Namespace, terminal: Terminal) -> int:
+    import random
+
+    import torch
+
+    from app.conversation.frame import as_frames
+    from app.evaluation.reader import Reader
+    from app.frontend.kame.checkpoint import load
+    from app.models.catalogue import DEFAULTS
+    from app.models.layout import read_layout
+    from app.models.locations import model_path
+    from app.training.nano.facts import draw_fact
+    from app.training.nano.questions import speak_questions, speakers
+    from app.training.nano.score import TrialScore, score_trials
+    from app.training.nano.trial import KINDS, Trials
+    from app.tts.voices import make_voice
+
+    reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
+    draw = random.Random(args.seed)
+    facts = [draw_fact(draw, test=True) for _ in range(max(1, args.questions))]
+    with make_voice(_NANO_VOICE) as voice:
+        asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
+    score = TrialScore()
+    trials = Trials(load(read_layout(args.weights), device="cpu", dtype=torch.float32), delay=as_frames(args.delay_ms))
+    for kind in KINDS:
+        terminal.progress(f"{len(asked)} questions, oracle: {kind}")
+        results = trials.run([(question, question.fact) for question in asked], kind, args.seed)
+        score.step_seconds += [seconds for result in results for seconds in result.step_seconds]
+        score.kinds.append(score_trials(results, reader.read))
+    terminal.say(score.table())
+    terminal.document({"ok": True, **score.document()})
+    return 0
+
+
 def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.training.kame.merge import merge_run
     from app.training.kame.run_folder import RunFolder
@@ -265,4 +305,4 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
 
 
-_ACTIONS = {"init": _init, "nano": _nano, "run": _run, "resume": _resume, "eval": _eval, "merge": _merge}
+_ACTIONS = {"init": _init, "nano": _nano, "run": _run, "resume": _resume, "eval": _eval, "try": _try, "merge": _merge}

@@ -4,5 +4,5 @@
 - `answers.py`: how an answer is spoken while the oracle comes in; `speech.py`: the model's own speech as codes
 - `dialogues.py`: whole dialogues as tokens; `corpus.py`: many of them, in shards
 - `shape.py`: the model's shape; `start.py`: the codec, the vocabulary and the weights that training starts from
-- `trial.py`: tries a trained model on questions that it was not trained on
+- `trial.py`: tries a trained model on questions that it was not trained on; `score.py`: what came of it
 """

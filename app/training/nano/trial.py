@@ -25,6 +25,7 @@ from app.training.nano.dialogues import SpokenQuestion
 from app.training.nano.facts import Fact
 
 Kind = Literal["with", "without", "changed"]
+KINDS: tuple[Kind, ...] = ("with", "without", "changed")
 
 BEFORE = 12
 """Frames of silence before the question."""
@@ -51,11 +52,12 @@ class TrialResult:
 
 
 class Trials:
-    """Runs trials with one loaded model."""
+    """Runs trials with one loaded model. `sampling`: as for `Engine`; `delay`: frames of silence before an answer."""
 
-    def __init__(self, loaded: Loaded, sampling: dict[str, object] | None = None) -> None:
+    def __init__(self, loaded: Loaded, sampling: dict[str, object] | None = None, delay: int = 0) -> None:
         self._loaded = loaded
         self._sampling = sampling or {}
+        self._dials = SetDials(delay)
 
     def run(self, questions: Sequence[tuple[SpokenQuestion, Fact]], kind: Kind, seed: int = 0) -> list[TrialResult]:
         """Asks each question; the fact is what the oracle says."""
@@ -65,7 +67,7 @@ class Trials:
             results = []
             for question, fact in questions:
                 engine.restart()
-                stream = KameStream(loaded, engine, StreamMemory(engine), SetDials(), hears_oracle=True)
+                stream = KameStream(loaded, engine, StreamMemory(engine), self._dials, hears_oracle=True)
                 results.append(_Trial(stream, question, fact, kind, draw).run())
             return results
 

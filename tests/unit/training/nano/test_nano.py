@@ -17,8 +17,9 @@ from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # n
 from app.models.errors import ModelError  # noqa: E402
 from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, AnswerPlan  # noqa: E402
 from app.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
-from app.training.nano.facts import RELATIONS, draw_fact, held_out  # noqa: E402
+from app.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
 from app.training.nano.questions import speak_questions  # noqa: E402
+from app.training.nano.score import says  # noqa: E402
 from app.training.nano.shape import NANO_LM  # noqa: E402
 from app.training.nano.speech import SpeechBank  # noqa: E402
 from app.training.nano.texts import read_texts  # noqa: E402
@@ -214,3 +215,23 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(codec: Voi
         if kind == "with":
             assert pieces.decode(told[-len(pieces.encode(fact.answer)) :]).strip() == fact.answer
         assert len(result.samples) == len(result.step_seconds) * 1920
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "right"),
+    [
+        ("four seven two", "The code is 472.", True),
+        ("four seven two", "The code is 4 7 2, I think.", True),
+        ("four seven two", "The code is four seven.", False),
+        ("584", "You find Jane in room 584.", True),
+        ("584", "Room 58.", False),
+        ("nine thirty", "It leaves at 9:30.", True),
+        ("Reykjavik", "He was born in Rekjavik.", True),
+        ("Rome", "She lives in Home.", True),
+        ("Oslo", "She lives in Rome.", False),
+        ("Mark", "That is Max.", False),
+    ],
+)
+def test_a_value_is_right_by_its_digits_or_by_its_letters(value: str, text: str, right: bool) -> None:
+    relation = RELATIONS[13 if value == "Mark" else 2]  # names of people, or of cities
+    assert says(text, Fact("?", "", value, relation, "x")) == right
