@@ -236,18 +236,14 @@ def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
 def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     import random
 
-    import torch
-
     from app.conversation.frame import as_frames
     from app.evaluation.reader import Reader
-    from app.frontend.kame.checkpoint import load
     from app.models.catalogue import DEFAULTS
-    from app.models.layout import read_layout
     from app.models.locations import model_path
     from app.training.nano.facts import draw_fact
     from app.training.nano.questions import speak_questions, speakers
     from app.training.nano.score import TrialScore, score_trials
-    from app.training.nano.trial import KINDS, Trials
+    from app.training.nano.trial import KINDS, Trials, load_for_processor
     from app.tts.voices import make_voice
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
@@ -256,7 +252,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     with make_voice(_NANO_VOICE) as voice:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
     score = TrialScore()
-    trials = Trials(load(read_layout(args.weights), device="cpu", dtype=torch.float32), delay=as_frames(args.delay_ms))
+    trials = Trials(load_for_processor(args.weights), delay=as_frames(args.delay_ms))
     for kind in KINDS:
         terminal.progress(f"{len(asked)} questions, oracle: {kind}")
         results = trials.run([(question, question.fact) for question in asked], kind, args.seed)

@@ -10,17 +10,20 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.turn import TakeFloor
 from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
-from app.frontend.kame.checkpoint import Loaded
+from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.stream import KameStream
 from app.frontend.kame.stream_memory import StreamMemory
+from app.models.layout import read_layout
 from app.training.nano.dialogues import SpokenQuestion
 from app.training.nano.facts import Fact
 
@@ -49,6 +52,11 @@ class TrialResult:
     samples: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
     first_sound: float | None = None
     step_seconds: list[float] = field(default_factory=list)
+
+
+def load_for_processor(folder: Path) -> Loaded:
+    """Loads weights in float32, which a processor steps fastest. Raises ModelError."""
+    return load(read_layout(folder), device="cpu", dtype=torch.float32)
 
 
 class Trials:
