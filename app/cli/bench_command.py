@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from app.cli import bench_parts, bench_speech, bench_talks
+from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
-from app.session.errors import UserError
 
 COMMANDS = ("bench",)
 BENCHES = {bench.name: bench for bench in (*bench_talks.BENCHES, *bench_speech.BENCHES, *bench_parts.BENCHES)}
@@ -24,13 +24,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one measurement; returns the exit code, 1 if it has failed. Raises UserError."""
-    from app.main import USER_ERRORS
-
     bench = BENCHES[args.bench]
-    try:
+    with faults_as_sentences():
         result = bench.run(args, terminal.progress)
-    except USER_ERRORS as error:
-        raise UserError(str(error)) from error
     ok = not bench.can_fail or result.ok
     terminal.say(result.table())
     terminal.document({"ok": ok, **result.document()})

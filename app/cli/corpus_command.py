@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import whole_number
 from app.cli.backend_options import add_backend, choice_of
+from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
+from app.conversation.languages import AUTOMATIC
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     _add_folder(make)
     make.add_argument("--items", type=Path, metavar="FILE", help="questions with answers")
     make.add_argument("--format", default="list", help="mmlu-pro, gsm8k, hssbench, or list (default)")
+    make.add_argument("--as-they-are", action="store_true", help="speak the items' own words, without a back-end")
     make.add_argument("--limit", type=whole_number, default=0, metavar="N", help="at most so many items")
     make.add_argument("--steps", default=",".join(STEPS), metavar="LIST", help=f"which of {','.join(STEPS)} (all)")
     make.add_argument("--voice", default="", metavar="KEY", help="the model's voice (default: the best that is here)")
@@ -56,16 +59,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one action; returns the exit code, 1 for a corpus that fails its check. Raises UserError."""
-    from app.main import USER_ERRORS
-
-    try:
+    with faults_as_sentences():
         return _ACTIONS[args.action](args, terminal)
-    except USER_ERRORS as error:
-        raise UserError(str(error)) from error
-    except ImportError as error:
-        raise UserError(
-            f"The package {error.name} is missing, which this needs. Install the app's gpu packages."
-        ) from error
 
 
 def _make(args: argparse.Namespace, terminal: Terminal) -> int:
@@ -77,6 +72,8 @@ def _make(args: argparse.Namespace, terminal: Terminal) -> int:
         if step in steps:
             report = _STEPS[step](args, terminal)
             terminal.say(report.sentence(step))
+            if not report.made and not report.there:
+                raise UserError(_NOTHING[step])
             reports[step] = {"made": report.made, "there": report.there, "left_out": report.left_out}
     terminal.document({"ok": True, **reports})
     return 0
@@ -84,7 +81,7 @@ def _make(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.corpus.items import FORMATS, read_items
-    from app.corpus.make import make_scripts, script_prompts
+    from app.corpus.make import keep_scripts, make_scripts, script_prompts
 
     if args.items is None:
         raise UserError("Name the file with the questions: --items FILE.")
@@ -92,6 +89,8 @@ def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         raise UserError(f"There is no format “{args.format}”. There are: {', '.join(FORMATS)}.")
     items = read_items(args.items, args.format)
     items = items[: args.limit] if args.limit else items
+    if args.as_they_are:
+        return keep_scripts(items, args.folder)
     prompts = script_prompts(items)
     return asyncio.run(
         _asking(args, terminal, prompts, lambda asker: make_scripts(items, asker, args.folder, terminal.progress))
@@ -106,15 +105,16 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.corpus.store import CorpusFolder
     from app.evaluation.reader import Reader
     from app.models.catalogue import DEFAULTS
-    from app.models.locations import model_path
-    from app.tts.voices import make_voice
+    from app.models.locations import is_here, model_path
+    from app.tts.voices import make_voice, voices_of
 
     options = SpeakingOptions(args.pauses, args.noise, args.interruptions)
     read_back = None if args.no_read_back else Reader(model_path(DEFAULTS["stt"])).read
     with ExitStack() as entered:
         model = entered.enter_context(make_voice(args.voice))
-        keys = [key for key in args.user_voices.split(",") if key] or [args.voice]
-        users = {key: entered.enter_context(make_voice(key, "auto" if key else "en")) for key in keys}
+        others = [voice.key for voice in voices_of("en") if is_here(voice.model.key) and voice.key != args.voice]
+        keys = [key for key in args.user_voices.split(",") if key] or others or [args.voice]
+        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in keys}
         return make_speech(
             read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
         )
@@ -143,10 +143,11 @@ async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Pr
     from app.services.backends import price_table
 
     backend = await BackendService().make(choice_of(args))
-    cost = price_of(prompts, price_table()[0].find(backend.model)) if prompts else None
+    cost = None if backend.traits.free else price_of(prompts, price_table()[0].find(backend.model))
+    price = "free of charge" if backend.traits.free else "for which no price is known"
     terminal.say(
-        f"{len(prompts):,} requests to {backend.model} at {backend.name}"
-        + (f", about {cost:.2f} US dollars." if cost is not None else ", for which no price is known.")
+        f"{len(prompts):,} requests to {backend.model} at {backend.name}, "
+        f"{price if cost is None else f'about {cost:.2f} US dollars'}."
     )
     if cost is not None and not args.yes and not args.json and sys.stdin.isatty():
         if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
@@ -165,6 +166,9 @@ async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Pr
 def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.corpus.make import SHARDS, make_tokens
     from app.corpus.store import CorpusFolder
+    from app.frontend import require_torch
+
+    require_torch()
     from app.corpus.tokens import Tokeniser
     from app.frontend.kame.checkpoint import load
     from app.models.layout import read_layout
@@ -197,26 +201,17 @@ def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _import(args: argparse.Namespace, terminal: Terminal) -> int:
-    import soundfile
-
     from app.corpus.layout_kame import read_kame
     from app.corpus.layout_moshi import read_moshi
+    from app.corpus.sound import read_stereo
     from app.corpus.store import CorpusFolder
 
     folder = CorpusFolder(args.folder)
     kame = args.source == "kame"
     count = 0
     for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
-        samples = None
-        if dialogue.sound:
-            samples, rate = soundfile.read(dialogue.sound, dtype="float32", always_2d=True)
-            if rate != 24_000:
-                import soxr
-
-                samples = soxr.resample(samples, rate, 24_000)
-            if kame and args.model_is == "B":
-                samples = samples[:, ::-1]  # there A is on the left; here the model is
-        folder.write(dialogue, samples)
+        swapped = kame and args.model_is == "B"  # there A is on the left; here the model is
+        folder.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
         count += 1
         terminal.progress(f"{count} dialogues")
     terminal.say(f"{count:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
@@ -259,4 +254,11 @@ def _share(text: str) -> float:
 
 
 _ACTIONS = {"make": _make, "check": _check, "stats": _stats, "import": _import, "export": _export}
+_NOTHING = {
+    "scripts": "No script could be made: this model does not write usable ones. Choose a larger one, or speak the "
+    "items' own words with --as-they-are.",
+    "speech": "Nothing could be spoken so that a recogniser understands it. Choose another voice.",
+    "oracle": "There is no dialogue to make an oracle for. Make the speech first.",
+    "tokens": "There is no dialogue to make tokens of. Make the speech first.",
+}
 _STEPS = {"scripts": _scripts, "speech": _speech, "oracle": _oracle, "tokens": _tokens}

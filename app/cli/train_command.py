@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import whole_number
+from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
+from app.frontend import require_torch
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -66,16 +68,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one action; returns the exit code. Raises UserError."""
-    from app.main import USER_ERRORS
-
-    try:
+    with faults_as_sentences():
+        require_torch()
         return _ACTIONS[args.action](args, terminal)
-    except USER_ERRORS as error:
-        raise UserError(str(error)) from error
-    except ImportError as error:
-        raise UserError(
-            f"The package {error.name} is missing, which training needs. Install the gpu packages."
-        ) from error
 
 
 def _init(args: argparse.Namespace, terminal: Terminal) -> int:

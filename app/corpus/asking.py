@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from app.backend.base import Backend, BackendError, ChatRequest
 from app.backend.base import Usage as TokenUsage
 from app.backend.prices import Price
 from app.conversation.prompt import ChatMessage
+from app.session.oracle_stream import CHARS_PER_TOKEN
+
+T = TypeVar("T")
 
 TRIES = 4
 """Tries for one prompt: faults that pass and answers that `check` refuses."""
@@ -88,9 +92,7 @@ class Asker:
             progress(done, len(prompts))
             return answer
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(prompt)) for prompt in prompts]
-        return [task.result() for task in tasks]
+        return await together([one(prompt) for prompt in prompts])
 
     async def _once(self, prompt: Prompt) -> str:
         self.report.asked += 1
@@ -113,11 +115,22 @@ class Asker:
             file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
 
 
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Runs all at once and returns their results in order; the first error ends the others and is raised as it is."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 def price_of(prompts: Sequence[Prompt], price: Price | None) -> float | None:
     """About what the prompts cost in US dollars; None where the model's price is not known."""
     if price is None:
         return None
-    tokens_in = sum(len(prompt.text.split()) * _TOKENS_A_WORD for prompt in prompts)
+    tokens_in = sum(len(prompt.text) / CHARS_PER_TOKEN for prompt in prompts)
     tokens_out = sum(prompt.words * _TOKENS_A_WORD for prompt in prompts)
     return price.of(TokenUsage(round(tokens_in), round(tokens_out)))
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.corpus.asking import Asker, Prompt
+from app.corpus.asking import Asker, Prompt, together
 from app.corpus.dialogue import Dialogue, OracleEvent
 from app.corpus.hints import HintRequest, fault_of
 from app.corpus.hints import prompt_of as oracle_prompt
 from app.corpus.items import Item
 from app.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Script, script_of
+from app.corpus.scripts import fault_of as fault_of_script
 from app.corpus.scripts import prompt_of as script_prompt
 from app.corpus.shards import MANIFEST, Corpus
 from app.corpus.speaking import SpeakingOptions, speak_script
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
 SHARD_DIALOGUES = 200
+_DIALOGUES_AT_ONCE = 16
 MOST_MISHEARD = 0.4
 """Share of words that the recogniser may get wrong in a spoken dialogue; beyond it the speech is taken for broken."""
 
@@ -77,17 +80,33 @@ async def make_scripts(items: Sequence[Item], asker: Asker, folder: Path, progre
     """Asks for a script for each item, and writes them all. Raises BackendError."""
     answers = await asker.ask_all(script_prompts(items), lambda done, of: progress(f"scripts: {done} of {of}"))
     report = MakeReport()
-    lines = []
-    for item, answer in zip(items, answers, strict=True):
-        if not answer:
-            report.leave("no usable script")
-            continue
-        script = script_of(item, answer)
-        lines.append(json.dumps({"name": script.name, "turns": script.turns}, ensure_ascii=False))
-        report.made += 1
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SCRIPTS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    scripts = [script_of(item, answer) for item, answer in zip(items, answers, strict=True) if answer]
+    report.made = len(scripts)
+    for _ in range(len(items) - len(scripts)):
+        report.leave("no usable script")
+    _write_scripts(scripts, folder)
     return report
+
+
+def keep_scripts(items: Sequence[Item], folder: Path) -> MakeReport:
+    """Writes scripts in which the items' questions and answers are spoken as they stand."""
+    report = MakeReport()
+    scripts = []
+    for item in items:
+        script = Script(item.name, (item.question, item.answer))
+        if fault := fault_of_script(script):
+            report.leave(fault)
+        else:
+            scripts.append(script)
+            report.made += 1
+    _write_scripts(scripts, folder)
+    return report
+
+
+def _write_scripts(scripts: Sequence[Script], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"name": script.name, "turns": script.turns}, ensure_ascii=False) for script in scripts]
+    (folder / SCRIPTS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def read_scripts(folder: Path) -> list[Script]:
@@ -152,23 +171,28 @@ async def make_oracle(folder: CorpusFolder, asker: Asker, progress: Progress, se
     """Asks for the oracle of each dialogue that has none. Raises BackendError."""
     report = MakeReport()
     names = folder.names()
-    for number, name in enumerate(names, 1):
-        dialogue = folder.read(name)
-        if dialogue.events:
-            report.there += 1
-            continue
-        wanted = oracle_prompts(dialogue, seed)
-        prompts = [prompt for prompt, _ in wanted if prompt is not None]
-        answers = iter(await asker.ask_all(prompts, lambda done, of: None))
-        for prompt, event in wanted:
-            text = event.text if prompt is None else next(answers)
-            if text:
-                dialogue.events.append(OracleEvent(event.at, " ".join(text.split()), event.share, event.true))
-            else:
-                report.leave("guesses without a usable answer")
-        folder.write(dialogue)
-        report.made += 1
-        progress(f"oracle: {number} of {len(names)}")
+    at_once = asyncio.Semaphore(_DIALOGUES_AT_ONCE)
+
+    async def one(name: str) -> None:
+        async with at_once:
+            dialogue = folder.read(name)
+            if dialogue.events:
+                report.there += 1
+                return
+            wanted = oracle_prompts(dialogue, seed)
+            prompts = [prompt for prompt, _ in wanted if prompt is not None]
+            answers = iter(await asker.ask_all(prompts, lambda done, of: None))
+            for prompt, event in wanted:
+                text = event.text if prompt is None else next(answers)
+                if text:
+                    dialogue.events.append(replace(event, text=" ".join(text.split())))
+                else:
+                    report.leave("guesses without a usable answer")
+            folder.write(dialogue)
+            report.made += 1
+            progress(f"oracle: {report.made + report.there} of {len(names)}")
+
+    await together([one(name) for name in names])
     return report
 
 

@@ -16,6 +16,7 @@ import soundfile
 
 from app.conversation.frame import SAMPLE_RATE
 from app.corpus.dialogue import Dialogue, OracleEvent, Word
+from app.corpus.sound import read_stereo
 from app.models.errors import ModelError
 from app.platform.atomic_files import write_json
 
@@ -55,16 +56,7 @@ class CorpusFolder:
 
     def sound(self, dialogue: Dialogue) -> np.ndarray:
         """The sound of a dialogue, float32 `[n, 2]`, 24 kHz. Raises ModelError."""
-        import soxr
-
-        path = self.folder / dialogue.sound
-        try:
-            samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
-        except (OSError, soundfile.LibsndfileError) as error:
-            raise ModelError(f"The sound {path} can't be read ({error}).") from error
-        if samples.shape[1] != 2:
-            raise ModelError(f"The sound {path} is not stereo: the model belongs on the left, the user on the right.")
-        return samples if rate == SAMPLE_RATE else np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), np.float32)
+        return read_stereo(self.folder / dialogue.sound)
 
     def __iter__(self) -> Iterator[Dialogue]:
         return (self.read(name) for name in self.names())

@@ -130,11 +130,26 @@ async def test_a_refused_key_ends_the_asking_at_once(tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="key was refused"):
         await Asker(backend, tmp_path / "c").ask(Prompt("hello"))
     assert len(backend.requests) == 1
+    with pytest.raises(BackendError, match="key was refused"):
+        await make_scripts(ITEMS, Asker(backend, tmp_path / "c"), tmp_path, quiet)
+
+
+def test_items_are_spoken_as_they_are_and_a_model_that_writes_no_script_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = tmp_path / "items.jsonl"
+    items.write_text('{"question": "How many legs has a spider?", "answer": "It has eight legs."}\n')
+    words = ["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), "--steps", "scripts"]
+    assert main([*words, "--as-they-are"]) == 0
+    assert read_scripts(tmp_path / "corpus")[0].turns == ("How many legs has a spider?", "It has eight legs.")
+    items.write_text('{"question": "What is 2^3?", "answer": "It is *eight*."}\n')
+    assert main([*words, "--as-they-are"]) == 2
+    assert "No script could be made" in capsys.readouterr().err
 
 
 def test_the_price_is_known_before() -> None:
     prompts = [Prompt("word " * 100, words=50)] * 1000
-    assert price_of(prompts, Price(1.0, 0.5, 10.0)) == pytest.approx(0.14 + 0.7, rel=0.01)
+    assert price_of(prompts, Price(1.0, 0.5, 10.0)) == pytest.approx(0.125 + 0.7, rel=0.01)
     assert price_of(prompts, None) is None
 
 
