@@ -134,7 +134,9 @@ def _run(args: argparse.Namespace, terminal: Terminal) -> int:
         precision=args.precision,
         seed=args.seed,
         save_every=max(1, args.save_every),
-        weights=LossWeights(args.padding_weight, args.first_book_weight, args.audio_weight, args.audio_share),
+        weights=LossWeights(
+            args.padding_weight, args.first_book_weight, args.audio_weight, args.audio_share, args.one_text_mean
+        ),
         train_audio=not args.text_only,
         compile=args.compile,
     )
@@ -290,6 +292,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--padding-weight", type=float, default=0.5, metavar="X", help="of the text's padding")
     parser.add_argument("--first-book-weight", type=float, default=100.0, metavar="X", help="of the first codebook")
     parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
+    parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
     parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, mostly speech")
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")

@@ -52,5 +52,5 @@ class LatentVoice:
         head = json.loads(line)
         if "error" in head:
             raise VoiceError(f"The voice could not speak “{text}” ({head['error']}).")
-        raw = child.stdout.read(head["latents"] * SIZE * 4)
+        raw = child.stdout.read(head["bytes"])
         return np.frombuffer(raw, "<f4").reshape(-1, SIZE), [(start, end) for start, end in head["words"]]

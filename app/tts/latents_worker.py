@@ -1,16 +1,15 @@
 """The child process that gives the latents of a Piper voice: what its decoder turns into sound.
 
-Piper is GPL-3.0-or-later and runs as a program of its own. Standard input: a line `{"text": …, "rate": …}`. Standard
-output: a line `{"latents": count, "words": [[start, end], …]}`, in latents, and count x 192 numbers of float32, or a
-line `{"error": …}`; first of all `{"ready": true}`.
+Piper is GPL-3.0-or-later and runs as a program of its own. It communicates with its parent as `app.tts.worker`
+describes; the result is described by `words`: the first latent of each word, and the one after it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from app.models.onnx import cut_at, import_onnxruntime
 from app.tts.espeak import enter_data_folder
 from app.tts.piper_worker import LENGTHS
 from app.tts.word_times import word_spans
+from app.tts.worker import serve
 
 LATENTS = "/Mul_7_output_0"
 """The value in front of the decoder of Piper's models of medium quality."""
@@ -26,10 +26,24 @@ LATENTS = "/Mul_7_output_0"
 SIZE = 192
 """Numbers in one latent."""
 
-Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
+
+@dataclass(frozen=True, slots=True)
+class Latents:
+    """A text as latents, `[N, 192]`. `words`: the first latent of each word, and the one after it."""
+
+    values: np.ndarray
+    words: list[tuple[int, int]]
+
+    def numbers(self) -> np.ndarray:
+        """What is sent after the line that describes it."""
+        return self.values
+
+    def description(self) -> dict[str, object]:
+        """What the line says of it."""
+        return {"words": self.words}
 
 
-def load(model: Path) -> Speak:
+def load(model: Path) -> Callable[[str, float], Latents]:
     """Loads the voice in the file `model`, without its decoder."""
     from piper import PiperVoice
     from piper.config import PiperConfig
@@ -48,7 +62,7 @@ def load(model: Path) -> Speak:
     def pronounce(word: str) -> str:
         return "".join(phoneme for sentence in voice.phonemize(word) for phoneme in sentence)
 
-    def speak(text: str, rate: float) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    def speak(text: str, rate: float) -> Latents:
         rows: list[np.ndarray] = []
         phonemes: list[str] = []
         ends: list[int] = []
@@ -68,8 +82,8 @@ def load(model: Path) -> Speak:
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
             at += len(rows[-1])
         if not rows:
-            return np.zeros((0, SIZE), np.float32), []
-        return np.concatenate(rows), word_spans(text.split(), phonemes, ends, pronounce)
+            return Latents(np.zeros((0, SIZE), np.float32), [])
+        return Latents(np.concatenate(rows), word_spans(text.split(), phonemes, ends, pronounce))
 
     return speak
 
@@ -86,25 +100,5 @@ def _places(sentence: list[str], ids: list[int], table: Mapping[str, Sequence[in
     return places
 
 
-def main(model: Path) -> int:
-    """Serves until standard input ends; returns the exit code."""
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints stays out of the stream
-    speak = load(model)
-    out.write(json.dumps({"ready": True}).encode() + b"\n")
-    out.flush()
-    for line in sys.stdin.buffer:
-        latents = np.zeros((0, SIZE), "<f4")
-        try:
-            asked = json.loads(line)
-            latents, words = speak(asked["text"], asked.get("rate", 1.0))
-            head: dict[str, object] = {"latents": len(latents), "words": words}
-        except Exception as error:
-            head = {"error": f"{type(error).__name__}: {error}"}
-        out.write(json.dumps(head).encode() + b"\n" + latents.astype("<f4").tobytes())
-        out.flush()
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1]).absolute()))
+    raise SystemExit(serve(lambda: load(Path(sys.argv[1]).absolute())))

@@ -1,8 +1,8 @@
 """The main loop of the child processes of all voices: one line of JSON in, one clip out, until their input ends.
 
-Standard input: a line `{"text": …, "rate": …}`, where rate 2 is twice as fast. Standard output: a line `{"sample_rate":
-…, "bytes": …, "word_ends": …, "cpu_seconds": …}` and that many bytes of float32, or a line `{"error": …}`; first of all
-`{"ready": true}`.
+Standard input: a line `{"text": …, "rate": …}`, where rate 2 is twice as fast. Standard output: a line `{"bytes": …,
+"cpu_seconds": …}`, with what describes the result, and that many bytes of float32, or a line `{"error": …}`; first of
+all `{"ready": true}`. The result of a voice is sound, described by `sample_rate` and `word_ends`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -26,12 +27,28 @@ class Speech:
     sample_rate: int
     word_ends: list[int] | None = None
 
+    def numbers(self) -> np.ndarray:
+        """What is sent after the line that describes it."""
+        return self.samples
+
+    def description(self) -> dict[str, object]:
+        """What the line says of it."""
+        return {"sample_rate": self.sample_rate, "word_ends": self.word_ends}
+
+
+class WorkerResult(Protocol):
+    """What a child makes of a text: numbers, and what describes them."""
+
+    def numbers(self) -> np.ndarray: ...
+
+    def description(self) -> dict[str, object]: ...
+
 
 Speak = Callable[[str, float], Speech]
 """Speaks a text at a rate (1: the voice's own)."""
 
 
-def serve(load: Callable[[], Speak]) -> int:
+def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
     """Loads a voice, warms it up, and serves until standard input ends; returns the exit code."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What a library prints must not get into the stream of clips.
@@ -43,21 +60,17 @@ def serve(load: Callable[[], Speak]) -> int:
     out.write(json.dumps({"ready": True}).encode() + b"\n")
     out.flush()
     for line in sys.stdin.buffer:
-        samples = np.zeros(0, "<f4")
+        numbers = np.zeros(0, "<f4")
         try:
             asked = json.loads(line)
             began = time.process_time()
-            speech = speak(asked["text"], asked.get("rate", 1.0))
-            samples = speech.samples.astype("<f4")
-            head: dict[str, object] = {
-                "sample_rate": speech.sample_rate,
-                "bytes": samples.nbytes,
-                "word_ends": speech.word_ends,
-                "cpu_seconds": time.process_time() - began,
-            }
+            result = speak(asked["text"], asked.get("rate", 1.0))
+            numbers = result.numbers().astype("<f4")
+            seconds = time.process_time() - began
+            head = {**result.description(), "bytes": numbers.nbytes, "cpu_seconds": seconds}
         except Exception as error:
             head = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(head).encode() + b"\n")
-        out.write(samples.tobytes())
+        out.write(numbers.tobytes())
         out.flush()
     return 0

@@ -16,17 +16,18 @@ NONE = -1
 class Batches:
     """The dialogues of corpora, shuffled again in each epoch. `batch`: dialogues a step.
 
-    `rank` of `count` processes: each gets other dialogues.
+    `rank` of `count` processes: each gets its part of a step's `batch` x `count` dialogues.
     """
 
     def __init__(self, corpora: Sequence[Corpus], batch: int, seed: int, rank: int = 0, count: int = 1) -> None:
-        self._dialogues = [dialogue for corpus in corpora for dialogue in corpus.dialogues()][rank::count]
+        self._dialogues = [dialogue for corpus in corpora for dialogue in corpus.dialogues()]
         self._batch, self._seed = batch, seed
+        self._rank, self._count = rank, count
         self._order: tuple[int, np.ndarray] | None = None
 
     def __len__(self) -> int:
         """Steps in an epoch; dialogues that fill no batch are left for another order."""
-        return max(1, len(self._dialogues) // self._batch)
+        return max(1, len(self._dialogues) // (self._batch * self._count))
 
     @property
     def longest(self) -> int:
@@ -38,7 +39,8 @@ class Batches:
         epoch, place = divmod(step, len(self))
         if self._order is None or self._order[0] != epoch:
             self._order = epoch, np.random.default_rng((self._seed, epoch)).permutation(len(self._dialogues))
-        chosen = self._order[1][place * self._batch : (place + 1) * self._batch]
+        start = (place * self._count + self._rank) * self._batch
+        chosen = self._order[1].take(range(start, start + self._batch), mode="wrap")
         rows = [self._dialogues[number] for number in chosen]
         longest = max(row.shape[1] for row in rows)
         out = np.full((len(rows), rows[0].shape[0], longest), NONE, np.int64)

@@ -2,7 +2,8 @@
 
 mean(text, words) + 0.5 mean(text, padding) + audio (100 Σ first codebook + Σ others) / (100 n_first + n_others)
 
-The oracle is only read: there is no loss on it, nor on the user's codes.
+Moshi's public trainer has (Σ words + 0.5 Σ padding) / (n_words + 0.5 n_padding) in place of the first two. The oracle
+is only read: there is no loss on it, nor on the user's codes. All means are over the dialogues of all processes.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 
 import torch
 from moshi.models.lm_utils import _delay_sequence
-from torch import nn
+from torch import distributed, nn
 from torch.nn import functional as F
 
 from app.frontend.kame.model import KameLM
 from app.training.kame.settings import LossWeights
 
+_LEAST = 1e-6  # in place of a count of none
 SPEECH_WEIGHT = 4.0
 """How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
 
@@ -86,9 +88,15 @@ class LossFunction(nn.Module):
         logits = text_logits[:, 0].float()
         entropy = F.cross_entropy(logits.transpose(1, 2), text.clamp(min=0), reduction="none")
         known = text >= 0
-        word = known & (text != lm.text_padding_token_id)
-        words, pads = _mean(entropy, word), _mean(entropy, known & ~word)
+        silent = text == lm.text_padding_token_id
+        if weights.one_text_mean:
+            silent |= text == lm.end_of_text_padding_id
+        word, padding = known & ~silent, known & silent
+        words, pads = _mean(entropy, word), _mean(entropy, padding)
         total = words + weights.padding * pads
+        if weights.one_text_mean:
+            weight = word + weights.padding * padding
+            total = (entropy * weight).sum() / _over_processes(weight.sum())
         first = others = torch.zeros((), device=total.device)
         if audio:
             first, others, sound = self._audio(inputs.wanted, out, seed)
@@ -114,11 +122,11 @@ class LossFunction(nn.Module):
         logits = self._depth(columns.T[None], out[None])  # [1, books, places, card]
         entropy = F.cross_entropy(logits[0].float().permute(1, 2, 0), own.clamp(0, lm.card - 1), reduction="none")
         entropy = entropy * known
-        counts = known.sum(0)
+        counts = _over_processes(known.sum(0).float())
         first, others = entropy[:, 0].sum(), entropy[:, 1:].sum()
         n_first, n_others = counts[0], counts[1:].sum()
-        sound = (weights.first_book * first + others) / (weights.first_book * n_first + n_others).clamp(min=1)
-        return first / n_first.clamp(min=1), others / n_others.clamp(min=1), sound
+        sound = (weights.first_book * first + others) / (weights.first_book * n_first + n_others).clamp(min=_LEAST)
+        return first / n_first.clamp(min=_LEAST), others / n_others.clamp(min=_LEAST), sound
 
     def _places(self, columns: torch.Tensor, seed: int) -> torch.Tensor:
         """Frames for the audio's loss: a fixed number, drawn so that frames of speech are likelier than silent ones.
@@ -134,4 +142,13 @@ class LossFunction(nn.Module):
 
 
 def _mean(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    return (values * where).sum() / where.sum().clamp(min=1)
+    return (values * where).sum() / _over_processes(where.sum().float()).clamp(min=_LEAST)
+
+
+def _over_processes(count: torch.Tensor) -> torch.Tensor:
+    """The mean of a count over all processes: their gradients are averaged, so this makes one mean of all dialogues."""
+    if not distributed.is_initialized():
+        return count
+    count = count.clone()
+    distributed.all_reduce(count)
+    return count / distributed.get_world_size()

@@ -11,12 +11,15 @@ class LossWeights:
 
     `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
     share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
+    `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer, where KAME's has two; the
+    token before a word then counts as padding.
     """
 
     padding: float = 0.5
     first_book: float = 100.0
     audio: float = 1.0
     audio_share: float = 1.0
+    one_text_mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)

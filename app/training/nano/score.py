@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ from app.training.nano.trial import Kind, TrialResult
 ALIKE = 0.75
 """How alike the letters of a name as it was read back and as it is spelt must be (a ratio of 0 to 1): recognisers don't
 know how invented facts are spelt. It must also be more like the right name than like any other of its kind."""
-_DRAWS = 4000
+_DRAWS = 400
+"""Draws from a kind of fact that find about all values that it can have."""
 
 
 @dataclass(slots=True)
@@ -29,7 +31,6 @@ class KindScore:
     trials: int = 0
     text_right: int = 0
     spoken_right: int | None = None
-    old_spoken: int = 0
     first_sounds: list[float] = field(default_factory=list)
     broke_in: int = 0
     silent: int = 0
@@ -123,12 +124,10 @@ def _likeness(found: str, value: str) -> float:
 
 def _others(fact: Fact) -> set[str]:
     """The values that this kind of fact can have."""
-    import random
-
     if fact.relation is None:
         return set()
     draw = random.Random(0)
-    return {_folded(fact.relation.value(draw)) for _ in range(_DRAWS // 10)}
+    return {_folded(fact.relation.value(draw)) for _ in range(_DRAWS)}
 
 
 def _folded(text: str) -> str:

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.frontend.kame.shapes import TINY_LM
+
 NANO_LM: dict[str, Any] = {
+    **TINY_LM,
     "dim": 384,
     "text_card": 2000,
-    "existing_text_padding_id": 3,
     "n_q": 12,
-    "dep_q": 8,
     "card": 1024,
     "num_heads": 6,
     "num_layers": 8,
     "hidden_scale": 4.0,
-    "causal": True,
-    "layer_scale": None,
     "context": 750,
-    "max_period": 10000,
-    "gating": "silu",
-    "norm": "rms_norm_f32",
-    "positional_embedding": "rope",
     "depformer_dim": 192,
     "depformer_dim_feedforward": 768,
     "depformer_num_heads": 3,
     "depformer_num_layers": 3,
-    "depformer_layer_scale": None,
-    "depformer_multi_linear": True,
-    "depformer_context": 8,
-    "depformer_max_period": 10000,
-    "depformer_gating": "silu",
-    "depformer_pos_emb": "none",
-    "depformer_weights_per_step": True,
     "delays": [0] * 13,
 }
 """Twelve streams of codes: eight of its own voice, four of the user's. No stream is delayed: the codec of a voice gives
