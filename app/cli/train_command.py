@@ -57,6 +57,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     trial.add_argument("--questions", type=whole_number, default=60, metavar="N", help="of each kind (default: 60)")
     trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
     trial.add_argument("--seed", type=whole_number, default=1, metavar="N", help="another one asks other questions")
+    trial.add_argument("--sounds", type=Path, metavar="FOLDER", help="write the first ten answers of each kind there")
     trial.add_argument("--delay-ms", type=whole_number, default=0, metavar="MS", help="silence before each answer")
     merge = actions.add_parser(
         "merge", parents=[common], help="write weights for talk --frontend kame --weights FOLDER"
@@ -240,7 +241,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.training.nano.facts import draw_fact
     from app.training.nano.questions import speak_questions, speakers
     from app.training.nano.score import TrialScore, score_trials
-    from app.training.nano.trial import KINDS, Trials, load_for_processor
+    from app.training.nano.trial import KINDS, Trials, load_for_processor, write_sounds
     from app.tts.voices import make_voice
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
@@ -255,6 +256,8 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
         results = trials.run([(question, question.fact) for question in asked], kind, args.seed)
         score.step_seconds += [seconds for result in results for seconds in result.step_seconds]
         score.kinds.append(score_trials(results, reader.read))
+        if args.sounds is not None:
+            write_sounds(results[:10], args.sounds)
     terminal.say(score.table())
     terminal.document({"ok": True, **score.document()})
     return 0

@@ -6,6 +6,7 @@ back-end's would, with none, or with one that changes while the answer is being 
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import soundfile
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
@@ -78,6 +80,18 @@ class Trials:
                 stream = KameStream(loaded, engine, StreamMemory(engine), self._dials, hears_oracle=True)
                 results.append(_Trial(stream, question, fact, kind, draw).run())
             return results
+
+
+def write_sounds(results: Sequence[TrialResult], folder: Path) -> None:
+    """Writes what was said as sound files, and `answers.jsonl`: what was asked, told and said."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "answers.jsonl").open("a", encoding="utf-8") as lines:
+        for number, result in enumerate(results):
+            name = f"{result.kind}-{number:02d}.wav"
+            soundfile.write(folder / name, result.samples, SAMPLE_RATE)
+            told = "" if result.kind == "without" else result.fact.answer
+            entry = {"file": name, "asked": result.fact.question, "told": told, "said": result.text.strip()}
+            lines.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
 class _Trial:

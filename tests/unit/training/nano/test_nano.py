@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from app.training.nano.score import says  # noqa: E402
 from app.training.nano.shape import NANO_LM  # noqa: E402
 from app.training.nano.speech import SpeechBank  # noqa: E402
 from app.training.nano.texts import read_texts  # noqa: E402
-from app.training.nano.trial import Trials  # noqa: E402
+from app.training.nano.trial import Trials, write_sounds  # noqa: E402
 from tests.support.tiny_kame import pieces_model  # noqa: E402
 
 SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
@@ -190,7 +191,9 @@ def test_only_what_can_be_spoken_is_read_from_a_list(tmp_path: Path) -> None:
         read_texts(path)
 
 
-def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(codec: VoiceCodec, pieces) -> None:
+def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
+    codec: VoiceCodec, pieces, tmp_path: Path
+) -> None:
     torch.manual_seed(0)
     shape = {
         **NANO_LM,
@@ -215,6 +218,10 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(codec: Voi
         if kind == "with":
             assert pieces.decode(told[-len(pieces.encode(fact.answer)) :]).strip() == fact.answer
         assert len(result.samples) == len(result.step_seconds) * 1920
+        write_sounds([result], tmp_path)
+        assert (tmp_path / f"{kind}-00.wav").exists()
+    told = [json.loads(line)["told"] for line in (tmp_path / "answers.jsonl").read_text("utf-8").split("\n")[:3]]
+    assert told == [fact.answer, "", fact.answer]
 
 
 @pytest.mark.parametrize(
