@@ -40,6 +40,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     nano.add_argument("folder", type=Path, metavar="FOLDER", help="where `start` and `corpus` are made")
     nano.add_argument("--texts", type=Path, metavar="FILE", help="questions with answers, as lines of JSON {q, a}")
     nano.add_argument("--dialogues", type=whole_number, default=7500, metavar="N", help="(default: 7500)")
+    nano.add_argument(
+        "--readings", type=whole_number, default=16000, metavar="N", help="dialogues of text (default: 16000)"
+    )
     nano.add_argument("--questions", type=whole_number, default=5000, metavar="N", help="spoken ones (default: 5000)")
     nano.add_argument("--seed", type=whole_number, default=0, metavar="N", help="another one makes other dialogues")
     run = actions.add_parser("run", parents=[common], help="train")
@@ -89,7 +92,7 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.frontend.kame.checkpoint import load
     from app.models.layout import CONFIG_NAME, read_layout
     from app.models.locations import model_path
-    from app.training.nano.corpus import make_fact_corpus
+    from app.training.nano.corpus import make_fact_corpus, make_reading_corpus
     from app.training.nano.questions import speakers
     from app.training.nano.start import make_start
     from app.training.nano.texts import read_texts
@@ -102,9 +105,13 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
         if not (start / CONFIG_NAME).exists():
             left = make_start(start, voice, [answer for _, answer in general], users, terminal.progress)
             terminal.say(f"The codec leaves {left['own'][-1]:.1%} of the voice's variance.")
+        loaded = load(read_layout(start), device="cpu")
+        make_reading_corpus(
+            args.folder / "reading", loaded, dialogues=args.readings, seed=args.seed, progress=terminal.progress
+        )
         corpus = make_fact_corpus(
             args.folder / "corpus",
-            load(read_layout(start), device="cpu"),
+            loaded,
             voice,
             users,
             general,
@@ -113,7 +120,7 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
             seed=args.seed,
             progress=terminal.progress,
         )
-    terminal.say(f"{corpus.frames:,} frames are in {corpus.folder}. Begin a run: train init RUN --from {start} --fresh")
+    terminal.say(f"{corpus.frames:,} frames are in {corpus.folder}. Begin a run: train init RUN --from {start}")
     terminal.document({"ok": True, "frames": corpus.frames, "shards": len(corpus.hashes)})
     return 0
 

@@ -36,6 +36,8 @@ class Processes:
 def joined_processes(device: str = "auto") -> Iterator[Processes]:
     """Joins the processes that torchrun has started; alone without it. `device`: auto, cuda or cpu."""
     cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    # The app's programs compute on one thread, as a conversation needs it. Training has the machine to itself.
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     if "RANK" not in os.environ:
         yield Processes(device=torch.device("cuda" if cuda else "cpu"))
         return

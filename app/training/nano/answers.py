@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.corpus.streams import OracleRow, TimedRevision, TimedWord
-from app.training.nano.speech import SpeechBank, Spoken
+from app.training.nano.speech import Bank, Spoken
 
 FILLERS = ("Well.", "So.", "Okay.", "Right.", "Let me see.", "Let me think.", "One moment.", "I see.")
 WAITING = ("One moment please.", "I am still looking.", "Just a moment.")
@@ -25,6 +25,8 @@ AGAIN = 16
 """Frames of silence after which it says that it is still waiting."""
 TOO_LATE = 20
 """Frames after the answer within which another revision is still spoken."""
+LATE = 0.2
+"""Share of the answers that begin later, as when a session holds the model's sound back."""
 TRUST = 1
 """Frames after the end of the question before which no revision can have heard all of it."""
 
@@ -52,7 +54,7 @@ class AnswerPlan:
 
     def __init__(
         self,
-        bank: SpeechBank,
+        bank: Bank,
         draw: random.Random,
         question_end: int,
         revisions: Sequence[TimedRevision],
@@ -66,6 +68,8 @@ class AnswerPlan:
     def plan(self) -> Answer:
         """Returns the answer."""
         start = self._question_end + self._draw.choice((0, 0, 1))
+        if self._draw.random() < LATE:
+            start += self._draw.randint(2, 14)
         now = self._newest(start)
         if now is None:
             self.answer.say(self._one_of(FILLERS), start)

@@ -6,20 +6,40 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.corpus.shards import Corpus, Layout, open_corpus
+from app.corpus.shards import MANIFEST, Corpus, Layout, open_corpus
 from app.corpus.streams import Vocabulary
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.models.errors import ModelError
-from app.training.nano.dialogues import DialogueMaker, SpokenQuestion
+from app.training.nano.dialogues import Dialogue, DialogueMaker, SpokenQuestion
 from app.training.nano.facts import Fact, draw_fact
 from app.training.nano.questions import Speaker, speak_questions
+from app.training.nano.reading import ReadingMaker
 from app.training.nano.speech import SpeechBank
 from app.tts.latents import LatentVoice
 
 SHARD_DIALOGUES = 50
+VALUES = 4
+"""Values that a spoken question's answer has at most, so that sentences which were spoken once are used often."""
 
 Progress = Callable[[str], None]
+
+
+def make_reading_corpus(
+    folder: Path, loaded: Loaded, *, dialogues: int, seed: int = 0, progress: Progress = lambda line: None
+) -> Corpus:
+    """Writes shards of text alone. Raises ModelError when the folder holds another corpus."""
+    corpus = _opened(folder, loaded)
+    layout = corpus.layout
+    maker = ReadingMaker(
+        loaded.pieces,
+        loaded.pieces.vocab_size(),
+        Vocabulary(layout.padding, layout.start),
+        layout.own_books,
+        layout.heard_books,
+    )
+    _fill(corpus, maker.make, dialogues, seed, progress)
+    return corpus
 
 
 def make_fact_corpus(
@@ -39,22 +59,13 @@ def make_fact_corpus(
     `questions`: how many are spoken; each is asked many times, and has another answer each time. Raises VoiceError,
     and ModelError when the folder holds another corpus.
     """
-    codec = loaded.mimi
-    if not isinstance(codec, VoiceCodec):
-        raise ModelError("These weights have Mimi's codec. This corpus is for a small model with a voice's codec.")
-    layout = Layout(
-        codec.shape.own_books, codec.shape.heard_books, loaded.lm.text_padding_token_id, loaded.lm.text_initial_token_id
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    corpus = open_corpus(folder) if (folder / "corpus.json").exists() else Corpus(folder, layout)
-    if corpus.layout != layout:
-        raise ModelError(f"The corpus in {folder} is for another model. Choose another folder.")
-    names = [f"{seed:03d}-{number:05d}" for number in range(-(-dialogues // SHARD_DIALOGUES))]
-    missing = [name for name in names if f"{name}.npz" not in corpus.hashes]
-    if not missing:
+    codec = _codec(loaded)
+    corpus = _opened(folder, loaded)
+    layout = corpus.layout
+    if not _missing(corpus, dialogues, seed):
         return corpus
     draw = random.Random(seed)
-    facts = [draw_fact(draw, test=False) for _ in range(questions)]
+    facts = [draw_fact(draw, test=False).narrowed(draw, VALUES) for _ in range(questions)]
     asked = [Fact(question, answer, "") for question, answer in general]
     spoken = speak_questions([*facts, *asked], speakers, seed, progress)
     others: list[tuple[SpokenQuestion, str]] = [(question, question.fact.answer) for question in spoken[len(facts) :]]
@@ -67,8 +78,37 @@ def make_fact_corpus(
             spoken[: len(facts)],
             others,
         )
-        for number, name in enumerate(missing):
-            of_shard = random.Random(f"{seed} {name}")
-            corpus.add(name, [maker.make(of_shard).tokens for _ in range(SHARD_DIALOGUES)])
-            progress(f"dialogues: {(number + 1) * SHARD_DIALOGUES} of {len(missing) * SHARD_DIALOGUES}")
+        _fill(corpus, maker.make, dialogues, seed, progress)
     return corpus
+
+
+def _codec(loaded: Loaded) -> VoiceCodec:
+    if not isinstance(loaded.mimi, VoiceCodec):
+        raise ModelError("These weights have Mimi's codec. This corpus is for a small model with a voice's codec.")
+    return loaded.mimi
+
+
+def _opened(folder: Path, loaded: Loaded) -> Corpus:
+    shape, lm = _codec(loaded).shape, loaded.lm
+    layout = Layout(shape.own_books, shape.heard_books, lm.text_padding_token_id, lm.text_initial_token_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = open_corpus(folder) if (folder / MANIFEST).exists() else Corpus(folder, layout)
+    if corpus.layout != layout:
+        raise ModelError(f"The corpus in {folder} is for another model. Choose another folder.")
+    return corpus
+
+
+def _missing(corpus: Corpus, dialogues: int, seed: int) -> list[str]:
+    names = [f"{seed:03d}-{number:05d}" for number in range(-(-dialogues // SHARD_DIALOGUES))]
+    return [name for name in names if f"{name}.npz" not in corpus.hashes]
+
+
+def _fill(
+    corpus: Corpus, make: Callable[[random.Random], Dialogue], dialogues: int, seed: int, progress: Progress
+) -> None:
+    """Writes the shards that are not there yet."""
+    missing = _missing(corpus, dialogues, seed)
+    for number, name in enumerate(missing):
+        draw = random.Random(f"{seed} {name}")
+        corpus.add(name, [make(draw).tokens for _ in range(SHARD_DIALOGUES)])
+        progress(f"dialogues: {(number + 1) * SHARD_DIALOGUES} of {len(missing) * SHARD_DIALOGUES}")

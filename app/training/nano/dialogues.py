@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from app.conversation.frame import FRAME_SAMPLES
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
 from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.inner_text import Pieces
 from app.training.nano.answers import AnswerPlan
 from app.training.nano.facts import Fact, draw_fact
-from app.training.nano.speech import SpeechBank
+from app.training.nano.speech import Bank
 
 LENGTH = 384
 """Frames of a dialogue, 30.7 s; a last turn that does not fit is left out."""
@@ -46,7 +46,7 @@ class DialogueMaker:
 
     def __init__(
         self,
-        bank: SpeechBank,
+        bank: Bank,
         codec: VoiceCodec,
         pieces: Pieces,
         vocabulary: Vocabulary,
@@ -160,11 +160,34 @@ def _other(draw: random.Random, fact: Fact) -> Fact:
 
 
 def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
-    """The user's track as a microphone gives it: at any level, over noise."""
+    """The user's track as a microphone gives it: in a room, at any level, over noise, through a telephone."""
     numbers = np.random.default_rng(draw.randrange(1 << 32))
+    if draw.random() < 0.35:
+        samples = _in_room(samples, draw.uniform(0.1, 0.6), draw.uniform(-12, 0), numbers)
     noise = numbers.standard_normal(len(samples), np.float32)
     if draw.random() < 0.5:  # more at low frequencies, as in rooms
         noise = np.convolve(noise, np.full(24, 24**-0.5, np.float32), mode="same").astype(np.float32)
     gain = 10 ** (draw.uniform(-14, 5) / 20)
     level = 10 ** (draw.uniform(-80, -46) / 20)
-    return np.clip(samples * gain + noise * level * min(1.0, gain * 2), -1, 1).astype(np.float32)
+    mixed = samples * gain + noise * level * min(1.0, gain * 2)
+    if draw.random() < 0.35:
+        mixed = _narrowed(mixed, draw.choice((0, 100, 300)), draw.choice((3400, 4000, 5500, 8000)))
+    return np.clip(mixed, -1, 1).astype(np.float32)
+
+
+def _in_room(samples: np.ndarray, seconds: float, decibels: float, numbers: np.random.Generator) -> np.ndarray:
+    """With reverberation of that time (to -60 dB) and level against the direct sound."""
+    count = int(seconds * SAMPLE_RATE)
+    tail = numbers.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
+    tail *= 10 ** (decibels / 20) / np.sqrt(np.sum(tail**2))
+    size = 1 << (len(samples) + count - 1).bit_length()
+    wet = np.fft.irfft(np.fft.rfft(samples, size) * np.fft.rfft(tail, size), size)
+    return samples + wet[: len(samples)].astype(np.float32)
+
+
+def _narrowed(samples: np.ndarray, lowest: int, highest: int) -> np.ndarray:
+    """Only the frequencies between two, in Hz."""
+    spectrum = np.fft.rfft(samples)
+    frequencies = np.fft.rfftfreq(len(samples), 1 / SAMPLE_RATE)
+    spectrum[(frequencies < lowest) | (frequencies > highest)] = 0
+    return np.fft.irfft(spectrum, len(samples))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -14,7 +15,9 @@ from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
 """Gives the latents of a text, `[N, 192]`, and the first latent of each word and the one after it."""
-_KEPT = 20_000
+_KEPT = 40_000
+NONE = -1
+"""The code of a place that holds none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,29 @@ class Spoken:
     codes: np.ndarray
     words: tuple[TimedWord, ...]
     ends: tuple[int, ...]
+
+
+class Bank(Protocol):
+    """What speaks texts."""
+
+    def speak(self, text: str) -> Spoken: ...
+
+
+class UnspokenBank:
+    """Times texts as speech would, without any: for training the text alone.
+
+    `pace`: frames a letter; slow speech has about 0.8. `books`: of the codes, of which there are none.
+    """
+
+    def __init__(self, pace: float, books: int) -> None:
+        self._pace, self._books = pace, books
+
+    def speak(self, text: str) -> Spoken:
+        """Returns the times of a text's words, with `NONE` for codes."""
+        frames = [max(1, round(len(word) * self._pace)) for word in text.split()]
+        ends = np.cumsum(frames)
+        words = [TimedWord(int(end) - count, word) for word, count, end in zip(text.split(), frames, ends, strict=True)]
+        return Spoken(np.full((int(ends[-1]), self._books), NONE, np.int16), tuple(words), tuple(map(int, ends)))
 
 
 class SpeechBank:

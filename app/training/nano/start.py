@@ -64,6 +64,11 @@ def make_start(
     (folder / PIECES_NAME).write_bytes(_pieces([*answers, *texts, *texts, *texts]))
     torch.manual_seed(0)
     lm = build_lm(dict(NANO_LM), torch.device("cpu"), torch.float32)
+    with torch.no_grad():
+        # A word is the same vector where the oracle has it, where it was read and where it is chosen: so copying, which
+        # is all that the model has to do with words, is close from the start.
+        lm.oracle_emb.weight.copy_(lm.text_emb.weight)
+        lm.text_linear.weight.copy_(lm.text_emb.weight[: lm.text_linear.out_features])
     save_file({name: value.bfloat16() for name, value in lm.state_dict().items()}, folder / LM_NAME)
     names = {"model_type": "kame", "moshi_name": LM_NAME, "mimi_name": CODEC_NAME, "tokenizer_name": PIECES_NAME}
     config = {**names, **NANO_LM, "lm_gen_config": GENERATION}

@@ -16,10 +16,12 @@ from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row 
 from app.frontend.kame.checkpoint import Loaded, build_lm  # noqa: E402
 from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
+from app.training.nano import answers  # noqa: E402
 from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, AnswerPlan  # noqa: E402
 from app.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
 from app.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
 from app.training.nano.questions import speak_questions  # noqa: E402
+from app.training.nano.reading import ReadingMaker  # noqa: E402
 from app.training.nano.score import says  # noqa: E402
 from app.training.nano.shape import NANO_LM  # noqa: E402
 from app.training.nano.speech import SpeechBank  # noqa: E402
@@ -77,12 +79,20 @@ def text_of(words: list[tuple[int, str]]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int) -> None:
+def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int, monkeypatch) -> None:
+    monkeypatch.setattr(answers, "LATE", 0.0)
     words = said(bank, pieces, [revision("Anna lives in Rome.", 26)], seed=seed)
     assert 20 <= words[0][0] <= 21, "it begins at once"
     filler, answer = text_of(words[:-4]), text_of(words[-4:])
     assert filler in FILLERS and answer == "Anna lives in Rome."
     assert words[-4][0] > 27
+
+
+def test_held_back_it_reads_what_has_come_without_a_filler(bank: SpeechBank, pieces, monkeypatch) -> None:
+    monkeypatch.setattr(answers, "LATE", 1.0)
+    begun = [said(bank, pieces, [revision("Anna lives in Rome.", 22)], seed=seed) for seed in range(20)]
+    assert min(words[0][0] for words in begun) >= 22 and max(words[0][0] for words in begun) > 30
+    assert all(text_of(words) == "Anna lives in Rome." for words in begun if words[0][0] > 32)
 
 
 def test_a_guess_from_before_the_end_is_not_trusted(bank: SpeechBank, pieces) -> None:
@@ -143,6 +153,28 @@ def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
     assert np.array_equal(
         again.tokens, DialogueMaker(bank, codec, pieces, VOCABULARY, questions()).make(random.Random(1)).tokens
     )
+
+
+def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces) -> None:
+    maker = ReadingMaker(pieces, pieces.vocab_size(), VOCABULARY, 8, 4)
+    read = told = 0
+    for seed in range(5):
+        tokens = maker.make(random.Random(seed)).tokens
+        assert tokens.shape == (14, LENGTH) and (tokens[1:13] == -1).all() and (tokens[[0, -1]] >= 0).all()
+        text, oracle = tokens[0].tolist(), tokens[-1].tolist()
+        for frame, token in enumerate(text):
+            if token != 3:
+                read += 1
+                told += token in oracle[max(0, frame - 100) : frame]
+    assert read > 300 and told / read > 0.7, "the rest are words such as “Let me see.”"
+
+
+def test_a_narrowed_question_has_few_answers() -> None:
+    draw = random.Random(3)
+    fact = draw_fact(draw, test=False).narrowed(draw, 4)
+    values = {fact.changed(draw).value for _ in range(100)}
+    assert 1 <= len(values) <= 4 and fact.value not in values
+    assert fact.with_value("nothing") == fact.answer.replace(fact.value, "nothing")
 
 
 def test_questions_for_the_test_are_never_trained_on() -> None:
