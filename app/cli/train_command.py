@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.arguments import whole_number
 from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
-from app.frontend import require_torch
+from app.frontend import NANO_VOICE, require_torch
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from app.training.kame.settings import TrainSettings
 
 COMMANDS = ("train",)
-_NANO_VOICE = "piper-joe"
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     _add_run(test)
     test.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
     trial = actions.add_parser("try", parents=[common], help="ask a trained Nano KAME questions, and hear what it says")
-    trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights")
+    trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights, as “merge --compact” writes them")
     trial.add_argument("--questions", type=whole_number, default=60, metavar="N", help="of each kind (default: 60)")
     trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
     trial.add_argument("--seed", type=whole_number, default=1, metavar="N", help="another one asks other questions")
@@ -98,9 +97,9 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.training.nano.texts import read_texts
     from app.tts.voices import make_voice
 
-    start, voice = args.folder / "start", model_path(_NANO_VOICE)
+    start, voice = args.folder / "start", model_path(NANO_VOICE)
     general = read_texts(args.texts) if args.texts else []
-    with make_voice(_NANO_VOICE) as speaking:
+    with make_voice(NANO_VOICE) as speaking:
         users = speakers(speaking)
         if not (start / CONFIG_NAME).exists():
             left = make_start(start, voice, [answer for _, answer in general], users, terminal.progress)
@@ -243,21 +242,24 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
 
     from app.conversation.frame import as_frames
     from app.evaluation.reader import Reader
+    from app.frontend.nano.frontend import load_engine
+    from app.frontend.nano.pieces import read_pieces
     from app.models.catalogue import DEFAULTS
     from app.models.locations import model_path
     from app.training.nano.facts import draw_fact
     from app.training.nano.questions import speak_questions, speakers
     from app.training.nano.score import TrialScore, score_trials
-    from app.training.nano.trial import KINDS, Trials, load_for_processor, write_sounds
+    from app.training.nano.trial import KINDS, Trials, write_sounds
     from app.tts.voices import make_voice
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
     draw = random.Random(args.seed)
     facts = [draw_fact(draw, test=True) for _ in range(max(1, args.questions))]
-    with make_voice(_NANO_VOICE) as voice:
+    with make_voice(NANO_VOICE) as voice:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
     score = TrialScore()
-    trials = Trials(load_for_processor(args.weights), delay=as_frames(args.delay_ms))
+    engine = load_engine(args.weights, model_path(NANO_VOICE))
+    trials = Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
     for kind in KINDS:
         terminal.progress(f"{len(asked)} questions, oracle: {kind}")
         results = trials.run([(question, question.fact) for question in asked], kind, args.seed)

@@ -9,6 +9,7 @@ To be read in this order (`README.md` describes how it works):
 - `clause_synthesis.py`, `openings.py`: what is synthesised ahead.
 - `clause_playback.py`: clauses into frames.
 - `kame/`: the GPU front-ends, KAME and Moshi (the only package that imports torch).
+- `nano/`: a small KAME for a processor.
 
 A session posts `OracleAsked`, `OracleWords` and commands about the floor, and calls `FrontEnd.step` with each frame;
 `FrontEndStep` carries sound, words and marks back. This module makes a front-end by its name, and imports it only then.
@@ -24,7 +25,9 @@ from pathlib import Path
 
 from app.conversation.events import AnswerMode
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
+from app.models.locations import model_path
 from app.platform.installation import card_command
+from app.platform.resources import resource
 from app.tts.base import Voice
 
 
@@ -36,8 +39,12 @@ class FrontEndSpec:
     weights: bool = False
 
 
+NANO_VOICE = "piper-joe"
+"""The voice that Nano KAME learnt to speak with."""
+
 PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
+    "nano": FrontEndSpec("Nano KAME (this processor)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
 }
@@ -73,6 +80,10 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         from app.frontend.kame.build import make
 
         return make(name, options)
+    if name == "nano":
+        from app.frontend.nano.frontend import NanoFrontEnd
+
+        return NanoFrontEnd(options.weights or resource("nano"), model_path(NANO_VOICE), options.dials)
     from app.frontend.cascade import CascadeFrontEnd
 
     seed = random.randrange(2**32)  # each session has its own order of openings

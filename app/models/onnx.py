@@ -1,10 +1,10 @@
 """Opens ONNX models with onnxruntime, with its telemetry switched off, and with other outputs if required.
 
 Outputs are changed and weights are read without the package `onnx`. A model is a protocol buffer (onnx.proto of the
-ONNX project: field 7 of ModelProto is the graph; in GraphProto field 1 are nodes, field 5 weights and field 12 outputs;
-in NodeProto field 2 are output names and field 4 is the operator; in TensorProto field 1 are the sizes, field 8 is the
-name and field 9 the numbers). Parsers merge a message with another one that is appended to it, so appending a graph
-with only an output adds that output.
+ONNX project: field 7 of ModelProto is the graph; in GraphProto field 1 are nodes, field 5 weights, field 11 inputs and
+field 12 outputs; in NodeProto field 2 are output names and field 4 is the operator; in TensorProto field 1 are the
+sizes, field 8 is the name and field 9 the numbers). Parsers merge a message with another one that is appended to it, so
+appending a graph with only an output adds that output.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-_GRAPH, _NODE, _WEIGHT, _OUTPUT = 7, 1, 5, 12
+_GRAPH, _NODE, _WEIGHT, _INPUT, _OUTPUT = 7, 1, 5, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATOR = 1, 2, 4
 _NAME = 1  # of ValueInfoProto
 _SIZE, _FLOAT_DATA, _WEIGHT_NAME, _RAW_DATA = 1, 4, 8, 9
@@ -76,6 +76,37 @@ def cut_at(model: bytes, result: str, operator: str) -> bytes:
     others = b"".join(field for number, field in _whole_fields(memoryview(graph)) if number not in (_NODE, _OUTPUT))
     parts = [_field(_NODE, bytes(nodes[place])) for place in sorted(kept)]
     parts += [_field(_OUTPUT, _field(_NAME, name)) for name in outputs]
+    return rest + _field(_GRAPH, b"".join([*parts, others]))
+
+
+def cut_from(model: bytes, value: str) -> bytes:
+    """Returns the part of `model` that leads from the value named `value`, float32, to its outputs, as its only input.
+
+    Raises ValueError when the outputs need another input, too.
+    """
+    view = memoryview(model)
+    graph = memoryview(b"".join(_fields(view, _GRAPH)))
+    nodes, start = list(_fields(graph, _NODE)), value.encode()
+    needed = {_first_field(output, _NAME) for output in _fields(graph, _OUTPUT)}
+    kept = set()
+    for place in reversed(range(len(nodes))):
+        results = {bytes(name) for name in _fields(nodes[place], _NODE_OUTPUT)}
+        if start not in results and needed & results:
+            kept.add(place)
+            needed.update(bytes(name) for name in _fields(nodes[place], _NODE_INPUT))
+    if start not in needed or needed & {_first_field(one, _NAME) for one in _fields(graph, _INPUT)}:
+        raise ValueError(f"the model's outputs don't follow from {value} alone")
+    rest = b"".join(field for number, field in _whole_fields(view) if number != _GRAPH)
+    others = b"".join(
+        field
+        for number, field in _whole_fields(graph)
+        if number not in (_NODE, _INPUT, _WEIGHT)
+        or (number == _WEIGHT and _first_field(next(_fields(memoryview(field), _WEIGHT)), _WEIGHT_NAME) in needed)
+    )
+    parts = [_field(_NODE, bytes(nodes[place])) for place in sorted(kept)]
+    # ValueInfoProto: field 2 is the type; in TypeProto field 1 is a tensor; in it field 1 is 1 for float32.
+    tensor = _field(1, _varint(1 << 3 | _VARINT) + _varint(1))
+    parts.append(_field(_INPUT, _field(_NAME, start) + _field(2, tensor)))
     return rest + _field(_GRAPH, b"".join([*parts, others]))
 
 

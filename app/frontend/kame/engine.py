@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.graphs import FrameGraphs
 from app.frontend.kame.model import KameLM
+from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1
 """A forced token that forces nothing."""
@@ -33,24 +33,6 @@ log = logging.getLogger(__name__)
 
 BUCKETS = (256, 512, 1024, 2048)
 """Lengths of attention, in frames, for each of which a graph is captured; the whole context is the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One step's tokens, as they were chosen: the text, the model's own codes, the user's codes, the oracle's token."""
-
-    text: int
-    own: tuple[int, ...]
-    user: tuple[int, ...]
-    oracle: int
-
-
-@dataclass(frozen=True, slots=True)
-class EngineStep:
-    """A step's result. `samples` are zeros while the stream has not said anything yet (its first step)."""
-
-    samples: np.ndarray
-    column: Column
 
 
 class Engine:
@@ -197,6 +179,18 @@ class Engine:
         """Starts a fresh stream of the language model, while Mimi's streams go on."""
         self.gen.reset_streaming()
         self.steps = 0
+
+    @property
+    def tokens(self) -> TextTokens:
+        """The special tokens of the model's text."""
+        lm = self.lm
+        silent = frozenset({lm.text_padding_token_id, lm.end_of_text_padding_id})
+        return TextTokens(lm.text_padding_token_id, lm.text_initial_token_id, silent)
+
+    @property
+    def oracle(self) -> KameGen:
+        """The queue of the oracle's tokens."""
+        return self.gen
 
     @property
     def full(self) -> bool:

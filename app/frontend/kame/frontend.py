@@ -64,6 +64,7 @@ class KameFrontEnd:
         self._load = load
         self._dials = dials or SetDials()
         self._entered = False
+        self._engine: Engine | None = None
         self._stream: KameStream | None = None
 
     def __enter__(self) -> KameFrontEnd:
@@ -103,7 +104,8 @@ class KameFrontEnd:
         with contextlib.ExitStack() as entered:
             entered.enter_context(engine)
             memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
-            self._stream = KameStream(loaded, engine, memory, self._dials, hears_oracle=self.hears_oracle)
+            self._stream = KameStream(loaded.pieces, engine, memory, self._dials, hears_oracle=self.hears_oracle)
+            self._engine = engine
             entered.pop_all()  # `_close` exits it
 
     def _close(self) -> None:
@@ -111,10 +113,10 @@ class KameFrontEnd:
         if not self._entered:
             return
         self._entered = False
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            stream.engine.__exit__(None, None, None)
-        del stream
+        engine, self._engine, self._stream = self._engine, None, None
+        if engine is not None:
+            engine.__exit__(None, None, None)
+        del engine
         _free_memory()
         if self._settings.alone:
             _CARD.release()

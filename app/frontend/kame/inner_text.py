@@ -18,6 +18,12 @@ class Pieces(Protocol):
     def id_to_piece(self, id: int) -> str: ...
 
 
+class Vocabulary(Pieces, Protocol):
+    """Pieces whose number is known."""
+
+    def vocab_size(self) -> int: ...
+
+
 class InnerText:
     """The words of the model's inner monologue; tokens in `silent` are no text.
 

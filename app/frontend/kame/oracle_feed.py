@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.conversation.stability import KnownRevision
 from app.frontend.base import OracleAsked, OracleInput, OracleWords
-from app.frontend.kame.generator import KameGen
 from app.frontend.kame.inner_text import Pieces
+from app.frontend.kame.stream_engine import OracleTokens
 from app.frontend.revisions import Revisions
 
 
@@ -15,7 +15,7 @@ class OracleFeed:
     `enabled`: off for Moshi, which has no oracle.
     """
 
-    def __init__(self, gen: KameGen, pieces: Pieces, *, enabled: bool = True) -> None:
+    def __init__(self, gen: OracleTokens, pieces: Pieces, *, enabled: bool = True) -> None:
         self.revision = 0
         """The revision that is fed, or was last."""
         self.asked_turn = 0

@@ -14,12 +14,13 @@ from moshi.models.lm import LMGen, LMModel
 from moshi.utils.compile import no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.engine import Column, Engine
+from app.frontend.kame.engine import Engine
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import QuantisedMatrix, kernels
 from app.frontend.kame.random_weights import random_mimi, random_models
 from app.frontend.kame.shapes import TINY_LM
+from app.frontend.kame.stream_engine import Column
 
 STEPS = 60
 

@@ -19,10 +19,10 @@ from app.frontend.base import (
     OracleWords,
     SetDials,
 )
-from app.frontend.kame.checkpoint import Loaded
-from app.frontend.kame.engine import Engine
+from app.frontend.kame.inner_text import Vocabulary
 from app.frontend.kame.oracle_feed import OracleFeed
 from app.frontend.kame.spoken_words import SpokenWords
+from app.frontend.kame.stream_engine import StreamEngine
 from app.frontend.kame.stream_memory import StreamMemory
 
 PAUSE_FRAMES = 5
@@ -31,22 +31,19 @@ FADE_SAMPLES = 240
 
 
 class KameStream:
-    """One session with the models of `loaded`, which `engine` runs. `dials`: the two delays to start with.
+    """One session with the models that `engine` runs. `dials`: the two delays to start with.
 
     The model decides when to speak; the floor's commands tell which turn it answers, and silence it when the user has
     interrupted.
     """
 
     def __init__(
-        self, loaded: Loaded, engine: Engine, memory: StreamMemory, dials: SetDials, *, hears_oracle: bool
+        self, pieces: Vocabulary, engine: StreamEngine, memory: StreamMemory, dials: SetDials, *, hears_oracle: bool
     ) -> None:
-        lm, pieces = loaded.lm, loaded.pieces
         self.engine = engine
         self.memory = memory
-        self.words = SpokenWords(
-            pieces, frozenset({lm.text_padding_token_id, lm.end_of_text_padding_id}), pieces.vocab_size()
-        )
-        self._oracle = OracleFeed(engine.gen, pieces, enabled=hears_oracle)
+        self.words = SpokenWords(pieces, engine.tokens.silent, pieces.vocab_size())
+        self._oracle = OracleFeed(engine.oracle, pieces, enabled=hears_oracle)
         self._dials = dials
         self._delayed: deque[np.ndarray] = deque()
         self._user_holds = False
@@ -67,7 +64,7 @@ class KameStream:
             return FrontEndStep(silence(), (), tuple(marks), flush, context=gauge)
         engine, forced = self.engine, self._forced
         engine.force_silence() if forced else engine.release()
-        waiting = len(engine.gen.oracle_rest)
+        waiting = len(engine.oracle.oracle_rest)
         result = engine.step(user_sound)
         self.memory.columns.append(result.column)
         self._frames_since_floor += 1
@@ -77,7 +74,7 @@ class KameStream:
         position = None
         if waiting:
             self.words.idle_frames = 0
-            position = OraclePosition(oracle.revision, engine.gen.oracle_taken, len(engine.gen.oracle_rest))
+            position = OraclePosition(oracle.revision, engine.oracle.oracle_taken, len(engine.oracle.oracle_rest))
         marks += changes
         return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
 
@@ -120,7 +117,7 @@ class KameStream:
         """Whether nobody speaks, and no oracle waits."""
         words = self.words
         spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
-        return not (spoken or self._user_holds or self.engine.gen.oracle_rest)
+        return not (spoken or self._user_holds or self.engine.oracle.oracle_rest)
 
     def _delay(self, samples: np.ndarray) -> np.ndarray:
         """The user's frame of `lead` frames ago; a shorter lead skips the frames in between."""

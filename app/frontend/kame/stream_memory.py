@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from app.frontend.base import ContextGauge
-from app.frontend.kame.engine import Column, Engine
+from app.frontend.kame.stream_engine import Column, StreamEngine
 
 ROLL_OVER_FROM = 0.8
 """Share of the context after which the next pause is used to start a fresh stream."""
@@ -26,7 +26,7 @@ LONGEST_PRIMING_FRAMES = 12
 class StreamMemory:
     """The newest columns of a stream. `frames`, `steps`: as `PRIME_FRAMES`, `PRIME_STEPS`; None: as measured."""
 
-    def __init__(self, engine: Engine, frames: int = PRIME_FRAMES, steps: int | None = None) -> None:
+    def __init__(self, engine: StreamEngine, frames: int = PRIME_FRAMES, steps: int | None = None) -> None:
         self.columns: deque[Column] = deque(maxlen=max(1, frames))
         self._engine = engine
         self._frames = frames
@@ -51,10 +51,10 @@ class StreamMemory:
         engine = self._engine
         if self.priming or engine.steps < ROLL_OVER_FROM * engine.context or not (pause or engine.full):
             return
-        waiting = [token for token in engine.gen.oracle_rest if token != engine.lm.text_initial_token_id]
+        waiting = [token for token in engine.oracle.oracle_rest if token != engine.tokens.start]
         engine.restart_language_model()
         if waiting:
-            engine.gen.push_oracle(waiting, reset=True)
+            engine.oracle.push_oracle(waiting, reset=True)
         self._primed = min(self._frames, len(self.columns), max(0, self._steps - 1) * LONGEST_PRIMING_FRAMES)
         self._to_replay = deque(list(self.columns)[len(self.columns) - self._primed :])
         self._new = 0
@@ -68,7 +68,7 @@ class StreamMemory:
         """Takes a frame of the user's sound while a fresh stream is primed, and replays some columns into it."""
         engine, columns = self._engine, self._to_replay
         assert columns is not None
-        padding = engine.lm.text_padding_token_id
+        padding = engine.tokens.padding
         column = Column(padding, engine.silence, engine.encode(samples), padding)
         columns.append(column)
         self.columns.append(column)

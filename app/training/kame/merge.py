@@ -7,11 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 import torch
 from safetensors.torch import save_file
 
 from app.frontend.kame.compact import save_compact
 from app.frontend.kame.model import KameLM
+from app.frontend.nano.pieces import PIECES_NAME, unigram
 from app.models.errors import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
 from app.training.kame.adapters import fuse_adapters
@@ -48,11 +50,13 @@ def write_weights(
     """Writes weights in bfloat16 with their config, and the codec and the vocabulary of `files`.
 
     `config`: the arguments of the model's class; `generation`: those of the generator. `compact`: in eight bits, which
-    only this app reads. Raises ModelError when what was written can't be read.
+    only this app reads, and with the vocabulary in a form that needs no package of its own. Raises ModelError when
+    what was written can't be read.
     """
     target.mkdir(parents=True, exist_ok=True)
     if compact:
         save_compact(lm.state_dict(), target / LM_NAME)
+        write_pieces(files.tokenizer, target)
     else:
         state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
         save_file(state, target / LM_NAME)
@@ -71,3 +75,10 @@ def write_weights(
     written = {**names, **config, "lm_gen_config": generation}
     (target / CONFIG_NAME).write_text(json.dumps(written, indent=1) + "\n", "utf-8")
     read_layout(target)
+
+
+def write_pieces(model: Path, target: Path) -> None:
+    """Writes a SentencePiece vocabulary in the form that `app.frontend.nano.pieces` reads."""
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
+    scored = [(pieces.id_to_piece(token), pieces.get_score(token)) for token in range(pieces.vocab_size())]
+    unigram(scored, pieces.unk_id()).save(str(target / PIECES_NAME), pretty=False)

@@ -16,16 +16,14 @@ from typing import Literal
 
 import numpy as np
 import soundfile
-import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.turn import TakeFloor
 from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
-from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.engine import Engine
+from app.frontend.kame.inner_text import Vocabulary
 from app.frontend.kame.stream import KameStream
+from app.frontend.kame.stream_engine import StreamEngine
 from app.frontend.kame.stream_memory import StreamMemory
-from app.models.layout import read_layout
 from app.training.nano.dialogues import SpokenQuestion
 from app.training.nano.facts import Fact
 
@@ -56,30 +54,23 @@ class TrialResult:
     step_seconds: list[float] = field(default_factory=list)
 
 
-def load_for_processor(folder: Path) -> Loaded:
-    """Loads weights in float32, which a processor steps fastest. Raises ModelError."""
-    return load(read_layout(folder), device="cpu", dtype=torch.float32)
-
-
 class Trials:
-    """Runs trials with one loaded model. `sampling`: as for `Engine`; `delay`: frames of silence before an answer."""
+    """Runs trials with one engine. `delay`: frames of silence before an answer."""
 
-    def __init__(self, loaded: Loaded, sampling: dict[str, object] | None = None, delay: int = 0) -> None:
-        self._loaded = loaded
-        self._sampling = sampling or {}
+    def __init__(self, engine: StreamEngine, pieces: Vocabulary, delay: int = 0) -> None:
+        self._engine, self._pieces = engine, pieces
         self._dials = SetDials(delay)
 
     def run(self, questions: Sequence[tuple[SpokenQuestion, Fact]], kind: Kind, seed: int = 0) -> list[TrialResult]:
         """Asks each question; the fact is what the oracle says."""
         draw = random.Random(seed)
-        loaded = self._loaded
-        with Engine(loaded.lm, loaded.mimi, sampling={**loaded.generation, **self._sampling}) as engine:
-            results = []
-            for question, fact in questions:
-                engine.restart()
-                stream = KameStream(loaded, engine, StreamMemory(engine), self._dials, hears_oracle=True)
-                results.append(_Trial(stream, question, fact, kind, draw).run())
-            return results
+        results = []
+        for question, fact in questions:
+            self._engine.restart()
+            memory = StreamMemory(self._engine)
+            stream = KameStream(self._pieces, self._engine, memory, self._dials, hears_oracle=True)
+            results.append(_Trial(stream, question, fact, kind, draw).run())
+        return results
 
 
 def write_sounds(results: Sequence[TrialResult], folder: Path) -> None:

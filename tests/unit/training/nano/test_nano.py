@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +15,9 @@ torch = pytest.importorskip("torch")
 sentencepiece = pytest.importorskip("sentencepiece")
 
 from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
-from app.frontend.kame.checkpoint import Loaded, build_lm  # noqa: E402
+from app.frontend.kame.checkpoint import build_lm  # noqa: E402
 from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
+from app.frontend.kame.engine import Engine  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
 from app.training.nano import answers  # noqa: E402
 from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, AnswerPlan  # noqa: E402
@@ -55,6 +58,12 @@ def codec() -> VoiceCodec:
             quantiser.basis.normal_(0, 0.05)
             quantiser.books.normal_()
     return made.requires_grad_(False).eval()
+
+
+@pytest.fixture
+def entered() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
 
 
 @pytest.fixture
@@ -224,7 +233,7 @@ def test_only_what_can_be_spoken_is_read_from_a_list(tmp_path: Path) -> None:
 
 
 def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
-    codec: VoiceCodec, pieces, tmp_path: Path
+    codec: VoiceCodec, pieces, tmp_path: Path, entered: ExitStack
 ) -> None:
     torch.manual_seed(0)
     shape = {
@@ -239,7 +248,9 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     lm = build_lm({**shape, "depformer_dim": 32, "depformer_num_heads": 2}, torch.device("cpu"), torch.float32).eval()
     seen: list[int] = []
     lm.oracle_emb.register_forward_hook(lambda module, args, out: seen.append(int(args[0].reshape(-1)[0])))
-    trials = Trials(Loaded(lm, codec, pieces, True), {"use_sampling": False})
+    engine = entered.enter_context(Engine(lm, codec, sampling={"use_sampling": False}))
+    seen.clear()
+    trials = Trials(engine, pieces)
     asked = questions(1)
     fact = asked[0].fact.changed(random.Random(0))
     for kind in ("with", "without", "changed"):

@@ -1,0 +1,93 @@
+"""The user's sound as codes, in numpy: log mel features that look at nothing later, in residual codebooks.
+
+What it computes is what `app.frontend.kame.codec` computes with torch, where the steps are described.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.frontend.nano.layers import Weights
+
+BANDS, HOP, WINDOW, FFT = 64, 240, 480, 512
+LOWEST, HIGHEST = 60.0, 7600.0
+QUIETEST = 1e-7
+START_LEVEL = math.log(10 ** (-26 / 10))
+LOWEST_LEVEL = math.log(10 ** (-45 / 10))
+LEVEL_DECAY = 0.005
+
+
+class Quantiser:
+    """Principal components and residual codebooks. `prefix`: of the weights' names."""
+
+    def __init__(self, weights: Weights, prefix: str) -> None:
+        self._mean, self._basis = weights[f"{prefix}mean"], weights[f"{prefix}basis"]
+        self._books = weights[f"{prefix}books"]
+        self._squares = np.square(self._books).sum(2)
+
+    @property
+    def count(self) -> int:
+        """How many codebooks there are."""
+        return len(self._books)
+
+    def encode(self, vector: np.ndarray) -> tuple[int, ...]:
+        """The codes of a vector."""
+        rest = (vector - self._mean) @ self._basis
+        codes = []
+        for book, squares in zip(self._books, self._squares, strict=True):
+            code = int(np.argmin(squares - 2 * (book @ rest)))
+            codes.append(code)
+            rest = rest - book[code]
+        return tuple(codes)
+
+    def decode(self, codes: tuple[int, ...]) -> np.ndarray:
+        """The vector that the codes stand for."""
+        total = self._books[np.arange(len(codes)), list(codes)].sum(0)
+        return self._basis @ total + self._mean
+
+
+class Hearing:
+    """One stream of the user's sound."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._quantiser = Quantiser(weights, "heard.")
+        self._window = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW)).astype(np.float32)
+        self._filters = _filters()
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a fresh stream."""
+        self._tail = np.zeros(WINDOW - HOP, np.float32)
+        self._level = START_LEVEL
+
+    def encode(self, samples: np.ndarray) -> tuple[int, ...]:
+        """The codes of a frame, float32 `[1920]`."""
+        joined = np.concatenate([self._tail, samples])
+        self._tail = joined[len(joined) - (WINDOW - HOP) :]
+        frames = np.lib.stride_tricks.sliding_window_view(joined, WINDOW)[::HOP] * self._window
+        power = np.square(np.abs(np.fft.rfft(frames, FFT))) / (WINDOW * WINDOW / 16)
+        mel = np.log(np.maximum(power @ self._filters, QUIETEST))
+        energy = math.log(float(np.mean(np.square(samples, dtype=np.float64))) + QUIETEST)
+        self._level = max(energy, self._level - LEVEL_DECAY, LOWEST_LEVEL)
+        return self._quantiser.encode((mel.reshape(-1) - self._level).astype(np.float32))
+
+
+def _filters() -> np.ndarray:
+    """Triangles that are evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
+
+    def mel(hertz: float) -> float:
+        return 2595 * math.log10(1 + hertz / 700)
+
+    points = np.linspace(mel(LOWEST), mel(HIGHEST), BANDS + 2)
+    edges = 700 * (10 ** (points / 2595) - 1)
+    frequencies = np.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)[:, None]
+    rising = (frequencies - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - frequencies) / (edges[2:] - edges[1:-1])
+    triangles = np.clip(np.minimum(rising, falling), 0, None)
+    return (triangles / np.maximum(triangles.sum(0), 1e-9)).astype(np.float32)
+
+
+assert FRAME_SAMPLES % HOP == 0

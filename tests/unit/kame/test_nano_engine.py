@@ -1,0 +1,151 @@
+"""Nano KAME's engine in numpy chooses the same tokens as the engine in torch, and makes the same sound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from app.frontend import NANO_VOICE  # noqa: E402
+from app.frontend.kame.checkpoint import build_lm  # noqa: E402
+from app.frontend.kame.codec.codec_file import load_codec, save_codec  # noqa: E402
+from app.frontend.kame.codec.voice_codec import VoiceCodec  # noqa: E402
+from app.frontend.kame.compact import load_whole, save_compact  # noqa: E402
+from app.frontend.kame.engine import Engine  # noqa: E402
+from app.frontend.kame.stream_engine import Column  # noqa: E402
+from app.frontend.nano.engine import NanoEngine, Sampling  # noqa: E402
+from app.frontend.nano.hearing import Hearing  # noqa: E402
+from app.frontend.nano.language_model import NanoModel  # noqa: E402
+from app.frontend.nano.pieces import PIECES_NAME, read_pieces  # noqa: E402
+from app.frontend.nano.voice import CodeVoice  # noqa: E402
+from app.frontend.nano.weights import read_weights  # noqa: E402
+from app.models.errors import ModelError  # noqa: E402
+from app.models.locations import model_path  # noqa: E402
+from app.models.onnx import weights_of  # noqa: E402
+from app.training.kame.merge import write_pieces  # noqa: E402
+from app.training.nano.shape import NANO_LM  # noqa: E402
+from tests.support.tiny_kame import pieces_model  # noqa: E402
+
+FRAMES = 40
+SHAPE = {
+    **NANO_LM,
+    "dim": 64,
+    "num_heads": 2,
+    "num_layers": 2,
+    "text_card": 300,
+    "context": 24,
+    "depformer_dim": 64,
+    "depformer_dim_feedforward": 128,
+    "depformer_num_heads": 2,
+    "depformer_num_layers": 2,
+}
+GREEDY = Sampling(temp=0.0, temp_text=0.0)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model and a codec with random weights, as `train merge --compact` writes them."""
+    folder = tmp_path_factory.mktemp("nano")
+    torch.manual_seed(0)
+    lm = build_lm(dict(SHAPE), torch.device("cpu"), torch.float32)
+    save_compact(lm.state_dict(), folder / "model.safetensors")
+    codec = VoiceCodec()
+    decoder = weights_of(model_path(NANO_VOICE).read_bytes(), "dec.")
+    codec.vocoder.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in decoder.items()})
+    with torch.no_grad():
+        for quantiser in (codec.own, codec.heard):
+            quantiser.basis.normal_(0, 0.05)
+            quantiser.books.normal_()
+    save_codec(codec, folder / "codec.safetensors")
+    return folder
+
+
+def nano_engine(files: Path, sampling: Sampling = GREEDY) -> NanoEngine:
+    weights, _ = read_weights(files / "model.safetensors")
+    codec, described = read_weights(files / "codec.safetensors")
+    assert "voice_codec" in described
+    return NanoEngine(NanoModel(weights, SHAPE), Hearing(codec), CodeVoice(codec, model_path(NANO_VOICE)), sampling)
+
+
+def sounds() -> np.ndarray:
+    return (np.random.default_rng(1).standard_normal((FRAMES, 1920)) * 0.05).astype(np.float32)
+
+
+def test_it_steps_as_torch_does_beyond_the_end_of_its_context(files: Path) -> None:
+    lm = build_lm(dict(SHAPE), torch.device("cpu"), torch.float32)
+    lm.load_state_dict(load_whole(files / "model.safetensors"))
+    codec = load_codec(files / "codec.safetensors")
+    nano = nano_engine(files)
+    with Engine(lm.float().eval(), codec, sampling={"use_sampling": False}) as engine:
+        assert engine.silence == nano.silence and engine.tokens == nano.tokens
+        spoke = 0
+        for number, samples in enumerate(sounds()):
+            if number in (5, 20):
+                engine.oracle.push_oracle([7, 8, 9], reset=True)
+                nano.oracle.push_oracle([7, 8, 9], reset=True)
+            if number == 30:
+                engine.force_silence()
+                nano.force_silence()
+            ours, theirs = nano.step(samples), engine.step(samples)
+            assert ours.column == theirs.column, number
+            # The codec's file holds the voice's decoder in half precision.
+            assert np.abs(ours.samples - theirs.samples).max() < 0.01, number
+            assert nano.oracle.oracle_taken == engine.oracle.oracle_taken
+            spoke += bool(np.abs(ours.samples).max() > 0)
+        assert spoke > 20 and not ours.samples.any(), "silence was forced"
+        assert nano.full == engine.full and nano.steps == engine.steps
+
+
+def test_replayed_columns_leave_the_stream_as_if_they_had_been_said(files: Path) -> None:
+    first, again = nano_engine(files), nano_engine(files)
+    steps = [first.step(samples) for samples in sounds()]
+    for step, samples in zip(steps[:20], sounds(), strict=False):
+        assert again.encode(samples) == step.column.user
+        again.replay(step.column)
+    assert [again.step(samples).column for samples in sounds()[20:]] == [step.column for step in steps[20:]]
+    first.restart()
+    assert first.step(sounds()[0]).column == steps[0].column
+
+
+def test_tokens_are_drawn_from_the_likeliest(files: Path) -> None:
+    engine = nano_engine(files, Sampling(temp=1.0, top_k=3, temp_text=1.0, top_k_text=2))
+    logits = np.array([0.0, 1.0, 5.0, 1.5, -3.0])
+    assert {engine._draw(logits, 1.0, 2) for _ in range(200)} == {2, 3}
+    assert {engine._draw(logits, 0.01, 4) for _ in range(50)} == {2}
+
+
+def test_weights_for_a_card_are_refused_with_a_sentence(files: Path, tmp_path: Path) -> None:
+    weights, _ = read_weights(files / "model.safetensors")
+    with pytest.raises(ModelError, match="graphics card"):
+        NanoModel(weights, {**SHAPE, "delays": [0, *[1] * 12]})
+    lm = build_lm(dict(SHAPE), torch.device("cpu"), torch.bfloat16)
+    from safetensors.torch import save_file
+
+    save_file(dict(lm.state_dict()), tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="--compact"):
+        read_weights(tmp_path / "model.safetensors")
+    assert replace(GREEDY, temp=1.0).temp_text == 0.0 and Column(0, (), (), 0).oracle == 0
+
+
+def test_the_vocabulary_without_sentencepiece_gives_the_same_tokens(tmp_path: Path) -> None:
+    import sentencepiece
+
+    model = tmp_path / "pieces.model"
+    model.write_bytes(pieces_model())
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
+    write_pieces(model, tmp_path)
+    ours = read_pieces(tmp_path)
+    assert ours.vocab_size() == theirs.vocab_size()
+    texts = ["Anna lives in Rome.", "  The  code is four, seven!", "Zoë pays 12€ — naïve?", "日本", "", "x"]
+    for text in texts:
+        tokens = theirs.encode(text)
+        assert ours.encode(text) == tokens
+        assert ours.decode(tokens).strip() == theirs.decode(tokens).strip()
+        assert [ours.id_to_piece(token) for token in tokens] == [theirs.id_to_piece(token) for token in tokens]
+    (tmp_path / PIECES_NAME).write_text("{}")
+    with pytest.raises(ModelError, match=PIECES_NAME):
+        read_pieces(tmp_path)
