@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-SCALE = "@scale"
-"""What the name of a matrix's scales ends with."""
+from app.frontend.nano.weights import SCALE
+
 _LEAST_COLUMNS = 64
 
 

@@ -1,6 +1,6 @@
 """The user's sound as codes, in numpy: log mel features that look at nothing later, in residual codebooks.
 
-What it computes is what `app.frontend.kame.codec` computes with torch, where the steps are described.
+It gives the codes that `app.frontend.kame.codec` gives with torch, in which models are trained.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ import math
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.frontend.nano.layers import Weights
-
-BANDS, HOP, WINDOW, FFT = 64, 240, 480, 512
-LOWEST, HIGHEST = 60.0, 7600.0
-QUIETEST = 1e-7
-START_LEVEL = math.log(10 ** (-26 / 10))
-LOWEST_LEVEL = math.log(10 ** (-45 / 10))
-LEVEL_DECAY = 0.005
+from app.frontend.nano.mel import (
+    FFT,
+    HOP,
+    LEVEL_DECAY,
+    LOWEST_LEVEL,
+    QUIETEST,
+    START_LEVEL,
+    WINDOW,
+    hann_window,
+    mel_filters,
+)
 
 
 class Quantiser:
@@ -54,8 +57,7 @@ class Hearing:
 
     def __init__(self, weights: Weights) -> None:
         self._quantiser = Quantiser(weights, "heard.")
-        self._window = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW)).astype(np.float32)
-        self._filters = _filters()
+        self._window, self._filters = hann_window(), mel_filters()
         self.restart()
 
     def restart(self) -> None:
@@ -73,21 +75,3 @@ class Hearing:
         energy = math.log(float(np.mean(np.square(samples, dtype=np.float64))) + QUIETEST)
         self._level = max(energy, self._level - LEVEL_DECAY, LOWEST_LEVEL)
         return self._quantiser.encode((mel.reshape(-1) - self._level).astype(np.float32))
-
-
-def _filters() -> np.ndarray:
-    """Triangles that are evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
-
-    def mel(hertz: float) -> float:
-        return 2595 * math.log10(1 + hertz / 700)
-
-    points = np.linspace(mel(LOWEST), mel(HIGHEST), BANDS + 2)
-    edges = 700 * (10 ** (points / 2595) - 1)
-    frequencies = np.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)[:, None]
-    rising = (frequencies - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - frequencies) / (edges[2:] - edges[1:-1])
-    triangles = np.clip(np.minimum(rising, falling), 0, None)
-    return (triangles / np.maximum(triangles.sum(0), 1e-9)).astype(np.float32)
-
-
-assert FRAME_SAMPLES % HOP == 0

@@ -1,7 +1,4 @@
-"""A small model's own codes as sound: the decoder of the packaged Piper voice, run by onnxruntime.
-
-Codes stand for seven of the voice's latents, which are 80 ms at 22,400 Hz (the voice's rate is 22,050 Hz).
-"""
+"""A small model's own codes as sound: the decoder of the packaged Piper voice, run by onnxruntime."""
 
 from __future__ import annotations
 
@@ -14,18 +11,21 @@ from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.nano.hearing import Quantiser
 from app.frontend.nano.layers import Weights
 from app.models.onnx import cut_from, import_onnxruntime
+from app.tts.latents_worker import LATENTS as LATENTS_NAME
+from app.tts.latents_worker import SIZE
 
-LATENTS_NAME = "/Mul_7_output_0"
-"""The value in front of the decoder of Piper's models of medium quality."""
-LATENT, HOP = 192, 256
+LATENT, HOP = SIZE, 256
 """Numbers in a latent, and the samples that one stands for."""
 LATENTS = 7
+"""Latents in a frame: 1,792 samples, which are 80 ms when they are read at 22,400 Hz (the voice's rate is 22,050)."""
 REACH = 10
 """Latents to either side that change a sample audibly."""
 SILENT = 0
-"""The entry of the first codebook that stands for silence."""
-_UP, _DOWN, _TAPS = 15, 14, 24  # from 22,400 Hz to 24,000 Hz, by a windowed sinc with 24 taps to either side
-_FADE = 240  # samples, 10 ms
+"""The entry of the first codebook that stands for silence; no speech is coded with it."""
+UP, DOWN, TAPS = 15, 14, 24
+"""From 22,400 Hz to 24,000 Hz, by a windowed sinc with 24 taps to either side."""
+FADE = 240
+"""Samples, 10 ms, in which what was said dies away."""
 
 
 class CodeVoice:
@@ -39,7 +39,7 @@ class CodeVoice:
         options.log_severity_level = 4
         decoder = cut_from(model.read_bytes(), LATENTS_NAME)
         self._decoder = onnxruntime.InferenceSession(decoder, options, providers=["CPUExecutionProvider"])
-        self._resampler = _resampler()
+        self._resampler = resampler()
         self.silence = (SILENT,) * self._quantiser.count
         self.restart()
 
@@ -60,17 +60,17 @@ class CodeVoice:
         if not (before or now):
             return np.zeros(FRAME_SAMPLES, np.float32)
         sound = self._decoder.run(None, {LATENTS_NAME: self._latents[None]})[0].reshape(-1)
-        sound = sound[REACH * HOP - _TAPS : (REACH + LATENTS) * HOP + _TAPS]
-        windows = np.lib.stride_tricks.sliding_window_view(sound, _DOWN + 2 * _TAPS)[::_DOWN]
+        sound = sound[REACH * HOP - TAPS : (REACH + LATENTS) * HOP + TAPS]
+        windows = np.lib.stride_tricks.sliding_window_view(sound, DOWN + 2 * TAPS)[::DOWN]
         samples = (windows @ self._resampler.T).reshape(-1)
         if not now:  # what was said dies away
-            samples = samples * np.pad(np.linspace(1, 0, _FADE, dtype=np.float32), (0, FRAME_SAMPLES - _FADE))
+            samples = samples * np.pad(np.linspace(1, 0, FADE, dtype=np.float32), (0, FRAME_SAMPLES - FADE))
         return samples.astype(np.float32)
 
 
-def _resampler() -> np.ndarray:
+def resampler() -> np.ndarray:
     """Filters that give 15 samples for every 14, `[15, 14 + 2 taps]`."""
-    places = np.arange(_DOWN + 2 * _TAPS) - _TAPS
-    distance = places - np.arange(_UP)[:, None] * _DOWN / _UP
-    window = np.where(np.abs(distance) < _TAPS, np.cos(math.pi * distance / (2 * _TAPS)) ** 2, 0.0)
+    places = np.arange(DOWN + 2 * TAPS) - TAPS
+    distance = places - np.arange(UP)[:, None] * DOWN / UP
+    window = np.where(np.abs(distance) < TAPS, np.cos(math.pi * distance / (2 * TAPS)) ** 2, 0.0)
     return (np.sinc(distance) * window).astype(np.float32)

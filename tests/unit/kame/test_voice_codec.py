@@ -17,7 +17,7 @@ from app.frontend.kame.codec.mel import MelState  # noqa: E402
 from app.frontend.kame.codec.vocoder import Vocoder  # noqa: E402
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec, VoiceCodecShape  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
-from app.models.onnx import cut_at, weights_of  # noqa: E402
+from app.models.onnx import cut_at, cut_from, weights_of  # noqa: E402
 from app.training.quantiser import fit_quantiser  # noqa: E402
 
 SMALL = VoiceCodecShape(own_books=3, heard_books=2, entries=32, own_components=16, heard_components=12)
@@ -121,5 +121,10 @@ def test_the_decoder_is_the_voices_own_and_the_cut_model_gives_its_latents() -> 
         spoken = vocoder(torch.from_numpy(latents))[0, 0].numpy()
     assert int(lengths.sum()) == latents.shape[2]
     assert np.abs(spoken - whole.reshape(-1)).max() < 1e-4
+    rest = onnxruntime.InferenceSession(cut_from(model, CUT), options, providers=["CPUExecutionProvider"])
+    assert [one.name for one in rest.get_inputs()] == [CUT]
+    assert np.abs(rest.run(None, {CUT: latents})[0] - whole).max() < 1e-5
     with pytest.raises(ValueError, match="and not one"):
         cut_at(model, CUT, "NoSuchOperator")
+    with pytest.raises(ValueError, match="don't follow"):
+        cut_from(model, "/no_such_value")

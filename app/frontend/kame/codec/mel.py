@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.nano.mel import (
+    BANDS,
+    FFT,
+    HOP,
+    LEVEL_DECAY,
+    LOWEST_LEVEL,
+    QUIETEST,
+    START_LEVEL,
+    WINDOW,
+    hann_window,
+    mel_filters,
+)
 
-BANDS = 64
-HOP = 240
-"""Samples between mel frames: 10 ms."""
-WINDOW = 480
-"""Samples in a mel frame's window, which ends with the frame: it looks 10 ms back and never ahead."""
 STACKED = FRAME_SAMPLES // HOP
 FEATURES = BANDS * STACKED
-_FFT = 512
-_LOWEST, _HIGHEST = 60.0, 7600.0
-_QUIETEST = 1e-7
-"""Power of a band below which nothing is told apart, about -70 dBFS."""
-START_LEVEL = math.log(10 ** (-26 / 10))
-"""Speech level that a stream starts with: -26 dBFS, as the natural logarithm of the power."""
-LOWEST_LEVEL = math.log(10 ** (-45 / 10))
-LEVEL_DECAY = 0.005
-"""By how much the level falls in a frame: 0.27 dB a second."""
 
 
 @dataclass(slots=True)
@@ -54,8 +51,8 @@ class CausalMel(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
-        self.register_buffer("filters", _mel_filters(), persistent=False)
+        self.register_buffer("window", torch.from_numpy(hann_window()), persistent=False)
+        self.register_buffer("filters", torch.from_numpy(mel_filters()), persistent=False)
 
     def forward(self, samples: torch.Tensor, state: MelState) -> torch.Tensor:
         """Returns the features, and moves `state` on."""
@@ -65,9 +62,9 @@ class CausalMel(nn.Module):
         joined = torch.cat([state.tail, samples], dim=1)
         state.tail = joined[:, -(WINDOW - HOP) :].clone()
         frames = joined.unfold(1, WINDOW, HOP) * self.window
-        power = torch.fft.rfft(frames, _FFT).abs().square() / (WINDOW * WINDOW / 16)
-        mel = torch.log(torch.clamp(power @ self.filters, min=_QUIETEST))
-        energy = torch.log(samples.view(batch, -1, FRAME_SAMPLES).square().mean(2) + _QUIETEST)
+        power = torch.fft.rfft(frames, FFT).abs().square() / (WINDOW * WINDOW / 16)
+        mel = torch.log(torch.clamp(power @ self.filters, min=QUIETEST))
+        energy = torch.log(samples.view(batch, -1, FRAME_SAMPLES).square().mean(2) + QUIETEST)
         level = _follow(energy, state.level)
         state.level = level[:, -1].clone()
         stacked = mel.view(batch, -1, STACKED * BANDS)
@@ -79,18 +76,3 @@ def _follow(energy: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
     steps = torch.arange(1, energy.shape[1] + 1, device=energy.device) * LEVEL_DECAY
     peaks = torch.cummax(torch.maximum(energy + steps, before[:, None]), dim=1).values - steps
     return torch.clamp(peaks, min=LOWEST_LEVEL)
-
-
-def _mel_filters() -> torch.Tensor:
-    """Triangles that are evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
-
-    def mel(hertz: float) -> float:
-        return 2595 * math.log10(1 + hertz / 700)
-
-    points = torch.linspace(mel(_LOWEST), mel(_HIGHEST), BANDS + 2, dtype=torch.float64)
-    edges = 700 * (10 ** (points / 2595) - 1)
-    frequencies = torch.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1, dtype=torch.float64)[:, None]
-    rising = (frequencies - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - frequencies) / (edges[2:] - edges[1:-1])
-    triangles = torch.clamp(torch.minimum(rising, falling), min=0)
-    return (triangles / triangles.sum(0).clamp(min=1e-9)).float()

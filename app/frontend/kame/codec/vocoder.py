@@ -10,12 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-LATENT = 192
-"""Numbers in one latent."""
-HOP = 256
-"""Samples that one latent stands for."""
-REACH = 10
-"""Latents to either side that change a sample audibly; further ones are within the convolutions' reach, too."""
+from app.frontend.nano.voice import LATENT
 
 _CHANNELS = (256, 128, 64, 32)
 _UPSAMPLING = ((16, 8), (16, 8), (8, 4))  # kernel, stride

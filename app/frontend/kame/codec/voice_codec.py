@@ -5,7 +5,6 @@ It has what the engine uses of Mimi's class: `encode` and `decode` of one or mor
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import torch
@@ -15,15 +14,8 @@ from torch.nn import functional as F
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.frontend.kame.codec.mel import FEATURES, CausalMel, MelState
 from app.frontend.kame.codec.quantiser import ResidualQuantiser
-from app.frontend.kame.codec.vocoder import HOP, LATENT, REACH, Vocoder
-
-LATENTS = 7
-"""Latents in a frame: 1,792 samples, which are 80 ms when they are read at 22,400 Hz (the voice's rate is 22,050)."""
-SILENT = 0
-"""The entry of the first codebook of the model's own sound that stands for silence; no speech is coded with it."""
-_UP, _DOWN = 15, 14  # from 22,400 Hz to 24,000 Hz
-_TAPS = 24  # of the resampler, to either side
-_FADE = 240  # samples, 10 ms
+from app.frontend.kame.codec.vocoder import Vocoder
+from app.frontend.nano.voice import DOWN, FADE, HOP, LATENT, LATENTS, REACH, SILENT, TAPS, resampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ class VoiceCodec(StreamingModule[_CodecState]):
             LATENTS * LATENT, self.shape.own_components, self.shape.own_books, entries, reserved=SILENT + 1
         )
         self.vocoder = Vocoder()
-        self.register_buffer("_resampler", _resampler(), persistent=False)
+        self.register_buffer("_resampler", torch.from_numpy(resampler())[:, None], persistent=False)
 
     @property
     def cardinality(self) -> int:
@@ -105,22 +97,14 @@ class VoiceCodec(StreamingModule[_CodecState]):
         vectors = self.own.decode(codes) * spoken[:, None]
         new = vectors.view(-1, LATENTS, LATENT).transpose(1, 2)
         state.latents = torch.cat([state.latents[:, :, LATENTS:], new], dim=2)
-        sound = self.vocoder(state.latents)[:, :, REACH * HOP - _TAPS : (REACH + LATENTS) * HOP + _TAPS]
-        sound = F.conv1d(sound, self._resampler, stride=_DOWN).transpose(1, 2).reshape(len(codes), 1, FRAME_SAMPLES)
+        sound = self.vocoder(state.latents)[:, :, REACH * HOP - TAPS : (REACH + LATENTS) * HOP + TAPS]
+        sound = F.conv1d(sound, self._resampler, stride=DOWN).transpose(1, 2).reshape(len(codes), 1, FRAME_SAMPLES)
         before, now = state.spoken[:, :1], state.spoken[:, 1:]
-        fade = torch.linspace(1, 0, _FADE, device=sound.device)
+        fade = torch.linspace(1, 0, FADE, device=sound.device)
         gain = now.expand(-1, FRAME_SAMPLES).clone()
-        gain[:, :_FADE] = torch.maximum(gain[:, :_FADE], before * fade)
+        gain[:, :FADE] = torch.maximum(gain[:, :FADE], before * fade)
         state.spoken = torch.cat([now, spoken[:, None]], dim=1)
         return sound * gain[:, None]
 
     def _init_streaming_state(self, batch_size: int) -> _CodecState:
         return _CodecState(batch_size, self.own.mean.device)
-
-
-def _resampler() -> torch.Tensor:
-    """Filters that give 15 samples for every 14, `[15, 1, 14 + 2 taps]`: a windowed sinc for each."""
-    places = torch.arange(_DOWN + 2 * _TAPS, dtype=torch.float64) - _TAPS
-    distance = places - torch.arange(_UP, dtype=torch.float64)[:, None] * _DOWN / _UP
-    window = torch.where(distance.abs() < _TAPS, torch.cos(math.pi * distance / (2 * _TAPS)).square(), 0.0)
-    return (torch.sinc(distance) * window).float()[:, None]
