@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from app.training.kame.settings import TrainSettings
 
 COMMANDS = ("train",)
+KINDS = ("with", "without", "changed")
+"""How the oracle of a trial can be."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -57,6 +59,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     trial = actions.add_parser("try", parents=[common], help="ask a trained Nano KAME questions, and hear what it says")
     trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights, as “merge --compact” writes them")
     trial.add_argument("--questions", type=whole_number, default=60, metavar="N", help="of each kind (default: 60)")
+    trial.add_argument(
+        "--kinds", default=",".join(KINDS), metavar="LIST", help=f"of oracles, of {','.join(KINDS)} (default: all)"
+    )
     trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
     trial.add_argument("--seed", type=whole_number, default=1, metavar="N", help="another one asks other questions")
     trial.add_argument("--sounds", type=Path, metavar="FOLDER", help="write the first ten answers of each kind there")
@@ -246,12 +251,15 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.frontend.nano.pieces import read_pieces
     from app.models.catalogue import DEFAULTS
     from app.models.locations import model_path
+    from app.training.nano import trial
     from app.training.nano.facts import draw_fact
     from app.training.nano.questions import speak_questions, speakers
     from app.training.nano.score import TrialScore, score_trials
-    from app.training.nano.trial import KINDS, Trials, write_sounds
     from app.tts.voices import make_voice
 
+    kinds = [kind for kind in trial.KINDS if kind in args.kinds.split(",")]
+    if not kinds:
+        raise UserError(f"There are no such oracles: {args.kinds}. There are: {', '.join(KINDS)}.")
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
     draw = random.Random(args.seed)
     facts = [draw_fact(draw, test=True) for _ in range(max(1, args.questions))]
@@ -259,14 +267,14 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
     score = TrialScore()
     engine = load_engine(args.weights, model_path(NANO_VOICE))
-    trials = Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
-    for kind in KINDS:
+    trials = trial.Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
+    for kind in kinds:
         terminal.progress(f"{len(asked)} questions, oracle: {kind}")
         results = trials.run([(question, question.fact) for question in asked], kind, args.seed)
         score.step_seconds += [seconds for result in results for seconds in result.step_seconds]
         score.kinds.append(score_trials(results, reader.read))
         if args.sounds is not None:
-            write_sounds(results[:10], args.sounds)
+            trial.write_sounds(results[:10], args.sounds)
     terminal.say(score.table())
     terminal.document({"ok": True, **score.document()})
     return 0

@@ -21,7 +21,7 @@ from app.frontend.kame.model import KameLM
 from app.training.kame.settings import LossWeights
 
 _LEAST = 1e-6  # in place of a count of none
-SPEECH_WEIGHT = 4.0
+SPEECH_WEIGHT = 10.0
 """How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
 
 

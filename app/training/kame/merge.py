@@ -11,6 +11,7 @@ import sentencepiece
 import torch
 from safetensors.torch import save_file
 
+from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec
 from app.frontend.kame.compact import save_compact
 from app.frontend.kame.model import KameLM
 from app.frontend.nano.pieces import PIECES_NAME, unigram
@@ -60,7 +61,11 @@ def write_weights(
     else:
         state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
         save_file(state, target / LM_NAME)
-    for path in (files.mimi, files.tokenizer):
+    copied = [files.mimi, files.tokenizer]
+    if compact and is_voice_codec(files.mimi):
+        save_codec(load_codec(files.mimi), target / files.mimi.name, decoder=False)
+        copied.remove(files.mimi)
+    for path in copied:
         if path.resolve() != (target / path.name).resolve():
             shutil.copyfile(path, target / path.name)
     names = {

@@ -14,11 +14,10 @@ import torch
 from safetensors.torch import save_file
 
 from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.codec.codec_file import save_codec
+from app.frontend.kame.codec.codec_file import decoder_weights, save_codec
 from app.frontend.kame.codec.mel import MelState
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 from app.models.layout import CONFIG_NAME, LM_NAME
-from app.models.onnx import weights_of
 from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, WAITING
 from app.training.nano.facts import CITIES, NAMES, draw_fact
 from app.training.nano.questions import Speaker, speak_questions
@@ -51,9 +50,7 @@ def make_start(
     draw = random.Random(0)
     answers = [draw_fact(draw, test=False).answer for _ in range(12_000)]
     codec = VoiceCodec()
-    codec.vocoder.load_state_dict(
-        {name: torch.from_numpy(value.copy()) for name, value in weights_of(voice.read_bytes(), "dec.").items()}
-    )
+    codec.load_state_dict({**codec.state_dict(), **decoder_weights(voice)})
     with torch.no_grad():
         spoken = _latents(voice, [*texts, *answers[:FACTS], *FILLERS, *WAITING, *UNKNOWN, *CORRECTIONS], progress)
         left = {"own": fit_quantiser(codec.own, spoken, lambda book, rest: progress(f"own codebook {book + 1}"))}
