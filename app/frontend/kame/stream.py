@@ -25,6 +25,8 @@ from app.frontend.kame.spoken_words import SpokenWords
 from app.frontend.kame.stream_engine import StreamEngine
 from app.frontend.kame.stream_memory import StreamMemory
 
+FLOOR_FRAMES = 75
+"""Frames (6 s) after the floor was given, or after the last word, in which a stream that waits for it has the floor."""
 PAUSE_FRAMES = 5
 """Frames without a word that make a pause in which a fresh stream may start."""
 FADE_SAMPLES = 240
@@ -34,16 +36,24 @@ class KameStream:
     """One session with the models that `engine` runs. `dials`: the two delays to start with.
 
     The model decides when to speak; the floor's commands tell which turn it answers, and silence it when the user has
-    interrupted.
+    interrupted. With `waits_for_floor` it begins no answer until it was given the floor.
     """
 
     def __init__(
-        self, pieces: Vocabulary, engine: StreamEngine, memory: StreamMemory, dials: SetDials, *, hears_oracle: bool
+        self,
+        pieces: Vocabulary,
+        engine: StreamEngine,
+        memory: StreamMemory,
+        dials: SetDials,
+        *,
+        hears_oracle: bool,
+        waits_for_floor: bool = False,
     ) -> None:
         self.engine = engine
         self.memory = memory
         self.words = SpokenWords(pieces, engine.tokens.silent, pieces.vocab_size())
         self._oracle = OracleFeed(engine.oracle, pieces, enabled=hears_oracle)
+        self._waits_for_floor = waits_for_floor
         self._dials = dials
         self._delayed: deque[np.ndarray] = deque()
         self._user_holds = False
@@ -132,8 +142,18 @@ class KameStream:
     def _forced(self) -> bool:
         """Whether the model must be silent now: it was interrupted, or its time to answer has not come."""
         delay = self._dials.delay
-        waits = delay > 0 and self.words.answering is None
-        return self._silenced or (waits and (self._user_holds or self._frames_since_floor < delay))
+        if self._silenced or self.words.answering is not None:
+            return self._silenced
+        if self._waits_for_floor and not self._has_floor:
+            return True
+        return delay > 0 and (self._user_holds or self._frames_since_floor < delay)
+
+    @property
+    def _has_floor(self) -> bool:
+        """Whether it was given the floor, and the user has not begun another turn since."""
+        words = self.words
+        given = words.floor_turn > 0 and self._oracle.asked_turn <= words.floor_turn and not self._user_holds
+        return given and min(self._frames_since_floor, words.wordless_frames) < FLOOR_FRAMES
 
     def _mute(self, samples: np.ndarray, forced: bool) -> np.ndarray:
         """Silence where it is forced, with a fade into it; else the samples, within -1 to 1."""

@@ -7,7 +7,7 @@ as well as the session does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 from app.conversation.frame import Frame
@@ -57,6 +57,11 @@ class NanoFrontEnd:
         self._stream: KameStream | None = None
 
     def __enter__(self) -> NanoFrontEnd:
+        if not self._folder.is_dir():
+            raise FrontEndError(
+                "Nano KAME's weights are not here: they come with a checkout, and not with the packages yet. Name a "
+                "folder with --weights, or choose the embedded voice."
+            )
         try:
             engine = load_engine(self._folder, self._voice)
             pieces = read_pieces(self._folder)
@@ -66,7 +71,7 @@ class NanoFrontEnd:
             ) from error
         # A stream starts fresh when the context is full: what was said a minute ago changes nothing.
         memory = StreamMemory(engine, frames=0)
-        self._stream = KameStream(pieces, engine, memory, _held(self._dials), hears_oracle=True)
+        self._stream = KameStream(pieces, engine, memory, self._dials, hears_oracle=True, waits_for_floor=True)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -89,9 +94,4 @@ class NanoFrontEnd:
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None
-        return self._stream.step(frame, [_held(item) if isinstance(item, SetDials) else item for item in inputs])
-
-
-def _held(dials: SetDials) -> SetDials:
-    """The dials with a delay, with which the stream waits for the floor."""
-    return replace(dials, delay=max(1, dials.delay))
+        return self._stream.step(frame, inputs)

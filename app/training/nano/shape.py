@@ -15,7 +15,7 @@ NANO_LM: dict[str, Any] = {
     "num_heads": 6,
     "num_layers": 8,
     "hidden_scale": 4.0,
-    "context": 750,
+    "context": 384,
     "depformer_dim": 192,
     "depformer_dim_feedforward": 768,
     "depformer_num_heads": 3,
@@ -25,5 +25,5 @@ NANO_LM: dict[str, Any] = {
 """Twelve streams of codes: eight of its own voice, four of the user's. No stream is delayed: the codec of a voice gives
 all codes of a frame at once, and a delay would be heard."""
 
-GENERATION: dict[str, Any] = {"temp": 0.4, "temp_text": 0.4, "top_k": 50, "top_k_text": 10}
+GENERATION: dict[str, Any] = {"temp": 0.3, "temp_text": 0.3, "top_k": 50, "top_k_text": 10}
 """How tokens are drawn: cooler than Moshi's, since a small model's unlikely tokens are mistakes."""
