@@ -30,8 +30,8 @@ def import_onnxruntime() -> Any:
     return onnxruntime
 
 
-def open_onnx(model: Path | str, *, errors_only: bool = False, threads: int = 1, output_of: str = "") -> Any:
-    """Returns a session of an ONNX file on the CPU.
+def open_onnx(model: Path | str | bytes, *, errors_only: bool = False, threads: int = 1, output_of: str = "") -> Any:
+    """Returns a session of an ONNX file, or of a model in memory, on the CPU.
 
     `errors_only`: no warnings on standard error. `output_of`: an operator of which the model has one node, whose result
     becomes one more output; raises ValueError when there is not exactly one.
@@ -41,7 +41,9 @@ def open_onnx(model: Path | str, *, errors_only: bool = False, threads: int = 1,
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     if errors_only:
         options.log_severity_level = 4
-    source = with_output_of(Path(model).read_bytes(), output_of) if output_of else str(model)
+    source = model if isinstance(model, bytes) else str(model)
+    if output_of:
+        source = with_output_of(model if isinstance(model, bytes) else Path(model).read_bytes(), output_of)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     session._model_bytes = None  # kept to open the model again elsewhere: as much memory again
     return session

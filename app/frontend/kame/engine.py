@@ -23,6 +23,7 @@ from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.graphs import FrameGraphs
 from app.frontend.kame.model import KameLM
+from app.frontend.kame.oracle_queue import OracleQueue
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1
@@ -188,9 +189,9 @@ class Engine:
         return TextTokens(lm.text_padding_token_id, lm.text_initial_token_id, silent)
 
     @property
-    def oracle(self) -> KameGen:
+    def oracle(self) -> OracleQueue:
         """The queue of the oracle's tokens."""
-        return self.gen
+        return self.gen.oracle
 
     @property
     def full(self) -> bool:

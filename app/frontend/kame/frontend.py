@@ -18,6 +18,7 @@ from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDia
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.stream import KameStream
+from app.frontend.kame.stream_frontend import StreamFrontEnd
 from app.frontend.kame.stream_memory import PRIME_FRAMES, StreamMemory
 from app.models.errors import ModelError
 from app.platform import single_instance
@@ -48,16 +49,13 @@ class KameSettings:
     prime_steps: int | None = None
 
 
-class KameFrontEnd:
+class KameFrontEnd(StreamFrontEnd):
     """A four-stream model between the user's sound and its own. `load` loads the models when it is entered."""
-
-    voice = None
-    busy = False
-    """All work is done within the step."""
 
     def __init__(
         self, load: Callable[[], Loaded], settings: KameSettings | None = None, dials: SetDials | None = None
     ) -> None:
+        super().__init__()
         self._settings = settings or KameSettings()
         self.name, self.needs = self._settings.name, self._settings.needs
         self.hears_oracle = self.name != "moshi"
@@ -65,7 +63,6 @@ class KameFrontEnd:
         self._dials = dials or SetDials()
         self._entered = False
         self._engine: Engine | None = None
-        self._stream: KameStream | None = None
 
     def __enter__(self) -> KameFrontEnd:
         if self._settings.alone:
@@ -125,21 +122,6 @@ class KameFrontEnd:
     def label(self) -> str:
         """Its name in a sentence."""
         return LABELS.get(self.name, self.name)
-
-    @property
-    def speaking(self) -> bool:
-        return self._stream is not None and self._stream.words.answering is not None
-
-    @property
-    def idle(self) -> bool:
-        return self._stream is None or self._stream.words.idle
-
-    def ready(self, heard: str) -> bool:
-        """Always True: it starts to speak by itself."""
-        return True
-
-    def unheard(self, samples: int, words: int) -> None:
-        """Does nothing: the model has said what was flushed, and goes on from there."""
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None

@@ -15,69 +15,32 @@ from moshi.utils.compile import CUDAGraphed
 
 from app.frontend.kame.attention import FilledKVCache
 from app.frontend.kame.model import KameLM
+from app.frontend.kame.oracle_queue import OracleQueue
 
 
-class OracleQueue:
-    """The oracle of one stream: first in, first out, one token a step, nothing dropped.
+class DeviceOracleQueue(OracleQueue):
+    """An oracle's queue with its tokens on the device: a step copies nothing over and waits for nothing."""
 
-    The tokens are on the device, their number on the host: a step copies nothing over and waits for nothing.
-    """
+    def __init__(self, device: torch.device, *, start: int, padding: int, vocabulary: int) -> None:
+        super().__init__(start=start, padding=padding, vocabulary=vocabulary)
+        self._none = torch.full((1, 1, 1), padding, dtype=torch.long, device=device)
+        self._tokens = self._none[0, 0, :0]
 
-    def __init__(self, device: torch.device, *, start: int, padding: int) -> None:
-        self.last = padding
-        """The token of the last step."""
-        self._start = start
-        self._pad = padding
-        self._padding = torch.full((1,), padding, dtype=torch.long, device=device)
-        self._tokens = self._padding[:0]
-        self._ids: list[int] = []
-        self._next = 0  # place in both of the next token
-        self._started = False
-        self._forgotten = 0  # tokens that were taken and are no longer kept
+    def push(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
+        super().push(token_ids, reset=reset)
+        self._tokens = torch.tensor(self.rest, dtype=torch.long).to(self._none.device)
 
-    @property
-    def rest(self) -> list[int]:
-        """The tokens that are still to be taken."""
-        return self._ids[self._next :]
-
-    @property
-    def taken(self) -> int:
-        """Tokens of this oracle that have been taken, the start token among them."""
-        return self._forgotten + self._next
-
-    def push(self, token_ids: Sequence[int], *, reset: bool) -> None:
-        """Appends tokens; with `reset` a new oracle starts with them, and the rest of the old one is dropped."""
-        ids = [int(token) for token in token_ids]
-        if reset or (ids and not self._started):
-            self.clear()
-            self._started = True
-            ids.insert(0, self._start)
-        if ids:
-            new = torch.tensor(ids, dtype=torch.long).to(self._tokens.device)
-            self._tokens = torch.cat([self._tokens[self._next :], new])
-            self._ids = self._ids[self._next :] + ids
-            self._forgotten += self._next
-            self._next = 0
-
-    def clear(self) -> None:
-        """Forgets all tokens: padding from the next step on, until a new oracle starts."""
-        self._tokens, self._ids, self._started, self._next, self._forgotten = self._tokens[:0], [], False, 0, 0
-
-    def take(self) -> torch.Tensor:
-        """The next step's token, `[1, 1, 1]`: the next in the queue, or padding."""
-        place = self._next
-        if place >= len(self._ids):
-            self.last = self._pad
-            return self._padding.view(1, 1, 1)
-        self.last = self._ids[place]
-        self._next += 1
-        return self._tokens[place : place + 1].view(1, 1, 1)
+    def take_tensor(self) -> torch.Tensor:
+        """The next step's token, `[1, 1, 1]`."""
+        place, before = self._next, self.taken
+        self.take()
+        return self._tokens[place : place + 1].view(1, 1, 1) if self.taken > before else self._none
 
 
 class _OracleMain:
     """Replaces the temporal transformer in the package's step, and adds the step's oracle token."""
 
-    def __init__(self, lm: KameLM, queue: OracleQueue) -> None:
+    def __init__(self, lm: KameLM, queue: DeviceOracleQueue) -> None:
         self.queue = queue
         self.token: torch.Tensor | None = None
         self._graphed = CUDAGraphed(
@@ -114,34 +77,30 @@ class KameGen(LMGen):
         Raises:
             ValueError: a token id is not in the vocabulary (0 to `text_card`).
         """
-        ids = [int(token) for token in token_ids]
-        for token in ids:
-            if not 0 <= token <= self.lm_model.text_card:
-                raise ValueError(f"Oracle token {token} is not in the vocabulary (0 to {self.lm_model.text_card}).")
-        self._queue.push(ids, reset=reset)
+        self.oracle.push(token_ids, reset=reset)
 
     def clear_oracle(self) -> None:
         """Forgets the oracle: the next step takes padding."""
-        self._queue.clear()
+        self.oracle.clear()
 
     @property
     def oracle_rest(self) -> list[int]:
         """The tokens not taken yet, a start token among them."""
-        return self._queue.rest
+        return self.oracle.rest
 
     @property
     def last_oracle(self) -> int:
         """The token of the last step (padding if there was none)."""
-        return self._queue.last
+        return self.oracle.last
 
     @property
     def oracle_taken(self) -> int:
         """Tokens of the oracle in force that have been taken, the start token among them."""
-        return self._queue.taken
+        return self.oracle.taken
 
     def take_oracle(self) -> torch.Tensor:
         """The next step's token, `[1, 1, 1]`, for a caller that runs `step_with` inside its own graph."""
-        return self._queue.take()
+        return self.oracle.take_tensor()
 
     def step_with(self, input_tokens: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor | None:
         """`step` with the oracle token `[1, 1, 1]` given, in place of the queue's next."""
@@ -176,13 +135,19 @@ class KameGen(LMGen):
         return self._streaming_state.graphed_main  # type: ignore[return-value]
 
     @property
-    def _queue(self) -> OracleQueue:
+    def oracle(self) -> DeviceOracleQueue:
+        """The queue of the oracle's tokens, while there is a stream."""
         return self._main.queue
 
     def _init_streaming_state(self, batch_size: int) -> _LMGenState:
         state = super()._init_streaming_state(batch_size)
         lm = self.lm_model
-        queue = OracleQueue(lm.device, start=lm.text_initial_token_id, padding=lm.text_padding_token_id)
+        queue = DeviceOracleQueue(
+            lm.device,
+            start=lm.text_initial_token_id,
+            padding=lm.text_padding_token_id,
+            vocabulary=lm.text_card,
+        )
         state.graphed_main = _OracleMain(lm, queue)  # type: ignore[assignment]
         reset_model = state.reset_callback
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from app.conversation.stability import KnownRevision
 from app.frontend.base import OracleAsked, OracleInput, OracleWords
 from app.frontend.kame.inner_text import Pieces
-from app.frontend.kame.stream_engine import OracleTokens
+from app.frontend.kame.oracle_queue import OracleQueue
 from app.frontend.revisions import Revisions
 
 
 class OracleFeed:
-    """Feeds `gen`; the oracle's tokens start again whenever another revision is fed.
+    """Feeds `queue`; the oracle's tokens start again whenever another revision is fed.
 
     `enabled`: off for Moshi, which has no oracle.
     """
 
-    def __init__(self, gen: OracleTokens, pieces: Pieces, *, enabled: bool = True) -> None:
+    def __init__(self, queue: OracleQueue, pieces: Pieces, *, enabled: bool = True) -> None:
         self.revision = 0
         """The revision that is fed, or was last."""
         self.asked_turn = 0
         """The newest turn that a revision was requested for."""
-        self._gen = gen
+        self._queue = queue
         self._pieces = pieces
         self._enabled = enabled
         self._revisions = Revisions()
@@ -62,7 +62,7 @@ class OracleFeed:
         in_use = self._revisions.get(self.revision)
         if in_use is None or in_use.order <= self._void:
             self._fed = None
-            self._gen.clear_oracle()
+            self._queue.clear()
 
     def _feed(self, revision: KnownRevision) -> None:
         """Feeds what the model has not been fed of `revision`: all of its text, if another one was fed until now."""
@@ -76,4 +76,4 @@ class OracleFeed:
         tokens = self._pieces.encode(revision.text)
         self.revision, self._fed = revision.number, len(tokens)
         if fed is None or len(tokens) > fed:
-            self._gen.push_oracle(tokens[fed or 0 :], reset=fed is None)
+            self._queue.push(tokens[fed or 0 :], reset=fed is None)

@@ -74,7 +74,7 @@ class KameStream:
             return FrontEndStep(silence(), (), tuple(marks), flush, context=gauge)
         engine, forced = self.engine, self._forced
         engine.force_silence() if forced else engine.release()
-        waiting = len(engine.oracle.oracle_rest)
+        waiting = len(engine.oracle.rest)
         result = engine.step(user_sound)
         self.memory.columns.append(result.column)
         self._frames_since_floor += 1
@@ -84,7 +84,7 @@ class KameStream:
         position = None
         if waiting:
             self.words.idle_frames = 0
-            position = OraclePosition(oracle.revision, engine.oracle.oracle_taken, len(engine.oracle.oracle_rest))
+            position = OraclePosition(oracle.revision, engine.oracle.taken, len(engine.oracle.rest))
         marks += changes
         return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
 
@@ -127,7 +127,7 @@ class KameStream:
         """Whether nobody speaks, and no oracle waits."""
         words = self.words
         spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
-        return not (spoken or self._user_holds or self.engine.oracle.oracle_rest)
+        return not (spoken or self._user_holds or self.engine.oracle.rest)
 
     def _delay(self, samples: np.ndarray) -> np.ndarray:
         """The user's frame of `lead` frames ago; a shorter lead skips the frames in between."""

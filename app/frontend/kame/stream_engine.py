@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
+from app.frontend.kame.oracle_queue import OracleQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +37,6 @@ class TextTokens:
     silent: frozenset[int]
 
 
-class OracleTokens(Protocol):
-    """The queue of the oracle's tokens, of which each step takes one."""
-
-    def push_oracle(self, token_ids: Sequence[int], *, reset: bool = False) -> None: ...
-
-    def clear_oracle(self) -> None: ...
-
-    @property
-    def oracle_rest(self) -> list[int]: ...
-
-    @property
-    def oracle_taken(self) -> int: ...
-
-
 class StreamEngine(Protocol):
     """One stream of a codec and a language model. `steps`, `context`: frames in the cache, and the most it holds.
 
@@ -67,7 +54,7 @@ class StreamEngine(Protocol):
     def tokens(self) -> TextTokens: ...
 
     @property
-    def oracle(self) -> OracleTokens: ...
+    def oracle(self) -> OracleQueue: ...
 
     @property
     def full(self) -> bool: ...

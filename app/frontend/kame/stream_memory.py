@@ -51,10 +51,10 @@ class StreamMemory:
         engine = self._engine
         if self.priming or engine.steps < ROLL_OVER_FROM * engine.context or not (pause or engine.full):
             return
-        waiting = [token for token in engine.oracle.oracle_rest if token != engine.tokens.start]
+        waiting = [token for token in engine.oracle.rest if token != engine.tokens.start]
         engine.restart_language_model()
         if waiting:
-            engine.oracle.push_oracle(waiting, reset=True)
+            engine.oracle.push(waiting, reset=True)
         self._primed = min(self._frames, len(self.columns), max(0, self._steps - 1) * LONGEST_PRIMING_FRAMES)
         self._to_replay = deque(list(self.columns)[len(self.columns) - self._primed :])
         self._new = 0

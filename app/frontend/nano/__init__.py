@@ -3,8 +3,8 @@
 To be read in this order:
 
 - `frontend.py`: loads the weights when it is entered; its stream is that of `app.frontend.kame`.
-- `engine.py`: a frame of sound in, a frame of sound out; `oracle_tokens.py`: the oracle's queue.
-- `hearing.py`: the user's sound as codes; `voice.py`: the model's codes as sound.
+- `engine.py`: a frame of sound in, a frame of sound out; `pieces.py`: the vocabulary.
+- `hearing.py`, `mel.py`: the user's sound as codes; `voice.py`: the model's codes as sound.
 - `language_model.py`, `layers.py`: the transformers, stepped in numpy; `weights.py` reads them.
 
 How such a model is made: `app/training/README.md`.

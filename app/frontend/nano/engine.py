@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.frontend.kame.oracle_queue import OracleQueue
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 from app.frontend.nano.hearing import Hearing
 from app.frontend.nano.language_model import NanoModel
-from app.frontend.nano.oracle_tokens import OracleTokens
 from app.frontend.nano.voice import CodeVoice
 
 
@@ -37,8 +37,8 @@ class NanoEngine:
         self._silenced = False
         self.silence = voice.silence
         self.context = model.context
-        self.tokens = TextTokens(model.padding, model.start, frozenset({model.padding, 0}))
-        self.oracle = OracleTokens(model.start, model.padding, model.text_card)
+        self.tokens = TextTokens(model.padding, model.start, frozenset({model.padding, model.end_padding}))
+        self.oracle = OracleQueue(start=model.start, padding=model.padding, vocabulary=model.text_card)
 
     @property
     def steps(self) -> int:
@@ -60,7 +60,7 @@ class NanoEngine:
     def restart_language_model(self) -> None:
         """Starts a fresh stream of the language model, while hearing and voice go on."""
         self._model.restart()
-        self.oracle.clear_oracle()
+        self.oracle.clear()
 
     def force_silence(self) -> None:
         """Makes the model silent from now on."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
 from app.frontend.kame.stream import KameStream
+from app.frontend.kame.stream_frontend import StreamFrontEnd
 from app.frontend.kame.stream_memory import StreamMemory
 from app.frontend.nano.engine import NanoEngine, Sampling
 from app.frontend.nano.hearing import Hearing
@@ -24,37 +25,32 @@ from app.models.errors import ModelError
 from app.models.layout import read_layout
 
 
-def load_engine(folder: Path, voice: Path, sampling: Sampling | None = None, seed: int = 0) -> NanoEngine:
+def load_engine(folder: Path, voice: Path) -> NanoEngine:
     """Loads the weights in `folder`, which speak with the Piper voice in the file `voice`. Raises ModelError."""
     files = read_layout(folder)
-    weights, _ = read_weights(files.lm)
-    codec, _ = read_weights(files.mimi)
-    config = dict(files.lm_config or {})
+    weights, codec = read_weights(files.lm), read_weights(files.mimi)
     known = {field.name for field in fields(Sampling)}
-    drawn = sampling or Sampling(**{name: value for name, value in files.generation.items() if name in known})
+    sampling = Sampling(**{name: value for name, value in files.generation.items() if name in known})
     try:
-        model = NanoModel(weights, config)
-        return NanoEngine(model, Hearing(codec), CodeVoice(codec, voice), drawn, seed)
+        model = NanoModel(weights, files.lm_config or {})
+        return NanoEngine(model, Hearing(codec), CodeVoice(codec, voice), sampling)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelError(
             f"{folder} holds no weights of a small model ({type(error).__name__}: {error}). Get them again."
         ) from error
 
 
-class NanoFrontEnd:
+class NanoFrontEnd(StreamFrontEnd):
     """Runs the weights in `folder`, which speak with the Piper voice in the file `voice`."""
 
     name = "nano"
     hears_oracle = True
     needs = ""
-    voice = None
-    busy = False
-    """All work is done within the step."""
 
     def __init__(self, folder: Path, voice: Path, dials: SetDials | None = None) -> None:
-        self._folder, self._voice = folder, voice
+        super().__init__()
+        self._folder, self._voice_file = folder, voice
         self._dials = dials or SetDials()
-        self._stream: KameStream | None = None
 
     def __enter__(self) -> NanoFrontEnd:
         if not self._folder.is_dir():
@@ -63,7 +59,7 @@ class NanoFrontEnd:
                 "folder with --weights, or choose the embedded voice."
             )
         try:
-            engine = load_engine(self._folder, self._voice)
+            engine = load_engine(self._folder, self._voice_file)
             pieces = read_pieces(self._folder)
         except (ModelError, OSError, RuntimeError) as error:
             raise FrontEndError(
@@ -76,21 +72,6 @@ class NanoFrontEnd:
 
     def __exit__(self, *exc: object) -> None:
         self._stream = None
-
-    @property
-    def speaking(self) -> bool:
-        return self._stream is not None and self._stream.words.answering is not None
-
-    @property
-    def idle(self) -> bool:
-        return self._stream is None or self._stream.words.idle
-
-    def ready(self, heard: str) -> bool:
-        """Always True: it starts to speak by itself."""
-        return True
-
-    def unheard(self, samples: int, words: int) -> None:
-        """Does nothing: the model has said what was flushed, and goes on from there."""
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None

@@ -41,6 +41,7 @@ class NanoModel:
         self.own_books, self.books = int(config["dep_q"]), int(config["n_q"])
         self.card, self.text_card = int(config["card"]), int(config["text_card"])
         self.padding, self.start = int(config["existing_text_padding_id"]), self.text_card
+        self.end_padding = int(config.get("existing_text_end_padding_id", 0))
         self.context = int(config["context"])
         heads = int(config["num_heads"])
         self._rotation = Rotation(int(config["dim"]) // heads, float(config["max_period"]))

@@ -10,7 +10,7 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.nano.hearing import Quantiser
 from app.frontend.nano.layers import Weights
-from app.models.onnx import cut_from, import_onnxruntime
+from app.models.onnx import cut_from, open_onnx
 from app.tts.latents_worker import LATENTS as LATENTS_NAME
 from app.tts.latents_worker import SIZE
 
@@ -33,12 +33,7 @@ class CodeVoice:
 
     def __init__(self, weights: Weights, model: Path) -> None:
         self._quantiser = Quantiser(weights, "own.")
-        onnxruntime = import_onnxruntime()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        decoder = cut_from(model.read_bytes(), LATENTS_NAME)
-        self._decoder = onnxruntime.InferenceSession(decoder, options, providers=["CPUExecutionProvider"])
+        self._decoder = open_onnx(cut_from(model.read_bytes(), LATENTS_NAME), errors_only=True)
         self._resampler = resampler()
         self.silence = (SILENT,) * self._quantiser.count
         self.restart()

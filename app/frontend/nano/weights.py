@@ -15,8 +15,8 @@ SCALE = "@scale"
 _TYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32}
 
 
-def read_weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The weights of a safetensors file by their names, in float32, and the file's own words about it.
+def read_weights(path: Path) -> dict[str, np.ndarray]:
+    """The weights of a safetensors file by their names, in float32.
 
     Raises:
         ModelError: the file is damaged, or has weights in another type.
@@ -25,7 +25,7 @@ def read_weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     raw = path.read_bytes()
     length = int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8 : 8 + length])
-    described = header.pop("__metadata__", {})
+    header.pop("__metadata__", None)
     found = {}
     for name, entry in header.items():
         if entry["dtype"] not in _TYPES:
@@ -38,4 +38,4 @@ def read_weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         found[name] = values.reshape(entry["shape"]).astype(np.float32)
     for name in [name for name in found if name.endswith(SCALE)]:
         found[name.removesuffix(SCALE)] *= found.pop(name)[:, None]
-    return found, described
+    return found

@@ -1,4 +1,4 @@
-"""Makes the corpus for Nano KAME: many dialogues of invented facts and other answers, as tokens in shards."""
+"""Makes the corpora for Nano KAME, as tokens in shards: text to learn reading from, and spoken dialogues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.tts.latents import LatentVoice
 
 SHARD_DIALOGUES = 50
 VALUES = 4
-"""Values that a spoken question's answer has at most, so that sentences which were spoken once are used often."""
+"""Values drawn for the answers to a spoken question, besides its own: few, so that what was spoken is used often."""
 
 Progress = Callable[[str], None]
 
@@ -56,7 +56,7 @@ def make_fact_corpus(
 ) -> Corpus:
     """Writes the shards that are not there yet. `general`: questions with answers that are no facts.
 
-    `questions`: how many are spoken; each is asked many times, and has another answer each time. Raises VoiceError,
+    `questions`: how many are spoken; each is asked many times, with one of few answers each time. Raises VoiceError,
     and ModelError when the folder holds another corpus.
     """
     codec = _codec(loaded)

@@ -12,10 +12,11 @@ import numpy as np
 
 from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
 from app.frontend.kame.inner_text import SPACE, Pieces
+from app.training.kame.batches import NONE
 from app.training.nano.answers import AnswerPlan
 from app.training.nano.dialogues import LENGTH, Dialogue
 from app.training.nano.facts import draw_fact
-from app.training.nano.speech import NONE, UnspokenBank
+from app.training.nano.speech import UnspokenBank
 
 PACES = (0.15, 0.9)
 """Frames a letter, least and most: faster than speech gives more words to learn from."""

@@ -12,12 +12,11 @@ import torch
 
 from app.corpus.streams import TimedWord
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
+from app.training.kame.batches import NONE
 
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
 """Gives the latents of a text, `[N, 192]`, and the first latent of each word and the one after it."""
 _KEPT = 40_000
-NONE = -1
-"""The code of a place that holds none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
+from app.frontend.kame.oracle_queue import OracleQueue
 from tests.support.tiny_kame import pieces_model
 
-torch = pytest.importorskip("torch")
 sentencepiece = pytest.importorskip("sentencepiece")
 
 VOCABULARY = Vocabulary(padding=3, start=400)
@@ -25,8 +25,6 @@ def revision(text: str, first: int, step: int = 1) -> TimedRevision:
 
 
 def test_the_oracle_is_what_the_sessions_queue_gives(pieces) -> None:
-    from app.frontend.kame.generator import OracleQueue
-
     draw = random.Random(1)
     sentences = [
         "The capital of France is Paris, and it lies on the Seine.",
@@ -39,7 +37,7 @@ def test_the_oracle_is_what_the_sessions_queue_gives(pieces) -> None:
             revision(text, draw.randint(0, 60), draw.randint(1, 4))
             for text in draw.sample(sentences, draw.randint(1, 4))
         ]
-        queue = OracleQueue(torch.device("cpu"), start=VOCABULARY.start, padding=VOCABULARY.padding)
+        queue = OracleQueue(start=VOCABULARY.start, padding=VOCABULARY.padding, vocabulary=VOCABULARY.start)
         fed, current, expected = 0, -1, []
         for frame in range(120):
             for number, item in enumerate(revisions):

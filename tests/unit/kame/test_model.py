@@ -235,7 +235,7 @@ def test_a_long_talk_keeps_no_token_that_was_taken() -> None:
         for _ in range(300):
             gen.step(user)
             gen.push_oracle([5], reset=False)
-        assert len(gen._queue._tokens) <= 3 and len(gen._queue._ids) <= 3
+        assert len(gen.oracle._tokens) <= 3 and len(gen.oracle._ids) <= 3
         assert gen.oracle_taken == 300
 
 
