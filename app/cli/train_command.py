@@ -44,6 +44,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     nano.add_argument(
         "--readings", type=whole_number, default=16000, metavar="N", help="dialogues of text (default: 16000)"
     )
+    nano.add_argument(
+        "--aloud", type=whole_number, default=6000, metavar="N", help="dialogues that are read aloud (default: 6000)"
+    )
     nano.add_argument("--questions", type=whole_number, default=5000, metavar="N", help="spoken ones (default: 5000)")
     nano.add_argument("--seed", type=whole_number, default=0, metavar="N", help="another one makes other dialogues")
     run = actions.add_parser("run", parents=[common], help="train")
@@ -96,10 +99,10 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.frontend.kame.checkpoint import load
     from app.models.layout import CONFIG_NAME, read_layout
     from app.models.locations import model_path
-    from app.training.nano.corpus import make_fact_corpus, make_reading_corpus
+    from app.training.nano.corpus import make_aloud_corpus, make_fact_corpus, make_reading_corpus
     from app.training.nano.questions import speakers
     from app.training.nano.start import make_start
-    from app.training.nano.texts import read_texts
+    from app.training.nano.texts import common_words, read_texts
     from app.tts.voices import make_voice
 
     start, voice = args.folder / "start", model_path(NANO_VOICE)
@@ -112,6 +115,16 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
         loaded = load(read_layout(start), device="cpu")
         make_reading_corpus(
             args.folder / "reading", loaded, dialogues=args.readings, seed=args.seed, progress=terminal.progress
+        )
+        make_aloud_corpus(
+            args.folder / "aloud",
+            loaded,
+            voice,
+            [answer for _, answer in general],
+            common_words(),
+            dialogues=args.aloud,
+            seed=args.seed,
+            progress=terminal.progress,
         )
         corpus = make_fact_corpus(
             args.folder / "corpus",
@@ -147,7 +160,12 @@ def _run(args: argparse.Namespace, terminal: Terminal) -> int:
         seed=args.seed,
         save_every=max(1, args.save_every),
         weights=LossWeights(
-            args.padding_weight, args.first_book_weight, args.audio_weight, args.audio_share, args.one_text_mean
+            args.padding_weight,
+            args.first_book_weight,
+            args.audio_weight,
+            args.audio_share,
+            args.one_text_mean,
+            args.own_noise,
         ),
         train_audio=not args.text_only,
         compile=args.compile,
@@ -314,6 +332,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
     parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
     parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, mostly speech")
+    parser.add_argument("--own-noise", type=float, default=0.0, metavar="X", help="share of own frames given as others")
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))

@@ -83,6 +83,8 @@ class LossFunction(nn.Module):
         """The losses of a batch. `audio`: off, only the text is trained. `seed` draws the frames of `audio_share`."""
         lm, weights = self.lm, self._weights
         inputs = inputs_of(lm, tokens)
+        if weights.own_noise and lm.training:
+            _mistake(inputs.given[:, 1 : 1 + lm.dep_q], weights.own_noise, seed)
         out, text_logits = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         text = inputs.wanted[:, 0]
         logits = text_logits[:, 0].float()
@@ -139,6 +141,16 @@ class LossFunction(nn.Module):
         random = torch.rand(len(columns), generator=torch.Generator().manual_seed(seed)).to(columns.device)
         order = random ** torch.where(quiet, 1.0, 1 / SPEECH_WEIGHT)
         return order.topk(max(1, round(len(columns) * self._weights.audio_share))).indices
+
+
+def _mistake(own: torch.Tensor, share: float, seed: int) -> None:
+    """Gives a share of the frames in `own`, `[B, books, T]`, the codes of other frames, in place."""
+    numbers = torch.Generator().manual_seed(seed)
+    batch, _, steps = own.shape
+    wrong = torch.rand(batch, 1, steps, generator=numbers) < share
+    others = torch.randint(steps, (batch, 1, steps), generator=numbers)
+    mistaken = own.gather(2, others.to(own.device).expand_as(own))
+    own.copy_(torch.where(wrong.to(own.device), mistaken, own))
 
 
 def _mean(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:

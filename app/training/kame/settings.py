@@ -12,7 +12,8 @@ class LossWeights:
     `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
     share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
     `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer, where KAME's has two; the
-    token before a word then counts as padding.
+    token before a word then counts as padding. `own_noise`: share of the frames whose own codes the model is given as
+    those of another frame, so that it follows the words rather than its own sound, which has mistakes in a session.
     """
 
     padding: float = 0.5
@@ -20,6 +21,7 @@ class LossWeights:
     audio: float = 1.0
     audio_share: float = 1.0
     one_text_mean: bool = False
+    own_noise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

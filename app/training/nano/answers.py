@@ -50,7 +50,7 @@ class Answer:
 
 
 class AnswerPlan:
-    """Plans one answer. `question_end`: the first frame after the question."""
+    """Plans one answer. `question_end`: the first frame after the question; `late`: the chance that it begins later."""
 
     def __init__(
         self,
@@ -59,8 +59,9 @@ class AnswerPlan:
         question_end: int,
         revisions: Sequence[TimedRevision],
         oracle: OracleRow,
+        late: float = LATE,
     ) -> None:
-        self._bank, self._draw = bank, draw
+        self._bank, self._draw, self._late = bank, draw, late
         self._question_end = question_end
         self._revisions, self._oracle = revisions, oracle
         self.answer = Answer(end=question_end)
@@ -68,7 +69,7 @@ class AnswerPlan:
     def plan(self) -> Answer:
         """Returns the answer."""
         start = self._question_end + self._draw.choice((0, 0, 1))
-        if self._draw.random() < LATE:
+        if self._draw.random() < self._late:
             start += self._draw.randint(2, 14)
         now = self._newest(start)
         if now is None:

@@ -31,14 +31,38 @@ def make_reading_corpus(
     """Writes shards of text alone. Raises ModelError when the folder holds another corpus."""
     corpus = _opened(folder, loaded)
     layout = corpus.layout
-    maker = ReadingMaker(
-        loaded.pieces,
-        loaded.pieces.vocab_size(),
-        Vocabulary(layout.padding, layout.start),
-        layout.own_books,
-        layout.heard_books,
-    )
+    vocabulary = Vocabulary(layout.padding, layout.start)
+    maker = ReadingMaker(loaded.pieces, vocabulary, layout.own_books, layout.heard_books)
     _fill(corpus, maker.make, dialogues, seed, progress)
+    return corpus
+
+
+def make_aloud_corpus(
+    folder: Path,
+    loaded: Loaded,
+    voice: Path,
+    texts: Sequence[str],
+    words: Sequence[str],
+    *,
+    dialogues: int,
+    seed: int = 0,
+    progress: Progress = lambda line: None,
+) -> Corpus:
+    """Writes shards in which texts, words and facts are read aloud. Raises VoiceError, and ModelError as above."""
+    codec = _codec(loaded)
+    corpus = _opened(folder, loaded)
+    layout = corpus.layout
+    with LatentVoice(voice) as speaking:
+        maker = ReadingMaker(
+            loaded.pieces,
+            Vocabulary(layout.padding, layout.start),
+            layout.own_books,
+            layout.heard_books,
+            bank=SpeechBank(speaking.speak, codec),
+            texts=texts,
+            words=words,
+        )
+        _fill(corpus, maker.make, dialogues, seed, progress)
     return corpus
 
 

@@ -21,6 +21,8 @@ ALIKE = 0.75
 know how invented facts are spelt. It must also be more like the right name than like any other of its kind."""
 _DRAWS = 400
 """Draws from a kind of fact that find about all values that it can have."""
+_PRICE = re.compile(r"\$(\d+)(?:\.00)?")
+_TIME = re.compile(r"\b(\d{1,2})[.:](\d\d)(?:\s?[ap](?:\.?m)?\b\.?)?", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -131,8 +133,13 @@ def _others(fact: Fact) -> set[str]:
 
 
 def _folded(text: str) -> str:
-    """Lower case without marks, numbers in digits, digits that follow each other as one number."""
-    words = normalised(text.replace(":", " ").replace("'s", "s"))
+    """Lower case without marks, numbers in digits, digits that follow each other as one number.
+
+    Prices and times become the words that they are spoken as: recognisers write "$27", "11.30" and "3:20 p.m.".
+    """
+    text = _PRICE.sub(r"\1 dollars", text)
+    text = _TIME.sub(r"\1 \2", text)
+    words = normalised(text.replace("'s", "s"))
     out: list[str] = []
     for word in words:
         if word.isdigit() and out and out[-1].isdigit():

@@ -1,4 +1,4 @@
-"""Reads questions with answers that are no facts, so that a model learns to read more than numbers and names."""
+"""Reads questions with answers that are no facts, and common words: a model is to read more than numbers and names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 from app.models.errors import ModelError
+from app.platform.resources import resource
+from app.routing.classifier import TOKENIZER
 
 LEAST_WORDS, MOST_WORDS = 3, 16
 _NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
@@ -23,6 +25,12 @@ def read_texts(path: Path) -> list[tuple[str, str]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f'{path} holds no lines like {{"q": …, "a": …}} ({type(error).__name__}: {error}).') from error
     return texts
+
+
+def common_words() -> list[str]:
+    """English words in lower case, the most common ones first: those of the router's vocabulary."""
+    vocabulary = json.loads(resource("routing", TOKENIZER).read_text("utf-8"))["model"]["vocab"]
+    return [word for word in vocabulary if word in ("a", "i") or (len(word) > 1 and word.isascii() and word.isalpha())]
 
 
 def _first_sentence(text: str) -> str:

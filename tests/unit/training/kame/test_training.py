@@ -111,6 +111,18 @@ def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
     assert found == pytest.approx(numpy_loss(lm, tokens, weights), rel=1e-6)
 
 
+def test_own_noise_gives_the_codes_of_other_frames_and_wants_the_same() -> None:
+    lm, tokens = model(), random_tokens()
+    plain, noisy = LossFunction(lm, LossWeights()), LossFunction(lm, LossWeights(own_noise=0.5))
+    with torch.no_grad():
+        lm.train()
+        first, second = float(noisy(tokens, seed=1).total), float(noisy(tokens, seed=2).total)
+        assert len({first, second, float(plain(tokens).total)}) == 3
+        assert float(noisy(tokens, seed=1).total) == first, "the seed draws the frames"
+        lm.eval()
+        assert float(noisy(tokens).total) == float(plain(tokens).total), "there is none where nothing is learnt"
+
+
 def test_its_gradient_is_that_of_finite_differences() -> None:
     lm, tokens = model(), random_tokens()
     losses = LossFunction(lm, LossWeights(first_book=1.0))  # so that no slope is lost in rounding

@@ -19,8 +19,7 @@ from app.frontend.kame.checkpoint import build_lm  # noqa: E402
 from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
 from app.frontend.kame.engine import Engine  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
-from app.training.nano import answers  # noqa: E402
-from app.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, AnswerPlan  # noqa: E402
+from app.training.nano.answers import CORRECTIONS, FILLERS, LATE, UNKNOWN, AnswerPlan  # noqa: E402
 from app.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
 from app.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
 from app.training.nano.questions import speak_questions  # noqa: E402
@@ -76,10 +75,10 @@ def revision(text: str, frame: int, step: int = 1) -> TimedRevision:
 
 
 def said(
-    bank: SpeechBank, pieces, revisions: list[TimedRevision], end: int = 20, seed: int = 0
+    bank: SpeechBank, pieces, revisions: list[TimedRevision], end: int = 20, seed: int = 0, late: float = LATE
 ) -> list[tuple[int, str]]:
     row = oracle_row(revisions, pieces, VOCABULARY, end + 300)
-    answer = AnswerPlan(bank, random.Random(seed), end, revisions, row).plan()
+    answer = AnswerPlan(bank, random.Random(seed), end, revisions, row, late).plan()
     return [(word.frame, word.word) for word in answer.words]
 
 
@@ -88,18 +87,16 @@ def text_of(words: list[tuple[int, str]]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int, monkeypatch) -> None:
-    monkeypatch.setattr(answers, "LATE", 0.0)
-    words = said(bank, pieces, [revision("Anna lives in Rome.", 26)], seed=seed)
+def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int) -> None:
+    words = said(bank, pieces, [revision("Anna lives in Rome.", 26)], seed=seed, late=0.0)
     assert 20 <= words[0][0] <= 21, "it begins at once"
     filler, answer = text_of(words[:-4]), text_of(words[-4:])
     assert filler in FILLERS and answer == "Anna lives in Rome."
     assert words[-4][0] > 27
 
 
-def test_held_back_it_reads_what_has_come_without_a_filler(bank: SpeechBank, pieces, monkeypatch) -> None:
-    monkeypatch.setattr(answers, "LATE", 1.0)
-    begun = [said(bank, pieces, [revision("Anna lives in Rome.", 22)], seed=seed) for seed in range(20)]
+def test_held_back_it_reads_what_has_come_without_a_filler(bank: SpeechBank, pieces) -> None:
+    begun = [said(bank, pieces, [revision("Anna lives in Rome.", 22)], seed=seed, late=1.0) for seed in range(20)]
     assert min(words[0][0] for words in begun) >= 22 and max(words[0][0] for words in begun) > 30
     assert all(text_of(words) == "Anna lives in Rome." for words in begun if words[0][0] > 32)
 
@@ -165,7 +162,7 @@ def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
 
 
 def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces) -> None:
-    maker = ReadingMaker(pieces, pieces.vocab_size(), VOCABULARY, 8, 4)
+    maker = ReadingMaker(pieces, VOCABULARY, 8, 4)
     read = told = 0
     for seed in range(5):
         tokens = maker.make(random.Random(seed)).tokens
@@ -176,6 +173,26 @@ def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces
                 read += 1
                 told += token in oracle[max(0, frame - 100) : frame]
     assert read > 300 and told / read > 0.7, "the rest are words such as “Let me see.”"
+
+
+def test_what_is_read_aloud_is_spoken_where_its_words_are_and_seldom_twice(bank: SpeechBank, pieces) -> None:
+    maker = ReadingMaker(
+        pieces, VOCABULARY, 8, 4, bank=bank, texts=["Water is wet."], words=["river", "castle", "sing"]
+    )
+    spoken, sounds = [], set()
+    for seed in range(5):
+        tokens = maker.make(random.Random(seed)).tokens
+        text, own = tokens[0], tokens[1:9]
+        assert (own >= 0).all() and (tokens[9:13] == -1).all(), "nobody is heard"
+        loud = own[0] != 0
+        assert 0.3 < loud.mean() < 1
+        words = np.flatnonzero(text != 3)
+        assert loud[np.minimum(words + 1, LENGTH - 1)].mean() > 0.7, "a word's sound comes with it or a frame later"
+        text_said = pieces.decode([int(token) for token in text if token not in (3, 0, 400)])
+        spoken += [sentence.strip() for sentence in text_said.split(".")]
+        sounds.add(own.tobytes())
+    long = [sentence for sentence in spoken if len(sentence.split()) > 3]
+    assert len(long) > 10 and len(set(long)) > 0.9 * len(long) and len(sounds) == 5
 
 
 def test_a_narrowed_question_has_few_answers() -> None:
@@ -276,6 +293,12 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
         ("584", "You find Jane in room 584.", True),
         ("584", "Room 58.", False),
         ("nine thirty", "It leaves at 9:30.", True),
+        ("nine thirty", "It leaves at 9.30 p.m.", True),
+        ("nine thirty", "It leaves at 9.40.", False),
+        ("nine", "It leaves at 9.", True),
+        ("27 dollars", "That costs $27.", True),
+        ("27 dollars", "That costs $27.00.", True),
+        ("27 dollars", "That costs $20.", False),
         ("Reykjavik", "He was born in Rekjavik.", True),
         ("Rome", "She lives in Home.", True),
         ("Oslo", "She lives in Rome.", False),
