@@ -86,15 +86,32 @@ def oracle_row(revisions: Sequence[TimedRevision], pieces: Pieces, vocabulary: V
     return OracleRow(tokens, tuple(tuple(row) for row in fed))
 
 
-def text_row(words: Sequence[TimedWord], pieces: Pieces, vocabulary: Vocabulary, frames: int) -> np.ndarray:
-    """The tokens of the words, each word from its frame on, one token a frame; late where words are crowded."""
+def text_row(
+    words: Sequence[TimedWord],
+    pieces: Pieces,
+    vocabulary: Vocabulary,
+    frames: int,
+    ends: Sequence[int] | None = None,
+) -> np.ndarray:
+    """The tokens of the words, each word from its frame on, one token a frame; late where words are crowded.
+
+    `ends`: the frame after each word, over which its tokens are spread by their letters; None: they follow each other.
+    """
     tokens = np.full(frames, vocabulary.padding, np.int64)
     groups = word_tokens(" ".join(word.word for word in words), pieces)
     at = 0
-    for word, group in zip(words, groups, strict=True):
-        at = max(at, word.frame)
-        for token in group:
+    for number, (word, group) in enumerate(zip(words, groups, strict=True)):
+        wait = [0] * len(group) if ends is None else _spread(group, pieces, ends[number] - word.frame)
+        for token, later in zip(group, wait, strict=True):
+            at = max(at, word.frame + later)
             if at < frames:
                 tokens[at] = token
             at += 1
     return tokens
+
+
+def _spread(group: Sequence[int], pieces: Pieces, length: int) -> list[int]:
+    """For each token of a word the frame in which it is spoken, of `length`, by the letters before it."""
+    letters = [sum(map(str.isalnum, pieces.id_to_piece(token))) for token in group]
+    before = np.cumsum([0, *letters[:-1]])
+    return [int(length * count / max(1, sum(letters))) for count in before]

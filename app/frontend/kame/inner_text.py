@@ -42,11 +42,15 @@ class InnerText:
         A word that stands alone has a space before it, one that continues the word before has none.
         """
         if token in self._silent:
-            return self.flush()
+            # The space before a word may be a token of its own.
+            return "" if self._is_space() else self.flush()
         starts = self._pieces.id_to_piece(token).startswith(SPACE)
         done = self.flush() if starts else ""
         self._word.append(token)
         return done
+
+    def _is_space(self) -> bool:
+        return len(self._word) == 1 and self._pieces.id_to_piece(self._word[0]) == SPACE
 
     def flush(self) -> str:
         """Returns and forgets what is left."""

@@ -11,7 +11,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.corpus.streams import OracleRow, TimedRevision, TimedWord
+import numpy as np
+
+from app.corpus.streams import OracleRow, TimedRevision, TimedWord, Vocabulary, text_row
+from app.frontend.kame.inner_text import Pieces
 from app.training.nano.speech import Bank, Spoken
 
 FILLERS = ("Well.", "So.", "Okay.", "Right.", "Let me see.", "Let me think.", "One moment.", "I see.")
@@ -33,9 +36,10 @@ TRUST = 1
 
 @dataclass(slots=True)
 class Answer:
-    """What is spoken: words by frame, and codes by frame. `end`: the first frame after it."""
+    """What is spoken: words by frame, and codes by frame. `word_ends`: the frame after each; `end`: that after all."""
 
     words: list[TimedWord] = field(default_factory=list)
+    word_ends: list[int] = field(default_factory=list)
     sounds: list[tuple[int, Spoken, int]] = field(default_factory=list)  # frame, what, its frames that are spoken
     end: int = 0
 
@@ -45,8 +49,13 @@ class Answer:
         length = until - at
         # A word's text comes a frame before its sound, except for the first.
         self.words += [TimedWord(max(at, at + word.frame - 1), word.word) for word in spoken.words[:count]]
+        self.word_ends += [at + end - 1 for end in spoken.ends[:count]]
         self.sounds.append((at, spoken, length))
         self.end = at + length
+
+    def text(self, pieces: Pieces, vocabulary: Vocabulary, frames: int) -> np.ndarray:
+        """The tokens of its text, each about when its letters are spoken: what sounds next is always at hand."""
+        return text_row(self.words, pieces, vocabulary, frames, self.word_ends)
 
 
 class AnswerPlan:
@@ -131,10 +140,9 @@ class AnswerPlan:
         """Number of each revision that may have heard the whole question, and the frame in which it begins to count."""
         found = []
         for number, fed in enumerate(self._oracle.fed):
-            known = [frame for frame in fed[:2] if frame >= 0]
             # Its start token came before its first word.
-            if known and known[0] >= self._question_end + TRUST:
-                found.append((number, known[-1]))
+            if fed and fed[0] >= self._question_end + TRUST:
+                found.append((number, fed[0]))
         return found
 
     def _newest(self, frame: int) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
+from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.inner_text import Pieces
 from app.training.nano.answers import AnswerPlan
@@ -79,7 +79,7 @@ class DialogueMaker:
             heard[begin:end] += question.samples
             stop = answer.end + 2
             oracle[at:stop] = row.tokens[at:stop]
-            text[at:stop] = text_row(answer.words, self._pieces, self._vocabulary, stop)[at:]
+            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
             for frame, spoken, length in answer.sounds:
                 own[frame : frame + length] = spoken.codes[:length]
             at = stop + draw.randint(4, 30)

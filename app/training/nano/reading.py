@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
+from app.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.frontend.kame import inner_text
 from app.frontend.kame.codec.voice_codec import SILENT
 from app.frontend.kame.inner_text import SPACE
@@ -24,7 +24,7 @@ from app.training.nano.speech import Bank, UnspokenBank
 
 PACES = (0.15, 0.9)
 """Frames a letter, least and most: faster than speech gives more words to learn from."""
-FACTS, TEXTS = 0.5, 0.2
+FACTS, TEXTS = 0.75, 0.1
 """Shares of facts and of texts in what is read aloud; the rest is random words."""
 LATE_ALOUD = 0.85
 """Share of what is read aloud that begins after its oracle: the phrases for waiting are spoken often enough."""
@@ -70,7 +70,7 @@ class ReadingMaker:
             if stop > LENGTH:
                 break
             oracle[at:stop] = row.tokens[at:stop]
-            text[at:stop] = text_row(answer.words, self._pieces, self._vocabulary, stop)[at:]
+            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
             for frame, spoken, length in answer.sounds:
                 own[:, frame : frame + length] = spoken.codes[:length].T
             at = stop + draw.randint(0, 6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,9 +69,38 @@ class SpeechBank:
 
     @torch.no_grad()
     def _make(self, text: str) -> Spoken:
-        latents, spans = self._speak(text, 1.0)
+        latents, spans = in_whole_frames(*self._speak(text, 1.0))
         padded = np.pad(latents, ((0, -len(latents) % LATENTS), (0, 0)))
         codes = self._codec.own.encode(torch.from_numpy(padded.reshape(-1, padded.shape[1] * LATENTS)))
         frames = [(start // LATENTS, -(-end // LATENTS)) for start, end in spans]
         words = tuple(TimedWord(start, word) for word, (start, _) in zip(text.split(), frames, strict=True))
         return Spoken(codes.numpy().astype(np.int16), words, tuple(min(end, len(codes)) for _, end in frames))
+
+
+def in_whole_frames(latents: np.ndarray, spans: Sequence[tuple[int, int]]) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Stretches speech so that each word begins with a frame: a word's codes then differ less from time to time.
+
+    `latents`: `[N, 192]`; `spans`: of the words, as a voice gives them. From its start to that of the next one, each
+    word takes the nearest number of frames, one at least.
+    """
+    if not spans:
+        return latents, []
+    starts = [start for start, _ in spans]
+    parts = [_stretched(latents[: starts[0]], LATENTS * round(starts[0] / LATENTS))]
+    moved, at = [], len(parts[0])
+    for (start, end), after in zip(spans, [*starts[1:], len(latents)], strict=True):
+        length = LATENTS * max(1, round((after - start) / LATENTS)) if after > start else 0
+        parts.append(_stretched(latents[start:after], length))
+        moved.append((at, at + round((end - start) * length / max(1, after - start))))
+        at += length
+    return np.concatenate(parts), moved
+
+
+def _stretched(latents: np.ndarray, length: int) -> np.ndarray:
+    """The latents at `length` places, between which they are interpolated."""
+    if not length:
+        return latents[:0]
+    at = np.clip((np.arange(length) + 0.5) * len(latents) / length - 0.5, 0, len(latents) - 1)
+    low = at.astype(int)
+    high, share = np.minimum(low + 1, len(latents) - 1), (at - low)[:, None]
+    return (latents[low] * (1 - share) + latents[high] * share).astype(np.float32)

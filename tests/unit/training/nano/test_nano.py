@@ -26,7 +26,7 @@ from app.training.nano.questions import speak_questions  # noqa: E402
 from app.training.nano.reading import ReadingMaker  # noqa: E402
 from app.training.nano.score import says  # noqa: E402
 from app.training.nano.shape import NANO_LM  # noqa: E402
-from app.training.nano.speech import SpeechBank  # noqa: E402
+from app.training.nano.speech import SpeechBank, in_whole_frames  # noqa: E402
 from app.training.nano.texts import read_texts  # noqa: E402
 from app.training.nano.trial import Trials, write_sounds  # noqa: E402
 from tests.support.tiny_kame import pieces_model  # noqa: E402
@@ -173,6 +173,18 @@ def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces
                 read += 1
                 told += token in oracle[max(0, frame - 100) : frame]
     assert read > 300 and told / read > 0.7, "the rest are words such as “Let me see.”"
+
+
+def test_words_are_stretched_to_begin_with_a_frame() -> None:
+    latents = np.repeat(np.arange(50, dtype=np.float32)[:, None], 192, axis=1)
+    spans = [(2, 12), (12, 12), (12, 15), (15, 40)]
+    out, moved = in_whole_frames(latents, spans)
+    assert len(out) % 7 == 0 and all(start % 7 == 0 for start, _ in moved)
+    assert [start for start, _ in moved] == [0, 7, 7, 14], "what is short takes a frame, and nothing takes none"
+    assert moved[-1][1] == 14 + 25 and len(out) == 14 + 35, "35 latents are 5 frames"
+    assert np.array_equal(out[14:], latents[15:]), "what fits stays as it is"
+    assert (np.diff(out[:7, 0]) > 0).all() and 2 <= out[0, 0] < out[6, 0] < 12
+    assert np.array_equal(in_whole_frames(latents, [])[0], latents)
 
 
 def test_what_is_read_aloud_is_spoken_where_its_words_are_and_seldom_twice(bank: SpeechBank, pieces) -> None:
