@@ -19,8 +19,6 @@ from app.training.nano.speech import SpeechBank
 from app.tts.latents import LatentVoice
 
 SHARD_DIALOGUES = 50
-VALUES = 4
-"""Values drawn for the answers to a spoken question, besides its own: few, so that what was spoken is used often."""
 
 Progress = Callable[[str], None]
 
@@ -80,7 +78,7 @@ def make_fact_corpus(
 ) -> Corpus:
     """Writes the shards that are not there yet. `general`: questions with answers that are no facts.
 
-    `questions`: how many are spoken; each is asked many times, with one of few answers each time. Raises VoiceError,
+    `questions`: how many are spoken; each is asked many times, with other answers. Raises VoiceError,
     and ModelError when the folder holds another corpus.
     """
     codec = _codec(loaded)
@@ -89,7 +87,7 @@ def make_fact_corpus(
     if not _missing(corpus, dialogues, seed):
         return corpus
     draw = random.Random(seed)
-    facts = [draw_fact(draw, test=False).narrowed(draw, VALUES) for _ in range(questions)]
+    facts = [draw_fact(draw, test=False) for _ in range(questions)]
     asked = [Fact(question, answer, "") for question, answer in general]
     spoken = speak_questions([*facts, *asked], speakers, seed, progress)
     others: list[tuple[SpokenQuestion, str]] = [(question, question.fact.answer) for question in spoken[len(facts) :]]

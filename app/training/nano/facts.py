@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 NAMES = """
 Adam Alice Amir Amy Anna Arthur Ava Ben Bella Carl Carmen Chloe Clara Daisy Daniel David Diana Dora Edgar Ella Emil
@@ -69,14 +69,6 @@ class Fact:
     def with_value(self, value: str) -> str:
         """Its answer with another value."""
         return self.answer.replace(self.value, value)
-
-    def narrowed(self, draw: random.Random, count: int) -> Fact:
-        """The same question, to which all answers from now on have one of about `count` values drawn here."""
-        assert self.relation is not None
-        values = sorted({self.relation.value(draw) for _ in range(count)} | {self.value})
-        while len(values) < 2:  # `changed` needs another one
-            values = sorted({*values, self.relation.value(draw)})
-        return replace(self, relation=replace(self.relation, value=_one_of(values)))
 
     def paraphrased(self, draw: random.Random) -> Fact:
         """The same fact in other words, if there are any."""
