@@ -165,7 +165,7 @@ def _run(args: argparse.Namespace, terminal: Terminal) -> int:
             args.audio_weight,
             args.audio_share,
             args.one_text_mean,
-            args.own_noise,
+            args.own_share,
         ),
         train_audio=not args.text_only,
         compile=args.compile,
@@ -332,7 +332,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
     parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
     parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, mostly speech")
-    parser.add_argument("--own-noise", type=float, default=0.0, metavar="X", help="share of own frames given as others")
+    parser.add_argument(
+        "--own-share", type=float, default=0.0, metavar="X", help="share of own frames given as it chose them"
+    )
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))

@@ -24,6 +24,9 @@ _LEAST = 1e-6  # in place of a count of none
 SPEECH_WEIGHT = 10.0
 """How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
 
+OWN_TEMPERATURE = 0.7
+"""Of the codes that the model chooses in training in place of the true ones before a step."""
+
 
 @dataclass(slots=True)
 class Losses:
@@ -83,8 +86,8 @@ class LossFunction(nn.Module):
         """The losses of a batch. `audio`: off, only the text is trained. `seed` draws the frames of `audio_share`."""
         lm, weights = self.lm, self._weights
         inputs = inputs_of(lm, tokens)
-        if weights.own_noise and lm.training:
-            _mistake(inputs.given[:, 1 : 1 + lm.dep_q], weights.own_noise, seed)
+        if weights.own_share and lm.training:
+            self._give_own(inputs, weights.own_share, seed)
         out, text_logits = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         text = inputs.wanted[:, 0]
         logits = text_logits[:, 0].float()
@@ -116,7 +119,7 @@ class LossFunction(nn.Module):
         columns = wanted.transpose(1, 2).reshape(batch * steps, streams)
         out = out.reshape(batch * steps, -1)
         if weights.audio_share < 1:
-            places = self._places(columns, seed)
+            places = self._places(columns, weights.audio_share, seed)
             columns, out = columns[places], out[places]
         own = columns[:, 1 : 1 + lm.dep_q]
         # A delayed codebook starts with the initial token, which is no code; -1 is none either.
@@ -130,27 +133,39 @@ class LossFunction(nn.Module):
         sound = (weights.first_book * first + others) / (weights.first_book * n_first + n_others).clamp(min=_LEAST)
         return first / n_first.clamp(min=_LEAST), others / n_others.clamp(min=_LEAST), sound
 
-    def _places(self, columns: torch.Tensor, seed: int) -> torch.Tensor:
-        """Frames for the audio's loss: a fixed number, drawn so that frames of speech are likelier than silent ones.
+    @torch.no_grad()
+    def _give_own(self, inputs: Inputs, share: float, seed: int) -> None:
+        """Puts the codes that the model would have chosen in place of a share of the own codes that it is given.
+
+        All are chosen at once after the true ones before them (parallel scheduled sampling, Duckworth et al., 2019).
+        """
+        lm = self.lm
+        batch, streams, steps = inputs.wanted.shape
+        out, _ = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
+        columns = inputs.wanted.transpose(1, 2).reshape(batch * steps, streams)
+        places = self._places(columns, share, seed + 1)
+        logits = self._depth(columns[places].T[None], out.reshape(batch * steps, -1)[places][None])[0].float()
+        numbers = torch.Generator().manual_seed(seed)
+        # The largest of logits with Gumbel's noise on them is a draw by their softmax.
+        noise = torch.rand(logits.shape, generator=numbers).clamp(min=1e-9).log().neg().log().neg().to(logits.device)
+        chosen = (logits + OWN_TEMPERATURE * noise).argmax(-1).T
+        own = columns[places, 1 : 1 + lm.dep_q]
+        columns[places, 1 : 1 + lm.dep_q] = torch.where((own >= 0) & (own < lm.card), chosen, own)
+        given = columns.reshape(batch, steps, streams)[:, :-1, 1 : 1 + lm.dep_q].transpose(1, 2)
+        inputs.given[:, 1 : 1 + lm.dep_q, 1:] = given
+
+    def _places(self, columns: torch.Tensor, share: float, seed: int) -> torch.Tensor:
+        """A share of the frames: drawn so that frames of speech are likelier than silent ones.
 
         The largest of u^(1/w) for random u are a draw with weights w (Efraimidis and Spirakis, 2006).
         """
-        assert self._silence is not None
         own = columns[:, 1 : 1 + self.lm.dep_q]
-        quiet = (own == torch.tensor(self._silence, device=own.device)).all(1) | (own < 0).all(1)
+        quiet = (own < 0).all(1)
+        if self._silence is not None:
+            quiet |= (own == torch.tensor(self._silence, device=own.device)).all(1)
         random = torch.rand(len(columns), generator=torch.Generator().manual_seed(seed)).to(columns.device)
         order = random ** torch.where(quiet, 1.0, 1 / SPEECH_WEIGHT)
-        return order.topk(max(1, round(len(columns) * self._weights.audio_share))).indices
-
-
-def _mistake(own: torch.Tensor, share: float, seed: int) -> None:
-    """Gives a share of the frames in `own`, `[B, books, T]`, the codes of other frames, in place."""
-    numbers = torch.Generator().manual_seed(seed)
-    batch, _, steps = own.shape
-    wrong = torch.rand(batch, 1, steps, generator=numbers) < share
-    others = torch.randint(steps, (batch, 1, steps), generator=numbers)
-    mistaken = own.gather(2, others.to(own.device).expand_as(own))
-    own.copy_(torch.where(wrong.to(own.device), mistaken, own))
+        return order.topk(max(1, round(len(columns) * share))).indices
 
 
 def _mean(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:

@@ -12,8 +12,8 @@ class LossWeights:
     `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
     share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
     `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer, where KAME's has two; the
-    token before a word then counts as padding. `own_noise`: share of the frames whose own codes the model is given as
-    those of another frame, so that it follows the words rather than its own sound, which has mistakes in a session.
+    token before a word then counts as padding. `own_share`: share of the frames, mostly of speech, whose own codes the
+    model is given as it would have chosen them: in a session it follows its own sound, mistakes and all.
     """
 
     padding: float = 0.5
@@ -21,7 +21,7 @@ class LossWeights:
     audio: float = 1.0
     audio_share: float = 1.0
     one_text_mean: bool = False
-    own_noise: float = 0.0
+    own_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

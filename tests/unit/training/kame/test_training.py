@@ -111,16 +111,24 @@ def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
     assert found == pytest.approx(numpy_loss(lm, tokens, weights), rel=1e-6)
 
 
-def test_own_noise_gives_the_codes_of_other_frames_and_wants_the_same() -> None:
+def test_a_share_of_its_own_codes_is_given_as_the_model_would_choose_them() -> None:
     lm, tokens = model(), random_tokens()
-    plain, noisy = LossFunction(lm, LossWeights()), LossFunction(lm, LossWeights(own_noise=0.5))
+    plain, mixed = LossFunction(lm, LossWeights()), LossFunction(lm, LossWeights(own_share=0.5))
+    before, given, true = tokens.clone(), inputs_of(lm, tokens), inputs_of(lm, tokens)
+    mixed._give_own(given, 1.0, seed=1)
+    own = given.given[:, 1:9] != true.given[:, 1:9]
+    known = (true.given[:, 1:9] >= 0) & (true.given[:, 1:9] < lm.card)
+    assert own[known].float().mean() > 0.8 and not own[~known].any(), "only codes, and nothing that is no code"
+    others = [0, *range(9, 17)]
+    assert torch.equal(given.given[:, others], true.given[:, others]) and torch.equal(given.wanted, true.wanted)
+    assert torch.equal(tokens, before)
     with torch.no_grad():
         lm.train()
-        first, second = float(noisy(tokens, seed=1).total), float(noisy(tokens, seed=2).total)
+        first, second = float(mixed(tokens, seed=1).total), float(mixed(tokens, seed=2).total)
         assert len({first, second, float(plain(tokens).total)}) == 3
-        assert float(noisy(tokens, seed=1).total) == first, "the seed draws the frames"
+        assert float(mixed(tokens, seed=1).total) == first, "the seed draws the frames and the codes"
         lm.eval()
-        assert float(noisy(tokens).total) == float(plain(tokens).total), "there is none where nothing is learnt"
+        assert float(mixed(tokens).total) == float(plain(tokens).total), "where nothing is learnt all codes are true"
 
 
 def test_its_gradient_is_that_of_finite_differences() -> None:
