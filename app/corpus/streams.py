@@ -111,7 +111,7 @@ def text_row(
 
 
 def _spread(group: Sequence[int], pieces: Pieces, length: int) -> list[int]:
-    """For each token of a word the frame in which it is spoken, of `length`, by the letters before it."""
+    """The frame of each token within a word of `length` frames, by the share of its letters that come before."""
     letters = [sum(map(str.isalnum, pieces.id_to_piece(token))) for token in group]
     before = np.cumsum([0, *letters[:-1]])
     return [int(length * count / max(1, sum(letters))) for count in before]

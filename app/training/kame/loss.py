@@ -25,7 +25,7 @@ SPEECH_WEIGHT = 10.0
 """How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
 
 OWN_TEMPERATURE = 0.7
-"""Of the codes that the model chooses in training in place of the true ones before a step."""
+"""Temperature at which the model chooses codes in training in place of the true ones."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class LossFunction(nn.Module):
         """The losses of a batch. `audio`: off, only the text is trained. `seed` draws the frames of `audio_share`."""
         lm, weights = self.lm, self._weights
         inputs = inputs_of(lm, tokens)
-        if weights.own_share and lm.training:
+        if audio and weights.own_share and lm.training:
             self._give_own(inputs, weights.own_share, seed)
         out, text_logits = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         text = inputs.wanted[:, 0]
@@ -155,7 +155,7 @@ class LossFunction(nn.Module):
         inputs.given[:, 1 : 1 + lm.dep_q, 1:] = given
 
     def _places(self, columns: torch.Tensor, share: float, seed: int) -> torch.Tensor:
-        """A share of the frames: drawn so that frames of speech are likelier than silent ones.
+        """The places of a share of the frames, drawn so that frames of speech are likelier than silent ones.
 
         The largest of u^(1/w) for random u are a draw with weights w (Efraimidis and Spirakis, 2006).
         """

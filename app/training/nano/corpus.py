@@ -46,10 +46,15 @@ def make_aloud_corpus(
     seed: int = 0,
     progress: Progress = lambda line: None,
 ) -> Corpus:
-    """Writes shards in which texts, words and facts are read aloud. Raises VoiceError, and ModelError as above."""
+    """Writes shards in which texts, words and facts are read aloud.
+
+    Raises VoiceError, and ModelError when the folder holds another corpus.
+    """
     codec = _codec(loaded)
     corpus = _opened(folder, loaded)
     layout = corpus.layout
+    if not _missing(corpus, dialogues, seed):
+        return corpus
     with LatentVoice(voice) as speaking:
         maker = ReadingMaker(
             loaded.pieces,

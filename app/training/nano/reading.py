@@ -33,7 +33,11 @@ _MORE = 0.35
 
 
 class ReadingMaker:
-    """Makes dialogues of text. `streams`: of the model's own codes and the user's, which are all empty."""
+    """Makes dialogues in which the model reads the oracle and nobody is heard.
+
+    `own_books`, `heard_books`: of the model's own codes, which are empty without a bank, and of the user's, which are
+    empty.
+    """
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class ReadingMaker:
         return draw.choice(self._first) + draw.choice(("", "", "", *draw.sample(self._later, 2)))
 
     def _sentence(self, draw: random.Random) -> list[str]:
-        """A fact's answer, or a text or random words with some words replaced: what people might want to hear."""
+        """A fact's answer, a text with some of its words replaced, or random words."""
         kind = draw.random()
         if kind < FACTS:
             return draw_fact(draw, test=False).answer.split()
@@ -119,6 +123,7 @@ class ReadingMaker:
         return [words[0].capitalize(), *words[1:-1], words[-1] + draw.choice("....?!")]
 
     def _other(self, draw: random.Random, word: str) -> str:
+        """A common word or a number, with a capital where `word` has one."""
         kind = draw.random()
         if kind < 0.06:
             return str(draw.randint(0, 10 ** draw.randint(1, 4)))
