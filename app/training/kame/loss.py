@@ -141,10 +141,12 @@ class LossFunction(nn.Module):
         """
         lm = self.lm
         batch, streams, steps = inputs.wanted.shape
-        out, _ = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         columns = inputs.wanted.transpose(1, 2).reshape(batch * steps, streams)
         places = self._places(columns, share, seed + 1)
+        out, _ = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         logits = self._depth(columns[places].T[None], out.reshape(batch * steps, -1)[places][None])[0].float()
+        # Autocast keeps the weights that it cast here, without a graph: they would get no gradient from the loss.
+        torch.clear_autocast_cache()
         numbers = torch.Generator().manual_seed(seed)
         # The largest of logits with Gumbel's noise on them is a draw by their softmax.
         noise = torch.rand(logits.shape, generator=numbers).clamp(min=1e-9).log().neg().log().neg().to(logits.device)

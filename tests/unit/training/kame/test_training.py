@@ -131,6 +131,13 @@ def test_a_share_of_its_own_codes_is_given_as_the_model_would_choose_them() -> N
         assert float(mixed(tokens).total) == float(plain(tokens).total), "where nothing is learnt all codes are true"
 
 
+def test_every_weight_is_trained_in_bf16_too_where_its_own_codes_are_given() -> None:
+    lm = model().train()
+    with torch.autocast("cpu", torch.bfloat16):
+        LossFunction(lm, LossWeights(own_share=0.5))(random_tokens()).total.backward()
+    assert [name for name, value in lm.named_parameters() if value.grad is None] == []
+
+
 def test_its_gradient_is_that_of_finite_differences() -> None:
     lm, tokens = model(), random_tokens()
     losses = LossFunction(lm, LossWeights(first_book=1.0))  # so that no slope is lost in rounding
