@@ -48,7 +48,7 @@ NANO_VOICE = "piper-joe"
 
 PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
-    "nano": FrontEndSpec("Nano KAME (this processor)", offered=False),  # its words are right, its speech is not yet
+    "nano": FrontEndSpec("Nano KAME (this processor)", offered=False),  # free answers are unclear
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
 }

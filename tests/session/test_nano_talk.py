@@ -1,11 +1,12 @@
 """Conversations with Nano KAME's own weights: it begins at once, and says what the back-end tells it meanwhile.
 
-The answers are invented, so that only the oracle can know them. What it says is taken from its text: of its speech a
-recogniser understands the value in 42 % of the cases (`train try`), which is too little for a test.
+The answers are invented, so that only the oracle can know them. What it said is read back from its sound by the
+recogniser that the app comes with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,12 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
+from app.evaluation.reader import Reader
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError
 from app.frontend.nano.frontend import NanoFrontEnd
+from app.models.catalogue import DEFAULTS
+from app.models.locations import model_path
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
 from app.tts.voices import make_voice
@@ -65,21 +69,39 @@ def talk_about(number: int, sound: tuple[Path, float], told: ScriptedAnswer) -> 
 
 
 def said_in(talk: Talk) -> str:
-    return " ".join(said.text for said in talk.of(e.AssistantSaid))
+    return "".join(said.text if said.glued else f" {said.text}" for said in talk.of(e.AssistantSaid)).strip()
 
 
-def test_it_begins_at_once_and_says_the_answer_that_comes_later(questions: list[tuple[Path, float]]) -> None:
-    texts = []
+@pytest.fixture(scope="module")
+def heard_in() -> Callable[[Talk], str]:
+    """Reads back what was heard from the loudspeaker, in lower case."""
+    reader = Reader(model_path(DEFAULTS["stt"]))
+
+    def read(talk: Talk) -> str:
+        return reader.read(np.concatenate([samples for _, samples in talk.speaker.heard])).lower()
+
+    return read
+
+
+def test_it_begins_at_once_and_says_the_answer_that_comes_later(
+    questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]
+) -> None:
+    texts, sounds = [], []
     for number, sound in enumerate(questions):
         talk = talk_about(number, sound, answer(FACTS[number][1], first=1.2, every=0.1))
         texts.append(said_in(talk))
+        sounds.append(heard_in(talk))
         assert talk.speaker.sounding(sound[1], sound[1] + 1.2), f"silent while it waits: {texts}"
     assert sum(fact[2] in text.lower() for fact, text in zip(FACTS, texts, strict=True)) >= 3, texts
+    assert sum(fact[2] in sound for fact, sound in zip(FACTS, sounds, strict=True)) >= 3, sounds
 
 
-def test_without_an_answer_it_does_not_know(questions: list[tuple[Path, float]]) -> None:
+def test_without_an_answer_it_does_not_know(
+    questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]
+) -> None:
     talk = talk_about(0, questions[0], answer("", first=60.0))
     assert said_in(talk) and "toronto" not in said_in(talk).lower()
+    assert heard_in(talk) and "toronto" not in heard_in(talk)
 
 
 def test_it_does_not_begin_in_a_pause_of_the_user(questions: list[tuple[Path, float]], tmp_path: Path) -> None:
