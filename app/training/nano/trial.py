@@ -18,7 +18,7 @@ import numpy as np
 import soundfile
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.turn import TakeFloor
+from app.conversation.turn import Hold, TakeFloor
 from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
 from app.frontend.kame.inner_text import Vocabulary
 from app.frontend.kame.stream import KameStream
@@ -34,6 +34,8 @@ BEFORE = 12
 """Frames of silence before the question."""
 AFTER = 100
 """Frames after it."""
+FLOOR = 6
+"""Frames after it in which a session gives the floor."""
 LOUD = 0.01
 """RMS of 10 ms above which the model sounds, about -40 dBFS."""
 _HOP = 240
@@ -55,7 +57,7 @@ class TrialResult:
 
 
 class Trials:
-    """Runs trials with one engine. `delay`: frames of silence before an answer."""
+    """Runs trials with one engine. `delay`: frames from a question's end in which the model is kept silent."""
 
     def __init__(self, engine: StreamEngine, pieces: Vocabulary, delay: int = 0) -> None:
         self._engine, self._pieces = engine, pieces
@@ -69,7 +71,7 @@ class Trials:
             self._engine.restart()
             memory = StreamMemory(self._engine)
             stream = KameStream(self._pieces, self._engine, memory, self._dials, hears_oracle=True)
-            results.append(_Trial(stream, question, fact, kind, draw).run())
+            results.append(_Trial(stream, question, fact, kind, draw, held=self._dials.delay > 0).run())
         return results
 
 
@@ -87,9 +89,10 @@ def write_sounds(results: Sequence[TrialResult], folder: Path) -> None:
 
 class _Trial:
     def __init__(
-        self, stream: KameStream, question: SpokenQuestion, fact: Fact, kind: Kind, draw: random.Random
+        self, stream: KameStream, question: SpokenQuestion, fact: Fact, kind: Kind, draw: random.Random, *, held: bool
     ) -> None:
-        self._stream, self._question = stream, question
+        """`held`: it is kept silent until the question's end, as the stream is where its answers are delayed."""
+        self._stream, self._question, self._held = stream, question, held
         self._fact, self._kind, self._draw = fact, kind, draw
         self._end = BEFORE * FRAME_SAMPLES + len(question.samples)
         self._delay = draw.uniform(0.2, 0.9)  # s from the question's end to the oracle's first word
@@ -113,10 +116,13 @@ class _Trial:
             self._send(2, answer, end_frame + self._delay / FRAME_SECONDS)
         sound = []
         changed = self._kind != "changed"
+        floor = -(-self._end // FRAME_SAMPLES) + (0 if self._held else FLOOR)
         for number in range(frames):
             inputs = [item for at, item in self._waiting if at <= number]
             self._waiting = [(at, item) for at, item in self._waiting if at > number]
-            if number == -(-self._end // FRAME_SAMPLES) + 6:
+            if self._held and number == 0:
+                inputs.append(Hold(0))
+            if number == floor:
                 inputs.append(TakeFloor(1))
             samples = heard[number * FRAME_SAMPLES : (number + 1) * FRAME_SAMPLES]
             began = time.perf_counter()

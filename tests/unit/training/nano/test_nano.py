@@ -284,6 +284,9 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
         assert len(result.samples) == len(result.step_seconds) * 1920
         write_sounds([result], tmp_path)
         assert (tmp_path / f"{kind}-00.wav").exists()
+    sounding = result.samples.any()
+    (late,) = Trials(engine, pieces, delay=25).run([(asked[0], fact)], "with")  # type: ignore[list-item]
+    assert sounding and late.first_sound is not None and late.first_sound >= 2.0
     told = [json.loads(line)["told"] for line in (tmp_path / "answers.jsonl").read_text("utf-8").split("\n")[:3]]
     assert told == [fact.answer, "", fact.answer]
 
