@@ -298,7 +298,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     service, graphics = BackendService(), GraphicsService()
     servers, problem = backends.tool_servers()
     choices = WindowChoices(
-        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items() if spec.offered),
+        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items() if spec.here),
         backends=service.providers,
         mcp_servers=tuple(servers),
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),

@@ -35,12 +35,17 @@ from app.tts.base import Voice
 class FrontEndSpec:
     """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card.
 
-    `offered`: in the window; else by name, on the command line.
+    `folder`: of its files among the app's own, which packages leave out.
     """
 
     label: str
     weights: bool = False
-    offered: bool = True
+    folder: str = ""
+
+    @property
+    def here(self) -> bool:
+        """Whether the app has the files that it needs. Weights to be downloaded don't count."""
+        return not self.folder or resource(self.folder).is_dir()
 
 
 NANO_VOICE = "piper-joe"
@@ -48,9 +53,9 @@ NANO_VOICE = "piper-joe"
 
 PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
-    "nano": FrontEndSpec("Nano KAME (this processor)", offered=False),  # free answers are unclear
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
+    "nano": FrontEndSpec("Nano KAME (this processor): an experiment", folder="nano"),
 }
 
 

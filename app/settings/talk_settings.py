@@ -14,10 +14,13 @@ class TalkSettings:
     frontend: str = setting(
         "cascade",
         tr("Front-end"),
-        tr("What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded."),
+        tr(
+            "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which "
+            "packages leave out, is an experiment: it says short facts clearly and garbles free answers."
+        ),
         "talk",
         effect="restart",
-        words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi")},
+        words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi"), "nano": tr("Nano KAME")},
     )
     answer_mode: str = setting(
         "thinking",

@@ -296,6 +296,14 @@
         <translation>Name des Vergleichsmodells</translation>
     </message>
     <message>
+        <source>Nano KAME</source>
+        <translation>Nano KAME</translation>
+    </message>
+    <message>
+        <source>Nano KAME (this processor): an experiment</source>
+        <translation>Nano KAME (dieser Prozessor): ein Versuch</translation>
+    </message>
+    <message>
         <source>Noise suppression</source>
         <translation>Rauschunterdrückung</translation>
     </message>
@@ -512,8 +520,8 @@
         <translation>Spiegelserver der Gewichte</translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded.</source>
-        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden.</translation>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment: it says short facts clearly and garbles free answers.</source>
+        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch: Es sagt kurze Fakten deutlich und freie Antworten undeutlich.</translation>
     </message>
     <message>
         <source>What is heard</source>
@@ -5705,6 +5713,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>VoicePage</name>
     <message>
+        <source>An experiment: KAME&apos;s design, small enough for a processor. It says short facts clearly, and garbles free answers.</source>
+        <translation>Ein Versuch: KAMEs Bauart, klein genug für einen Prozessor. Es sagt kurze Fakten deutlich und freie Antworten undeutlich.</translation>
+    </message>
+    <message>
         <source>Embedded voice</source>
         <translation>Eingebaute Stimme</translation>
     </message>
@@ -5715,6 +5727,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Moshi</source>
         <translation>Moshi</translation>
+    </message>
+    <message>
+        <source>Nano KAME</source>
+        <translation>Nano KAME</translation>
     </message>
     <message>
         <source>Reads the model&apos;s answer aloud, on any machine. It is here already.</source>

@@ -296,6 +296,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Nano KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nano KAME (this processor): an experiment</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Noise suppression</source>
         <translation type="unfinished"></translation>
     </message>
@@ -512,7 +520,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded.</source>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment: it says short facts clearly and garbles free answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5704,6 +5712,10 @@ Click to see where the time went.</source>
 <context>
     <name>VoicePage</name>
     <message>
+        <source>An experiment: KAME&apos;s design, small enough for a processor. It says short facts clearly, and garbles free answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Embedded voice</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5713,6 +5725,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>Moshi</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nano KAME</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -107,6 +107,13 @@ class VoicePage(ChoicePage):
                 self.tr("Speaks at once, and takes up the model's answer while it is still being worked out."),
             ),
             "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a language model: quick, but knows little.")),
+            "nano": (
+                self.tr("Nano KAME"),
+                self.tr(
+                    "An experiment: KAME's design, small enough for a processor. It says short facts clearly, and "
+                    "garbles free answers."
+                ),
+            ),
         }
         self.cards: dict[str, VoiceCard] = {}
         self._precision = ""
