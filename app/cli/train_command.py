@@ -271,7 +271,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.models.locations import model_path
     from app.training.nano import trial
     from app.training.nano.facts import draw_fact
-    from app.training.nano.questions import speak_questions, speakers
+    from app.training.nano.questions import speak_questions, speakers, trial_speaker
     from app.training.nano.score import TrialScore, score_trials
     from app.tts.voices import make_voice
 
@@ -283,7 +283,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     facts = [draw_fact(draw, test=True) for _ in range(max(1, args.questions))]
     with make_voice(NANO_VOICE) as voice:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
-    score = TrialScore()
+    score = TrialScore(trial_speaker())
     engine = load_engine(args.weights, model_path(NANO_VOICE))
     trials = trial.Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
     for kind in kinds:

@@ -88,6 +88,13 @@ def speakers(voice: Voice, *, test: bool = False) -> list[tuple[float, Speaker]]
     return found
 
 
+def trial_speaker() -> str:
+    """Who asks the questions of a trial on this machine, for its report."""
+    if shutil.which("flite"):
+        return f"asked by flite's voice {TEST_VOICE}, which was not trained on"
+    return "asked by the app's own voice, which was trained on (flite is not installed)"
+
+
 def speak_questions(
     facts: Sequence[Fact],
     choices: Sequence[tuple[float, Speaker]],

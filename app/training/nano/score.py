@@ -40,8 +40,9 @@ class KindScore:
 
 @dataclass(slots=True)
 class TrialScore:
-    """Results of all kinds."""
+    """Results of all kinds. `speaker`: who asked, for the report."""
 
+    speaker: str
     kinds: list[KindScore] = field(default_factory=list)
     step_seconds: list[float] = field(default_factory=list)
 
@@ -64,7 +65,8 @@ class TrialScore:
                 ]
             )
         p50, p99 = (quantile(self.step_seconds, share, 4) * 1e3 for share in (0.5, 0.99))
-        return "\n".join([*markdown(head, rows), "", f"A step took {p50:.1f} ms, p99 {p99:.1f} ms; {machine()}."])
+        times = f"A step took {p50:.1f} ms, p99 {p99:.1f} ms; {self.speaker}; {machine()}."
+        return "\n".join([*markdown(head, rows), "", times])
 
     def document(self) -> dict[str, Any]:
         """The results as JSON."""
@@ -81,6 +83,7 @@ class TrialScore:
                 }
                 for score in self.kinds
             },
+            "speaker": self.speaker,
             "step_p50": quantile(self.step_seconds, 0.5, 5),
             "step_p99": quantile(self.step_seconds, 0.99, 5),
         }

@@ -22,13 +22,13 @@ from app.models.errors import ModelError  # noqa: E402
 from app.training.nano.answers import CORRECTIONS, FILLERS, LATE, UNKNOWN, AnswerPlan  # noqa: E402
 from app.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
 from app.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
-from app.training.nano.questions import speak_questions  # noqa: E402
+from app.training.nano.questions import speak_questions, trial_speaker  # noqa: E402
 from app.training.nano.reading import ReadingMaker  # noqa: E402
-from app.training.nano.score import says  # noqa: E402
+from app.training.nano.score import TrialScore, says, score_trials  # noqa: E402
 from app.training.nano.shape import NANO_LM  # noqa: E402
 from app.training.nano.speech import SpeechBank, in_whole_frames  # noqa: E402
 from app.training.nano.texts import read_texts  # noqa: E402
-from app.training.nano.trial import Trials, write_sounds  # noqa: E402
+from app.training.nano.trial import TrialResult, Trials, write_sounds  # noqa: E402
 from tests.support.tiny_kame import pieces_model  # noqa: E402
 
 SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
@@ -315,3 +315,14 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
 def test_a_value_is_right_by_its_digits_or_by_its_letters(value: str, text: str, right: bool) -> None:
     relation = RELATIONS[13 if value == "Mark" else 2]  # names of people, or of cities
     assert says(text, Fact("?", "", value, relation, "x")) == right
+
+
+def test_a_report_tells_what_was_heard_and_whose_voice_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fact = Fact("Where does Ann live?", "Ann lives in Rome.", "Rome", RELATIONS[2], "Ann")
+    said = [TrialResult("with", fact, text=text, first_sound=when) for text, when in (("Rome.", 0.2), ("Oslo.", -0.1))]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    score = TrialScore(trial_speaker(), [score_trials(said, lambda samples: "Anne lives in Rome.")], [0.01, 0.02])
+    assert "| with | 2 | 50% | 100% | 0.05 / 0.17 | 1 | 0 |" in score.table()
+    assert "which was trained on (flite is not installed)" in score.table()
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert "not trained on" in trial_speaker()
