@@ -12,7 +12,7 @@ from app.cli.arguments import whole_number
 from app.cli.backend_options import add_backend, choice_of
 from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
-from app.conversation.languages import AUTOMATIC
+from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     make.add_argument("--as-they-are", action="store_true", help="speak the items' own words, without a back-end")
     make.add_argument("--limit", type=whole_number, default=0, metavar="N", help="at most so many items")
     make.add_argument("--steps", default=",".join(STEPS), metavar="LIST", help=f"which of {','.join(STEPS)} (all)")
+    make.add_argument("--language", default=ENGLISH, choices=CODES, help="that the dialogues are in (default: en)")
     make.add_argument("--voice", default="", metavar="KEY", help="the model's voice (default: the best that is here)")
     make.add_argument("--user-voices", default="", metavar="KEYS", help="the users' voices, with commas between them")
     make.add_argument("--pauses", type=_share, default=0.1, metavar="SHARE", help="questions with a long pause")
@@ -91,29 +92,38 @@ def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     items = items[: args.limit] if args.limit else items
     if args.as_they_are:
         return keep_scripts(items, args.folder)
-    prompts = script_prompts(items)
     return asyncio.run(
-        _asking(args, terminal, prompts, lambda asker: make_scripts(items, asker, args.folder, terminal.progress))
+        _asking(
+            args,
+            terminal,
+            script_prompts(items, args.language),
+            lambda asker: make_scripts(items, asker, args.folder, terminal.progress, args.language),
+        )
     )
 
 
 def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from contextlib import ExitStack
+    from functools import partial
 
     from app.corpus.make import make_speech, read_scripts
     from app.corpus.speaking import SpeakingOptions
     from app.corpus.store import CorpusFolder
     from app.evaluation.reader import Reader
-    from app.models.catalogue import DEFAULTS
     from app.models.locations import is_here, model_path
-    from app.tts.voices import make_voice, voices_of
+    from app.stt.selection import choose_recogniser
+    from app.tts.voices import choose_voice, make_voice, voices_of
 
     options = SpeakingOptions(args.pauses, args.noise, args.interruptions)
-    read_back = None if args.no_read_back else Reader(model_path(DEFAULTS["stt"])).read
+    read_back = None
+    if not args.no_read_back:
+        recogniser = choose_recogniser(language=args.language)
+        read_back = partial(Reader(model_path(recogniser.key)).read, language=args.language)
     with ExitStack() as entered:
-        model = entered.enter_context(make_voice(args.voice))
-        others = [voice.key for voice in voices_of("en") if is_here(voice.model.key) and voice.key != args.voice]
-        keys = [key for key in args.user_voices.split(",") if key] or others or [args.voice]
+        own = choose_voice(args.voice, args.language).key
+        model = entered.enter_context(make_voice(own, args.language))
+        others = [voice.key for voice in voices_of(args.language) if is_here(voice.model.key) and voice.key != own]
+        keys = [key for key in args.user_voices.split(",") if key] or others or [own]
         users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in keys}
         return make_speech(
             read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
@@ -129,10 +139,17 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         prompt
         for dialogue in folder
         if not dialogue.events
-        for prompt, _ in oracle_prompts(dialogue, 0)
+        for prompt, _ in oracle_prompts(dialogue, 0, args.language)
         if prompt is not None
     ]
-    return asyncio.run(_asking(args, terminal, prompts, lambda asker: make_oracle(folder, asker, terminal.progress)))
+    return asyncio.run(
+        _asking(
+            args,
+            terminal,
+            prompts,
+            lambda asker: make_oracle(folder, asker, terminal.progress, language=args.language),
+        )
+    )
 
 
 async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from app.conversation.languages import ENGLISH, language
+
 LEAST_WORDS, MOST_WORDS = 10, 30
 """Spoken words of a prediction."""
 
@@ -24,12 +26,16 @@ _LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class HintRequest:
-    """What a back-end is asked. `heard`: the user's words so far; `before`: the conversation before this question."""
+    """What a back-end is asked. `heard`: the user's words so far; `before`: the conversation before this question.
+
+    `code`: the language that they talk in.
+    """
 
     heard: str
     share: float
     answer: str
     before: str = ""
+    code: str = ENGLISH
 
 
 def level_of(share: float) -> int:
@@ -46,7 +52,8 @@ def prompt_of(request: HintRequest) -> str:
     if order := _LEVELS[level_of(request.share)][1]:
         lines.append(f"Hint, not to be mentioned: the answer will be “{request.answer}”. {order}")
     lines.append(
-        f"Write only the words of the answer, as they are spoken: {LEAST_WORDS} to {MOST_WORDS} words, whole "
+        f"Write only the words of the answer, in {language(request.code).name}, as they are spoken: {LEAST_WORDS} to "
+        f"{MOST_WORDS} words, whole "
         "sentences, no quotes, no lists, no remarks."
     )
     return "\n\n".join(lines)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.conversation.languages import ENGLISH
 from app.corpus.asking import Asker, Prompt, together
 from app.corpus.dialogue import Dialogue, OracleEvent
 from app.corpus.hints import HintRequest, fault_of
@@ -59,7 +60,7 @@ class MakeReport:
         return f"{self.made:,} {what} made, {self.there:,} were there" + (f"; left out: {left}." if left else ".")
 
 
-def script_prompts(items: Sequence[Item]) -> list[Prompt]:
+def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Prompt]:
     """The prompts for the scripts of all items."""
 
     def check(item: Item) -> Callable[[str], str]:
@@ -73,12 +74,15 @@ def script_prompts(items: Sequence[Item]) -> list[Prompt]:
         return fault
 
     words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
-    return [Prompt(script_prompt(item), check(item), words) for item in items]
+    return [Prompt(script_prompt(item, language), check(item), words) for item in items]
 
 
-async def make_scripts(items: Sequence[Item], asker: Asker, folder: Path, progress: Progress) -> MakeReport:
+async def make_scripts(
+    items: Sequence[Item], asker: Asker, folder: Path, progress: Progress, language: str = ENGLISH
+) -> MakeReport:
     """Asks for a script for each item, and writes them all. Raises BackendError."""
-    answers = await asker.ask_all(script_prompts(items), lambda done, of: progress(f"scripts: {done} of {of}"))
+    prompts = script_prompts(items, language)
+    answers = await asker.ask_all(prompts, lambda done, of: progress(f"scripts: {done} of {of}"))
     report = MakeReport()
     scripts = [script_of(item, answer) for item, answer in zip(items, answers, strict=True) if answer]
     report.made = len(scripts)
@@ -144,7 +148,7 @@ def make_speech(
     return report
 
 
-def oracle_prompts(dialogue: Dialogue, seed: int) -> list[tuple[Prompt | None, OracleEvent]]:
+def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> list[tuple[Prompt | None, OracleEvent]]:
     """The prompts for a dialogue's oracle with the events to be filled; none for the true answers."""
     out: list[tuple[Prompt | None, OracleEvent]] = []
     for at, share, heard, question, answer in events_needed(dialogue, _draw(seed, dialogue.name)):
@@ -157,7 +161,7 @@ def oracle_prompts(dialogue: Dialogue, seed: int) -> list[tuple[Prompt | None, O
             if word.end <= question.start
         )
         request = HintRequest(
-            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before)
+            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before), language
         )
 
         def check(text: str, request: HintRequest = request) -> str:
@@ -167,7 +171,9 @@ def oracle_prompts(dialogue: Dialogue, seed: int) -> list[tuple[Prompt | None, O
     return out
 
 
-async def make_oracle(folder: CorpusFolder, asker: Asker, progress: Progress, seed: int = 0) -> MakeReport:
+async def make_oracle(
+    folder: CorpusFolder, asker: Asker, progress: Progress, seed: int = 0, language: str = ENGLISH
+) -> MakeReport:
     """Asks for the oracle of each dialogue that has none. Raises BackendError."""
     report = MakeReport()
     names = folder.names()
@@ -179,7 +185,7 @@ async def make_oracle(folder: CorpusFolder, asker: Asker, progress: Progress, se
             if dialogue.events:
                 report.there += 1
                 return
-            wanted = oracle_prompts(dialogue, seed)
+            wanted = oracle_prompts(dialogue, seed, language)
             prompts = [prompt for prompt, _ in wanted if prompt is not None]
             answers = iter(await asker.ask_all(prompts, lambda done, of: None))
             for prompt, event in wanted:

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
+from app.conversation.languages import ENGLISH, language
 from app.corpus.items import Item
 
 MOST_QUESTION_WORDS = 90
@@ -20,12 +21,14 @@ class Script:
     turns: tuple[str, ...]
 
 
-def prompt_of(item: Item) -> str:
-    """The prompt that asks for a dialogue about an item."""
+def prompt_of(item: Item, code: str = ENGLISH) -> str:
+    """The prompt that asks for a dialogue about an item, in the language `code`."""
     lines = [
         "Write a short spoken dialogue between a user and an assistant, about this question.",
         f"Question: {item.question}",
     ]
+    if code != ENGLISH:
+        lines.append(f"The dialogue is in {language(code).name}.")
     if item.choices:
         lines.append("Choices: " + "; ".join(item.choices))
     lines.append(f"Right answer: {item.answer}")

@@ -27,10 +27,10 @@ class Reader:
                 "converted for CTranslate2."
             ) from error
 
-    def read(self, samples: np.ndarray) -> str:
-        """The English words of `samples` (float32 24 kHz)."""
+    def read(self, samples: np.ndarray, language: str = "en") -> str:
+        """The words of `samples` (float32 24 kHz)."""
         segments, _ = self._model.transcribe(
-            soxr.resample(samples, SAMPLE_RATE, RATE), language="en", beam_size=5, condition_on_previous_text=False
+            soxr.resample(samples, SAMPLE_RATE, RATE), language=language, beam_size=5, condition_on_previous_text=False
         )
         return " ".join(segment.text.strip() for segment in segments)
 

@@ -18,7 +18,15 @@ from app.corpus.asking import Asker, Prompt, price_of
 from app.corpus.check import check_dialogues
 from app.corpus.dialogue import exchanges
 from app.corpus.items import Item
-from app.corpus.make import make_oracle, make_scripts, make_speech, make_tokens, oracle_prompts, read_scripts
+from app.corpus.make import (
+    make_oracle,
+    make_scripts,
+    make_speech,
+    make_tokens,
+    oracle_prompts,
+    read_scripts,
+    script_prompts,
+)
 from app.corpus.scripts import fault_of, script_of
 from app.corpus.speaking import SpeakingOptions, speak_script
 from app.corpus.stats import stats_of
@@ -145,6 +153,29 @@ def test_items_are_spoken_as_they_are_and_a_model_that_writes_no_script_is_no_su
     items.write_text('{"question": "What is 2^3?", "answer": "It is *eight*."}\n')
     assert main([*words, "--as-they-are"]) == 2
     assert "No script could be made" in capsys.readouterr().err
+
+
+async def test_another_language_is_asked_for_in_every_prompt(tmp_path: Path) -> None:
+    backend = ScriptedBackend(reply)
+    corpus = await made(tmp_path, backend)
+    assert not any("German" in prompt.text for prompt in script_prompts(ITEMS))
+    assert all("in German" in prompt.text for prompt in script_prompts(ITEMS, "de"))
+    for dialogue in corpus:
+        prompts = [prompt for prompt, _ in oracle_prompts(dialogue, 0, "de") if prompt is not None]
+        assert prompts and all("in German" in prompt.text for prompt in prompts)
+
+
+def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.stt.selection.models_of", lambda kind: ())
+    items = tmp_path / "items.jsonl"
+    items.write_text(
+        '{"question": "Wie heißt die Hauptstadt von Schweden?", "answer": "Sie heißt Stockholm."}\n', "utf-8"
+    )
+    options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
+    assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
+    assert "language (it)" in capsys.readouterr().err
 
 
 def test_the_price_is_known_before() -> None:
