@@ -17,7 +17,7 @@ from app.frontend.nano.voice import CodeVoice
 class Sampling:
     """How tokens are drawn: temperatures (0: the likeliest) and how many of the likeliest take part."""
 
-    temp: float = 0.3
+    temp: float = 0.0
     top_k: int = 50
     temp_text: float = 0.3
     top_k_text: int = 10
