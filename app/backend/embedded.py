@@ -68,10 +68,14 @@ class EmbeddedBackend:
         speed = load_speeds().get(self._chosen)
         traits = self._profile.traits
         self.traits = traits if speed is None else traits.at_speed(speed.first, speed.rate)
-        self._threads = threads or spare_threads()
+        self._threads, self._at_once = threads or spare_threads(), 1
         self._server: _Server | None = None
         self._key: ModelKey | None = None
         self._client: OpenAICompatibleBackend | None = None
+
+    def answer_together(self, at_once: int) -> None:
+        """Makes it answer so many requests at a time, on all cores, where nobody talks. Call it before `open`."""
+        self._threads, self._at_once = os.cpu_count() or 1, at_once
 
     async def open(self) -> None:
         """Takes over the child of an earlier conversation, or starts one and waits until its model is loaded and warm.
@@ -79,7 +83,7 @@ class EmbeddedBackend:
         Raises BackendError.
         """
         file = await asyncio.to_thread(model_file, self._chosen)
-        self._key = model_key("llm", file, self._threads)
+        self._key = model_key("llm", file, self._threads, self._at_once)
         self._server = await asyncio.to_thread(MODELS.acquire, self._key)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -98,7 +102,8 @@ class EmbeddedBackend:
             raise
 
     async def _start(self, file: Path) -> None:
-        command = python_module_command("app.backend.embedded_server", str(file), str(self._threads))
+        how = (str(self._threads), str(self._at_once))
+        command = python_module_command("app.backend.embedded_server", str(file), *how)
         server = self._server = _Server(await asyncio.to_thread(_start_child, command))
         address = json.loads(await asyncio.to_thread(_read_line, server.child))
         server.url, server.key = address["url"], address["key"]

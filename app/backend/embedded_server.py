@@ -14,9 +14,9 @@ import sys
 
 
 def main(argv: list[str]) -> int:
-    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends.
+    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends, `argv[2]` requests at a time.
 
-    `argv[2]`, if given, is a chat template to use instead of the file's own.
+    `argv[3]`, if given, is a chat template to use instead of the file's own.
     """
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
@@ -28,11 +28,11 @@ def main(argv: list[str]) -> int:
     params = xllamacpp.CommonParams()
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
-    params.n_ctx = 2048
-    params.n_parallel = 1
+    params.n_parallel = int(argv[2])
+    params.n_ctx = 2048 * params.n_parallel  # which they share
     params.cache_ram_mib = 0  # otherwise it caches every prompt, up to 8 GB
-    if len(argv) > 2:
-        params.chat_template, params.use_jinja = argv[2], True
+    if len(argv) > 3:
+        params.chat_template, params.use_jinja = argv[3], True
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [key]

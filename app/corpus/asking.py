@@ -26,10 +26,14 @@ _TOKENS_A_WORD = 1.4
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked. `check` tells what makes an answer unusable, in a few words, or nothing."""
+    """What is asked. `clean` makes of an answer what is kept of it.
+
+    `check` tells what makes that unusable, in a few words, or nothing.
+    """
 
     text: str
     check: Callable[[str], str] = lambda answer: ""
+    clean: Callable[[str], str] = str.strip
     words: int = 40
     """The longest answer that is wanted, about."""
 
@@ -68,7 +72,7 @@ class Asker:
         async with self._places:
             for attempt in range(TRIES):
                 try:
-                    answer = await self._once(prompt)
+                    answer = prompt.clean(await self._once(prompt))
                 except BackendError as error:
                     if error.kind in ("key", "setup", "model", "request") or attempt == TRIES - 1:
                         raise
@@ -106,7 +110,7 @@ class Asker:
             async for item in items:
                 if isinstance(item, str):
                     parts.append(item)
-        return "".join(parts).strip()
+        return "".join(parts)
 
     def _keep(self, key: str, answer: str) -> None:
         self._known[key] = answer

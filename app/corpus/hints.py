@@ -17,10 +17,10 @@ LEAST_WORDS, MOST_WORDS = 10, 30
 
 _LEVELS = (
     (0.5, ""),
-    (0.65, "You may use single keywords of the hint. Do not say what the hint says."),
-    (0.8, "Say something that fits the conversation and differs from the hint in one important point."),
-    (0.95, "Say what the hint says in clearly different words."),
-    (1.0, "Say what the hint says, in nearly the same words."),
+    (0.65, "Use single words of it only, and do not give it away."),
+    (0.8, "Say something that fits the conversation and differs from it in one important point."),
+    (0.95, "Say it in clearly different words."),
+    (1.0, "Say it in nearly the same words."),
 )
 
 
@@ -45,16 +45,15 @@ def level_of(share: float) -> int:
 
 def prompt_of(request: HintRequest) -> str:
     """The prompt for a request below level 5."""
-    lines = ["Two people talk. Guess what the second one will answer; the first one has not finished speaking."]
+    lines = ["Someone talks with you. Guess how you will answer, although they have not finished speaking."]
     if request.before:
         lines.append(f"So far:\n{request.before}")
-    lines.append(f"The first one now says, unfinished: “{request.heard} …”")
+    lines.append(f"They now say: “{request.heard} …”")
     if order := _LEVELS[level_of(request.share)][1]:
-        lines.append(f"Hint, not to be mentioned: the answer will be “{request.answer}”. {order}")
+        lines.append(f"Hint, not to be mentioned: the answer will be “{request.answer}” {order}")
     lines.append(
-        f"Write only the words of the answer, in {language(request.code).name}, as they are spoken: {LEAST_WORDS} to "
-        f"{MOST_WORDS} words, whole "
-        "sentences, no quotes, no lists, no remarks."
+        f"Answer in {language(request.code).name}, aloud, in one or two sentences of at most {MOST_WORDS} words. Write "
+        "nothing but the answer."
     )
     return "\n\n".join(lines)
 
@@ -63,6 +62,15 @@ _REMARK = re.compile(
     r"\b(hint|unfinished|prediction|as an ai|language model|second (one|person|speaker)|first (one|person|speaker))\b",
     re.IGNORECASE,
 )
+
+
+def cleaned(answer: str) -> str:
+    """The first paragraph of a back-end's answer without quotes, up to the last sentence that is not too long."""
+    text = (answer.strip().splitlines() or [""])[0].strip()
+    quoted = text[:1] in ('"', "“") and text[-1:] in ('"', "”")
+    words = (text[1:-1] if quoted else text).split()
+    ends = [place for place, word in enumerate(words[:MOST_WORDS], 1) if word.rstrip('"”')[-1:] in (".", "!", "?")]
+    return " ".join(words[: ends[-1]] if ends and len(words) > MOST_WORDS else words)
 
 
 def fault_of(text: str, request: HintRequest) -> str:
@@ -74,8 +82,6 @@ def fault_of(text: str, request: HintRequest) -> str:
         return "speaks of the prompt"
     if re.search(r"[*#_<>\[\]{}|`]|^\s*[-•\d]+[.)]?\s", text):
         return "not spoken words"
-    if "\n" in text.strip():
-        return "several lines"
     if not 3 <= len(words) <= MOST_WORDS + 10:
         return "too short" if len(words) < 3 else "too long"
     if len(set(words)) * 3 < len(words):

@@ -16,7 +16,7 @@ import numpy as np
 from app.conversation.languages import ENGLISH
 from app.corpus.asking import Asker, Prompt, together
 from app.corpus.dialogue import Dialogue, OracleEvent
-from app.corpus.hints import HintRequest, fault_of
+from app.corpus.hints import HintRequest, cleaned, fault_of
 from app.corpus.hints import prompt_of as oracle_prompt
 from app.corpus.items import Item
 from app.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Script, script_of
@@ -74,7 +74,7 @@ def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Promp
         return fault
 
     words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
-    return [Prompt(script_prompt(item, language), check(item), words) for item in items]
+    return [Prompt(script_prompt(item, language), check(item), words=words) for item in items]
 
 
 async def make_scripts(
@@ -167,7 +167,7 @@ def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> li
         def check(text: str, request: HintRequest = request) -> str:
             return fault_of(text, request)
 
-        out.append((Prompt(oracle_prompt(request), check, 30), OracleEvent(at, "", share)))
+        out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
     return out
 
 

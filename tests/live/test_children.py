@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from app.backend import make_backend
-from app.backend.base import BackendError, ChatRequest, text_of
+from app.backend.base import BackendError, ChatRequest, StreamItem, text_of
 from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
@@ -141,6 +142,25 @@ async def test_a_stream_that_is_left_stops_the_engine() -> None:
     # The one slot is free again: 400 tokens would have taken over three seconds.
     assert time.monotonic() - begin < 2.5
     await backend.close()
+
+
+async def test_a_corpus_gets_several_answers_at_a_time() -> None:
+    backend = EmbeddedBackend()
+    backend.answer_together(2)
+    await backend.open()
+    long = ChatRequest((ChatMessage("user", "Count from one to two hundred."),), 400, 0.0)
+    short = ChatRequest((ChatMessage("user", "Say yes."),), 3, 0.0)
+    async with backend.stream(long) as deltas:
+        await anext(aiter(deltas))
+        rest = asyncio.create_task(_all_of(deltas))
+        async with backend.stream(short) as others:
+            assert await _all_of(others) and not rest.done()
+        assert await rest
+    await backend.close()
+
+
+async def _all_of(deltas: AsyncIterator[StreamItem]) -> str:
+    return "".join([item async for item in deltas if isinstance(item, str)])
 
 
 async def test_a_missing_model_is_a_sentence() -> None:

@@ -31,7 +31,7 @@ class Engine:
     """A llama.cpp server with one model, in a child process. `pid` is the child's."""
 
     def __init__(self, model: Path, threads: int = 1) -> None:
-        command = python_module_command("app.backend.embedded_server", str(model), str(threads))
+        command = python_module_command("app.backend.embedded_server", str(model), str(threads), "1")
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )

@@ -27,4 +27,4 @@ all codes of a frame at once, and a delay would be heard."""
 
 GENERATION: dict[str, Any] = {"temp": 0.0, "temp_text": 0.3, "top_k": 50, "top_k_text": 10}
 """How tokens are drawn: text cooler than Moshi's, and of its own sound's codes always the likeliest, since a small
-model's unlikely tokens are mistakes. Of the facts that it was told 95 % were heard so, and 88 % at a temperature of 0.3."""
+model's unlikely tokens are mistakes: so 95 % of the facts that it was told were heard, and 88 % at 0.3."""

@@ -240,7 +240,7 @@ async def test_the_oracle_never_knows_more_than_was_said(tmp_path: Path) -> None
                 assert event.true and event.at > max(q.end for q, _ in exchanges(dialogue.words) if q.start < event.at)
                 continue
             question = next(q for q, a in exchanges(dialogue.words) if q.start < event.at < a.end)
-            heard = prompt.text.split("unfinished: “")[1].split(" …”")[0].split()
+            heard = prompt.text.split("now say: “")[1].split(" …”")[0].split()
             assert heard == [word.text for word in question.words[: len(heard)]] and heard
             assert question.words[len(heard) - 1].end < event.at and len(heard) < len(question.words)
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.corpus.check import check_dialogues
 from app.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
-from app.corpus.hints import HintRequest, fault_of, level_of, prompt_of
+from app.corpus.hints import HintRequest, cleaned, fault_of, level_of, prompt_of
 from app.corpus.timing import EARS, arrivals, request_times, with_arrivals
 
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
@@ -82,6 +82,20 @@ def good() -> Dialogue:
         OracleEvent(asked.end + 0.3, ANSWER, 1.0, True),
     ]
     return Dialogue("good", in_order([*asked.words, *answer]), events, "", answer[-1].end + 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        (" “It is in Cambridge.”\n\nHere is why: …", "It is in Cambridge."),
+        ("It is “there”", "It is “there”"),
+        ("It is near the river. " * 6 + "And so", ("It is near the river. " * 6).strip()),
+        ("and " * 40, ("and " * 40).strip()),
+        (" \n ", ""),
+    ],
+)
+def test_of_an_answer_whole_sentences_of_its_first_paragraph_are_kept(answer: str, kept: str) -> None:
+    assert cleaned(answer) == kept
 
 
 def test_a_sound_corpus_passes() -> None:
