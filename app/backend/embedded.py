@@ -56,19 +56,18 @@ class EmbeddedBackend:
     """Runs a GGUF model by the bundled llama.cpp.
 
     `model`: a key of the catalogue, or the path of a file; empty: the smallest one, which comes with the app.
-    `threads`: for the model; 0: as many as speech recognition and voice leave.
     """
 
     name = "Embedded"
 
-    def __init__(self, model: str | Path = "", *, threads: int = 0) -> None:
+    def __init__(self, model: str | Path = "") -> None:
         self._chosen = str(model) or DEFAULTS["llm"]
         self.model = Path(self._chosen).stem if "/" in self._chosen or "\\" in self._chosen else self._chosen
         self._profile = profile_of(self._chosen)
         speed = load_speeds().get(self._chosen)
         traits = self._profile.traits
         self.traits = traits if speed is None else traits.at_speed(speed.first, speed.rate)
-        self._threads, self._at_once = threads or spare_threads(), 1
+        self._threads, self._at_once = spare_threads(), 1
         self._server: _Server | None = None
         self._key: ModelKey | None = None
         self._client: OpenAICompatibleBackend | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from app.conversation.languages import ENGLISH, language
 
-LEAST_WORDS, MOST_WORDS = 10, 30
+MOST_WORDS = 30
 """Spoken words of a prediction."""
 
 _LEVELS = (

@@ -156,7 +156,7 @@ def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> li
             out.append((None, OracleEvent(at, answer.text, 1.0, True)))
             continue
         before = "\n".join(
-            f"{'First' if word.speaker == 'user' else 'Second'}: {word.text}"
+            f"{'They' if word.speaker == 'user' else 'You'}: {word.text}"
             for word in dialogue.words
             if word.end <= question.start
         )
