@@ -389,7 +389,7 @@ def english(root: QWidget) -> list[str]:
 
 
 NOW = 1_795_360_000.0
-FRONT_ENDS = tuple((key, spec.label) for key, spec in app.frontend.PROVIDERS.items() if spec.offered)
+FRONT_ENDS = tuple((key, spec.label) for key, spec in app.frontend.PROVIDERS.items())
 VIEW = MachineView(
     tuple(MachineFinding(topic, "fair", "Ж.") for topic in typing.get_args(Topic)),
     (
