@@ -1,5 +1,7 @@
 """Finds what would teach a model something wrong: garbage in the oracle, words out of order, answers without an oracle.
 
+A corpus without any oracle passes: Moshi is trained on such ones.
+
 In one corpus that somebody had made with the public trainer 87 % of the events were corrupt; the model that was trained
 on it had learnt to ignore its oracle. A model learns to trust its oracle only where the true answer arrives whole.
 """
@@ -74,6 +76,7 @@ class CheckResult:
 def check_dialogues(dialogues: Iterable[Dialogue]) -> CheckResult:
     """Checks all dialogues."""
     result = CheckResult()
+    bare: list[str] = []
     for dialogue in dialogues:
         result.dialogues += 1
         for fault in _faults_of_words(dialogue):
@@ -94,6 +97,11 @@ def check_dialogues(dialogues: Iterable[Dialogue]) -> CheckResult:
             for question, answer in pairs:
                 if fault := _fault_of_oracle(question, answer, events):
                     result.note(fault, f"{dialogue.name} at {question.start:.1f} s")
+        elif pairs:
+            bare.append(dialogue.name)
+    if result.events:
+        for name in bare:
+            result.note("no oracle, though others have one", name)
     return result
 
 

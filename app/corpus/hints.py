@@ -82,6 +82,8 @@ def fault_of(text: str, request: HintRequest) -> str:
         return "speaks of the prompt"
     if re.search(r"[*#_<>\[\]{}|`]|^\s*[-•\d]+[.)]?\s", text):
         return "not spoken words"
+    if "\n" in text.strip():
+        return "several lines"
     if not 3 <= len(words) <= MOST_WORDS + 10:
         return "too short" if len(words) < 3 else "too long"
     if len(set(words)) * 3 < len(words):

@@ -55,7 +55,7 @@ PROVIDERS = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
-    "nano": FrontEndSpec("Nano KAME (this processor): an experiment", folder="nano"),
+    "nano": FrontEndSpec("Nano KAME (CPU): an experiment", folder="nano"),
 }
 
 

@@ -16,7 +16,7 @@ class TalkSettings:
         tr("Front-end"),
         tr(
             "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which "
-            "packages leave out, is an experiment: it says short facts clearly and garbles free answers."
+            "packages leave out, is an experiment that garbles most answers."
         ),
         "talk",
         effect="restart",

@@ -300,8 +300,8 @@
         <translation>Nano KAME</translation>
     </message>
     <message>
-        <source>Nano KAME (this processor): an experiment</source>
-        <translation>Nano KAME (dieser Prozessor): ein Versuch</translation>
+        <source>Nano KAME (CPU): an experiment</source>
+        <translation>Nano KAME (CPU): ein Versuch</translation>
     </message>
     <message>
         <source>Noise suppression</source>
@@ -520,8 +520,8 @@
         <translation>Spiegelserver der Gewichte</translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment: it says short facts clearly and garbles free answers.</source>
-        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch: Es sagt kurze Fakten deutlich und freie Antworten undeutlich.</translation>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers.</source>
+        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch, der die meisten Antworten undeutlich spricht.</translation>
     </message>
     <message>
         <source>What is heard</source>
@@ -5713,8 +5713,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>VoicePage</name>
     <message>
-        <source>An experiment: KAME&apos;s design, small enough for a processor. It says short facts clearly, and garbles free answers.</source>
-        <translation>Ein Versuch: KAMEs Bauart, klein genug für einen Prozessor. Es sagt kurze Fakten deutlich und freie Antworten undeutlich.</translation>
+        <source>An experiment: KAME&apos;s design, small enough for a processor. It garbles most answers.</source>
+        <translation>Ein Versuch: KAMEs Bauart, klein genug für einen Prozessor. Die meisten Antworten spricht es undeutlich.</translation>
     </message>
     <message>
         <source>Embedded voice</source>

@@ -300,7 +300,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Nano KAME (this processor): an experiment</source>
+        <source>Nano KAME (CPU): an experiment</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -520,7 +520,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment: it says short facts clearly and garbles free answers.</source>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5712,7 +5712,7 @@ Click to see where the time went.</source>
 <context>
     <name>VoicePage</name>
     <message>
-        <source>An experiment: KAME&apos;s design, small enough for a processor. It says short facts clearly, and garbles free answers.</source>
+        <source>An experiment: KAME&apos;s design, small enough for a processor. It garbles most answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

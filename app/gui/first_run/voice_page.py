@@ -109,10 +109,7 @@ class VoicePage(ChoicePage):
             "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a language model: quick, but knows little.")),
             "nano": (
                 self.tr("Nano KAME"),
-                self.tr(
-                    "An experiment: KAME's design, small enough for a processor. It says short facts clearly, and "
-                    "garbles free answers."
-                ),
+                self.tr("An experiment: KAME's design, small enough for a processor. It garbles most answers."),
             ),
         }
         self.cards: dict[str, VoiceCard] = {}

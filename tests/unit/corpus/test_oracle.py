@@ -63,6 +63,7 @@ def test_the_levels_begin_where_the_paper_has_them(share: float, level: int) -> 
         ("The hint says it is in Cambridge, so it is there.", 0.9, "speaks of the prompt"),
         ("- Cambridge\n- Oxford", 0.6, "not spoken words"),
         ("the the the the the the the the the", 0.6, "repeats itself"),
+        ("It is near the water.\nYou can walk there.", 0.3, "several lines"),
         (ANSWER, 0.3, "knows the answer too early"),
         (ANSWER, 0.9, "repeats the answer"),
         ("Nobody can say that today, I fear, please ask again.", 0.97, "does not follow the hint"),
@@ -101,6 +102,13 @@ def test_of_an_answer_whole_sentences_of_its_first_paragraph_are_kept(answer: st
 def test_a_sound_corpus_passes() -> None:
     result = check_dialogues([good()] * 5)
     assert result.ok and not result.faults and result.events == 10
+
+
+def test_an_oracle_that_was_stopped_half_way_fails_the_check() -> None:
+    bare = Dialogue("bare", good().words, [], "", good().seconds)
+    result = check_dialogues([good(), good(), bare])
+    assert not result.ok and result.faults == {"no oracle, though others have one": 1}
+    assert check_dialogues([bare] * 3).ok
 
 
 def test_garbage_is_found_and_fails_the_check() -> None:
