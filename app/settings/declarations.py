@@ -67,9 +67,29 @@ class Settings(TalkSettings):
     theme: str = setting(
         "system",
         tr("Theme"),
-        tr("Light or dark colours."),
+        tr("Light or dark colours, or black and white with strong contrast."),
         "window",
-        words={"system": tr("Like the system"), "light": tr("Light"), "dark": tr("Dark")},
+        words={
+            "system": tr("Like the system"),
+            "light": tr("Light"),
+            "dark": tr("Dark"),
+            "contrast": tr("High contrast"),
+        },
+    )
+    accent: str = setting(
+        "teal",
+        tr("Accent"),
+        tr("The colour of what is chosen, and of the main buttons."),
+        "window",
+        words={
+            "teal": tr("Teal"),
+            "blue": tr("Blue"),
+            "violet": tr("Violet"),
+            "rose": tr("Rose"),
+            "orange": tr("Orange"),
+            "green": tr("Green"),
+            "graphite": tr("Graphite"),
+        },
     )
     font_scale: int = setting(
         100,
@@ -84,11 +104,20 @@ class Settings(TalkSettings):
     reduced_motion: bool = setting(
         False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "window"
     )
-    oracle_quiet: bool = setting(
+    oracle_earlier: bool = setting(
         False,
-        tr("Quiet oracle"),
-        tr("Shows only the answer that counts now, not those that it has superseded."),
+        tr("Earlier thoughts"),
+        tr("The oracle shows not only the answer that counts, but also those before it."),
         "window",
+    )
+    oracle_details: bool = setting(
+        False,
+        tr("Details of thoughts"),
+        tr("The oracle shows what was asked, how fast each answer came, and what it cost."),
+        "window",
+    )
+    oracle_introduced: bool = setting(
+        False, tr("The oracle was shown"), tr("It opened by itself."), "window", place="app"
     )
 
     precision: str = setting(

@@ -188,6 +188,9 @@ class TalkSettings:
     favourite_backends: str = setting(
         "", tr("Favourite models"), tr("The models that are offered first, as JSON."), "backend", place="app"
     )
+    model_colours: str = setting(
+        "", tr("Colours of models"), tr("The models in the order of their colours, as JSON."), "backend", place="app"
+    )
 
     persona: str = setting(
         "",

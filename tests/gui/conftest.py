@@ -14,6 +14,7 @@ import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 
+from app.gui.design.theme import apply_theme
 from app.gui.window.daemon_executor import DaemonExecutor
 
 LEAST_FROZEN = 10_000
@@ -45,7 +46,7 @@ def _collected_at_last() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _qt(qapp: QApplication) -> QApplication:
-    """Every test here has the application, also those without a widget fixture."""
+    """Every test here has the application, in the light theme, also those without a widget fixture."""
     # A closed loop is a cycle with a Qt object whose timers still run. Were it collected by chance on
     # a worker's thread, Qt could not end those timers, and would later send them to nobody and crash.
     gc.collect()
@@ -53,6 +54,7 @@ def _qt(qapp: QApplication) -> QApplication:
         gc.freeze()  # a conversation that ended has unfrozen all
     # Closing the last window would end the event loop that the test itself runs on.
     qapp.setQuitOnLastWindowClosed(False)
+    apply_theme(qapp, "light")  # which costs nothing where it is shown already
     return qapp
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 from app.conversation import events as e
 from app.demo.service import DemoService
 from app.gui.controllers.sound_controller import DeviceLister
+from app.gui.design.theme import apply_theme
 from app.gui.logs.table_model import LogSource
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
@@ -58,6 +59,20 @@ def press(parent: QWidget, name: str) -> None:
     button.click()
 
 
+@contextmanager
+def dark_theme() -> Iterator[None]:
+    """The system has turned dark, and later is light again."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    apply_theme(app, "dark")
+    app.processEvents()
+    try:
+        yield
+    finally:
+        apply_theme(app, "light")
+        app.processEvents()
+
+
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
     """Lets the loop run until `condition` holds; fails when it doesn't within `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
@@ -83,10 +98,15 @@ async def shown(
     demo: DemoService | None = None,
     models: ModelService | None = None,
     running: bool = True,
+    everything: bool = True,
 ) -> AsyncIterator[MainWindow]:
-    """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
+    """A window on screen; with `running`, its first session runs; with `everything`, all its panes are open, and the
+    oracle shows all thoughts with their details. Checks that no task is left behind.
+    """
     with tempfile.TemporaryDirectory() as folder:
         settings = settings or Settings()
+        if everything:
+            settings.oracle_earlier = settings.oracle_details = settings.oracle_introduced = True
         settings.path = settings.path or Path(folder) / "settings.json"
         window = MainWindow(
             factory,
@@ -108,6 +128,10 @@ async def shown(
         )
         before = asyncio.all_tasks()
         try:
+            if everything:
+                window.resize(960, 1000)  # no room for two columns of thoughts
+                for action in window.panes.actions_:
+                    action.setChecked(True)
             window.show()
             window.activateWindow()
             window.begin()
@@ -139,7 +163,7 @@ def key(window: MainWindow, code: Qt.Key, *, down: bool, repeat: bool = False) -
 
 def typed(window: MainWindow, text: str) -> None:
     """Types into the field below the conversation, and sends it with Enter."""
-    field = window.transcript.type_box.field
+    field = window.transcript.composer.field
     field.setFocus()
     QTest.keyClicks(field, text)
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -170,7 +194,13 @@ def transcript(window: MainWindow) -> list[str]:
     return [view.card_text(place) for place in range(len(view.cards))]
 
 
+def open_models(window: MainWindow, *, other: bool = True) -> None:
+    """Opens the popover of models; with `other`, the fields for any model and server, too."""
+    window.top_bar.pill.click()
+    window.setup.other_button.setChecked(other)
+
+
 def oracle(window: MainWindow) -> list[str]:
-    """The oracle's cards, as text."""
+    """The texts of the oracle's cards, newest first."""
     view = window.oracle.view
-    return [view.card_text(place) for place in range(len(view.cards))]
+    return [view.card_text(place) for place in reversed(range(len(view.cards)))]

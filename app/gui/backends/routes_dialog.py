@@ -48,7 +48,7 @@ class RoutesDialog(Panel):
                 self, lists, lambda provider: backend_choice(settings, provider), about=name, labelled=False
             )
             picker.backend.setMinimumContentsLength(17)
-            picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 20)
+            picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 36)
             self.pickers[kind] = picker
             label = label_of(picker.backend, name, self)
             label.setToolTip(help)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from app.gui.bench.measurements import Bench
-from app.gui.widgets.theme import apply_theme
+from app.gui.design.theme import apply_theme
 from app.gui.window.daemon_executor import DaemonExecutor
 
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QTextBlockFormat, QTextCharFormat
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 Run = tuple[str, str]
 """A text and its kind: a key of `text_formats`."""
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
+BODY = 15 / 13
+"""The size of what is said, of the size of controls."""
 STEP = 16.0
 LINE_BREAK = "\u2028"
 _ONE_PARAGRAPH = str.maketrans(
@@ -73,10 +75,10 @@ def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QText
     gap.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
     gap.setFontLetterSpacing(1.0)
     return {
-        "text": kind(look.text, 1.08 * scale),
-        "heard": kind(look.text, 1.08 * scale, under=blend(look.live_card, look.accent, 0.22 if look.dark else 0.16)),
-        "still": kind(blend(look.text, look.base, 0.42), 1.08 * scale),
-        "unstable": kind(look.dim, 1.08, italic=True),
+        "text": kind(look.text, BODY * scale),
+        "heard": kind(look.text, BODY * scale, under=blend(look.live_card, look.accent, 0.22 if look.dark else 0.16)),
+        "still": kind(blend(look.text, look.base, 0.42), BODY * scale),
+        "unstable": kind(look.dim, BODY, italic=True),
         "said": kind(look.text, 1.0),
         "struck": kind(look.dim, struck=True),
         "hint": kind(look.dim, 0.92 * scale, italic=True),

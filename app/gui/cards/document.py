@@ -9,9 +9,9 @@ from PySide6.QtGui import QFont, QFontMetricsF, QTextBlock, QTextCharFormat, QTe
 
 from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats, text_formats
 from app.gui.cards.runs import laid_out_once, write_runs
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 
-COLUMN_PX = 860.0
+COLUMN_PX = 720.0
 """The widest that a column of cards gets."""
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTextEdit, QToolButton, QWidget
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 MOST_MARKED = 500
 """More places than this are counted but not highlighted."""

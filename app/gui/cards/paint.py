@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlo
 
 from app.gui.cards.card import GAP, PAD, ROUND, Run
 from app.gui.cards.runs import qt_length
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 
 BAR = 2.0
 """The width in pixels of the line beside a quote, and of the caret."""
@@ -22,7 +22,7 @@ _PATCH_SIDE, _PATCH_UP = 4.5, 1.0
 
 def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
     """Paints the rounded box behind a card."""
-    if style == "quiet":
+    if style in ("quiet", "assistant"):
         return
     if style in ("beside", "calm"):
         painter.setPen(QPen(look.line, 1))

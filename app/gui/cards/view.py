@@ -25,7 +25,7 @@ from app.gui.cards.card import PAD, Card, chip_fills
 from app.gui.cards.document import CardDocument
 from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.cards.runs import qt_length
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 
 
 class CardView(QTextEdit):
@@ -97,6 +97,10 @@ class CardView(QTextEdit):
     def card_at(self, point: QPoint) -> int:
         """The place of the card under `point` of the viewport; -1 for none."""
         return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
+
+    def box_of(self, place: int) -> QRectF:
+        """The box of a card in the viewport."""
+        return self._box(place)
 
     def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
         """The pieces of a card's body with their formats."""

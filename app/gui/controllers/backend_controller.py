@@ -13,7 +13,7 @@ from app.conversation.events import Failure
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.oracle.header import OracleHeader
 from app.gui.shell.menu import TalkMenu
-from app.gui.shell.setup_bar import SetupBar
+from app.gui.shell.model_popover import ModelPopover
 from app.gui.state.choice import (
     SERVER_PREFIX,
     as_made,
@@ -45,7 +45,7 @@ class BackendsController(QObject):
         settings: Settings,
         manager: SessionManager,
         dialogs: Dialogs,
-        setup: SetupBar,
+        setup: ModelPopover,
         transcript: TranscriptHeader,
         oracle: OracleHeader,
         menu: TalkMenu,
@@ -68,6 +68,7 @@ class BackendsController(QObject):
         setup.backend_picked.connect(self._pick)
         setup.connection_wanted.connect(lambda choice: dialogs.open_backend(choice, told=False))
         setup.routes_wanted.connect(dialogs.open_routes)
+        setup.comparison_wanted.connect(lambda: self._want_secondary(True))
         transcript.style_wanted.connect(self._want_style)
         oracle.secondary_wanted.connect(self._want_secondary)
         oracle.hand_over.connect(manager.hand_over)

@@ -108,7 +108,7 @@ class ConversationController(QObject):
     def begin_new(self) -> None:
         """The next session is the first of a new conversation."""
         self._leave()
-        self._transcript.type_box.take_back()
+        self._transcript.composer.take_back()
         if self.keeps and not self._loses:
             self._show_nothing()  # else what was said would be lost with it
         self._first = True

@@ -12,13 +12,15 @@ from PySide6.QtWidgets import QApplication
 from app.conversation.frame import as_frames
 from app.gui.backends.favourites import from_text, to_text
 from app.gui.controllers.sound_controller import SoundController
+from app.gui.design.motion import reduce_motion
+from app.gui.design.theme import apply_theme
 from app.gui.models.frontend_controller import FrontEndController
 from app.gui.shell.menu import TalkMenu
-from app.gui.shell.setup_bar import SetupBar
+from app.gui.shell.model_popover import ModelPopover
+from app.gui.sound.devices_popover import DevicesPopover
 from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, live_parts, processing_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.settings_controller import SettingsController
-from app.gui.widgets.theme import apply_theme, reduce_motion
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
@@ -30,7 +32,8 @@ _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 class LiveSettings(QObject):
     """`change` takes a setting by its key."""
 
-    quiet_changed = Signal(bool)
+    earlier_changed = Signal(bool)
+    details_changed = Signal(bool)
     motion_changed = Signal(bool)
 
     def __init__(
@@ -38,7 +41,8 @@ class LiveSettings(QObject):
         settings: Settings,
         keep: SettingsController,
         manager: SessionManager,
-        setup: SetupBar,
+        setup: ModelPopover,
+        devices: DevicesPopover,
         models: FrontEndController,
         sound: SoundController,
         menu: TalkMenu,
@@ -49,6 +53,7 @@ class LiveSettings(QObject):
         self._keep = keep
         self._manager = manager
         self._setup = setup
+        self._devices = devices
         self._models = models
         self._sound = sound
         self._menu = menu
@@ -58,14 +63,15 @@ class LiveSettings(QObject):
         keep.follow(*_OF_A_BACKEND, does=lambda _: self._backend())
         keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)
-        keep.follow("theme", "font_scale", does=lambda _: self._look())
+        keep.follow("theme", "accent", "font_scale", does=lambda _: self._look())
         keep.follow("reduced_motion", does=self._motion)
-        keep.follow("oracle_quiet", does=self._quiet)
+        keep.follow("oracle_earlier", does=self._earlier)
+        keep.follow("oracle_details", does=self.details_changed.emit)
         setup.answer_mode_picked.connect(lambda answer_mode: self.change("answer_mode", answer_mode))
         setup.frontend_picked.connect(lambda key: self.change("frontend", key))
         models.precision_picked.connect(lambda choice: self.change("precision", choice))
         menu.keep_recordings.connect(lambda kept: self.change("keep_recordings", kept))
-        menu.quiet.connect(lambda quiet: self.change("oracle_quiet", quiet))
+        menu.earlier.connect(lambda shown: self.change("oracle_earlier", shown))
         backend = setup.backend
         setup.favourites.set_labels(
             {backend.itemData(place): backend.itemText(place) for place in range(backend.count())}
@@ -78,8 +84,8 @@ class LiveSettings(QObject):
         """Has the window look as the settings say."""
         self._look()
         self._motion(self._settings.reduced_motion)
-        self._menu.quiet_action.setChecked(self._settings.oracle_quiet)
-        self._quiet(self._settings.oracle_quiet)
+        self._earlier(self._settings.oracle_earlier)
+        self.details_changed.emit(self._settings.oracle_details)
 
     def change(self, key: str, value: object) -> None:
         """Change a setting, and bring about what follows from it."""
@@ -89,10 +95,10 @@ class LiveSettings(QObject):
         match key:
             case "microphone":
                 sound.pick_devices(str(value), settings.loudspeaker)
-                self._setup.offer_again()
+                self._devices.offer_again()
             case "loudspeaker":
                 sound.pick_devices(settings.microphone, str(value))
-                self._setup.offer_again()
+                self._devices.offer_again()
             case "talk_hotkey":
                 sound.set_hotkeys(str(value), settings.mute_hotkey)
             case "mute_hotkey":
@@ -142,15 +148,15 @@ class LiveSettings(QObject):
     def _look(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        apply_theme(app, self._settings.theme, self._settings.font_scale)
+        apply_theme(app, self._settings.theme, self._settings.font_scale, self._settings.accent)
 
     def _motion(self, reduced: bool) -> None:
         reduce_motion(reduced)
         self.motion_changed.emit(reduced)
 
-    def _quiet(self, quiet: bool) -> None:
-        self._menu.quiet_action.setChecked(quiet)
-        self.quiet_changed.emit(quiet)
+    def _earlier(self, shown: bool) -> None:
+        self._menu.earlier_action.setChecked(shown)
+        self.earlier_changed.emit(shown)
 
     def _providers(self) -> list[str]:
         backend = self._setup.backend

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.sound_controller import SoundController
-from app.gui.shell.setup_bar import SetupBar
+from app.gui.shell.model_popover import ModelPopover
 from app.gui.state.choice import backend_choice, session_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.header import TranscriptHeader
@@ -43,7 +43,7 @@ class SessionStarter(QObject):
         settings: Settings,
         manager: SessionManager,
         talks: ConversationController,
-        setup: SetupBar,
+        setup: ModelPopover,
         header: TranscriptHeader,
         sound: SoundController,
         parent: QObject,

@@ -19,8 +19,8 @@ from app.conversation.sound_processing import Processing
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.message_row import Level
-from app.gui.shell.setup_bar import SetupBar
-from app.gui.sound.talk_bar import TalkBar
+from app.gui.sound.devices_popover import DevicesPopover
+from app.gui.sound.talk_dock import TalkDock
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import keep_processing
 from app.gui.state.session_manager import SessionManager
@@ -63,8 +63,8 @@ class SoundController(QObject):
         self,
         settings: Settings,
         manager: SessionManager,
-        setup: SetupBar,
-        talk_bar: TalkBar,
+        devices: DevicesPopover,
+        dock: TalkDock,
         menu: TalkMenu,
         messages: MessageBar,
         list_devices: DeviceLister,
@@ -75,8 +75,8 @@ class SoundController(QObject):
         super().__init__(parent)
         self._settings = settings
         self._manager = manager
-        self._setup = setup
-        self._talk_bar = talk_bar
+        self._devices = devices
+        self._dock = dock
         self._menu = menu
         self._messages = messages
         self._list_devices = list_devices
@@ -95,12 +95,12 @@ class SoundController(QObject):
             timer.timeout.connect(partial(messages.clear_topic, kind))
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
-        setup.devices_picked.connect(self.pick_devices)
-        talk_bar.mute.toggled.connect(self.set_muted)
+        devices.devices_picked.connect(self.pick_devices)
+        dock.mute.toggled.connect(self.set_muted)
         menu.mute.connect(self.set_muted)
         menu.sound.connect(self.open_dialog)
-        talk_bar.sound.clicked.connect(self.open_dialog)
-        for way_in in (menu.sound_action, talk_bar.sound):
+        devices.sound.clicked.connect(self.open_dialog)
+        for way_in in (menu.sound_action, devices.sound):
             way_in.setVisible(service is not None)
         # A watcher tells from a thread of its own: a signal brings its word to this one.
         self._devices_changed.connect(self._look_for_devices)
@@ -119,7 +119,7 @@ class SoundController(QObject):
         except Exception as error:  # the session itself will tell what is wrong with its devices
             _log.warning("the devices could not be listed: %r", error)
         else:
-            self._setup.set_devices(microphones, loudspeakers)
+            self._devices.set_devices(microphones, loudspeakers)
             self.listed.emit(microphones, loudspeakers)
 
     async def close(self) -> None:
@@ -156,7 +156,7 @@ class SoundController(QObject):
 
     def set_muted(self, muted: bool) -> None:
         """Mutes the microphone or no longer; whichever switch was used, all show it."""
-        self._talk_bar.mute.setChecked(muted)
+        self._dock.mute.setChecked(muted)
         self._menu.mute_action.setChecked(muted)
         if self._manager.wanted.muted != muted:
             self._manager.want(muted=muted)
@@ -242,8 +242,10 @@ class SoundController(QObject):
 
     def show_levels(self, event: e.LevelMeasured) -> None:
         """Shows how loud both sides are."""
-        self._talk_bar.microphone.set_level(event.user_dbfs, event.at, event.clipped)
-        self._talk_bar.loudspeaker.set_level(event.assistant_dbfs, event.at)
+        self._dock.show_levels(event.user_dbfs, event.assistant_dbfs)
+        if self._devices.isVisible():
+            self._devices.microphone_level.set_level(event.user_dbfs, event.at, event.clipped)
+            self._devices.loudspeaker_level.set_level(event.assistant_dbfs, event.at)
         if self.dialog is not None and self.dialog.isVisible():
             self.dialog.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
 

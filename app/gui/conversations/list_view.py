@@ -30,6 +30,7 @@ class ConversationRows(QListView):
         """Shown in the middle while there is no row."""
         self.items = ConversationItems(model, self)
         self.setModel(model)
+        self.setProperty("sidebar", True)
         self.setItemDelegate(self.items)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)

@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QFont, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
+from app.gui.design.icon_button import IconButton
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import row
 from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
@@ -146,17 +147,13 @@ class ConversationsPane(QWidget):
         self.setMaximumWidth(WIDEST_PX)
         self.heading = ElidedLabel(self.tr("Conversations"), self)
         font = self.heading.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
-        self.new_button = QToolButton(self)
+        self.new_button = IconButton("plus", self.tr("New conversation"), self)
         self.new_button.setText(self.tr("&New conversation"))
-        self.new_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.new_button.setAccessibleName(self.tr("New conversation"))
+        self.new_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.new_button.setToolTip(self.tr("Start a new conversation"))
-        self.more = QToolButton(self)
-        self.more.setText("…")
-        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.more.setAccessibleName(self.tr("More about conversations"))
+        self.more = IconButton("ellipsis", self.tr("More about conversations"), self)
         self.more.setToolTip(self.tr("Import, export, delete all"))
         self.search = QLineEdit(self)
         self.search.setClearButtonEnabled(True)
@@ -170,8 +167,8 @@ class ConversationsPane(QWidget):
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column.setContentsMargins(8, 8, 4, 8)
+        column.setSpacing(8)
         column.addLayout(top)
         for widget in (self.new_button, self.search, self.trouble, self.rows, self.ask, self.undo):
             column.addWidget(widget, 1 if widget is self.rows else 0)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate,
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.snippet import shortened
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 from app.history.base import LONGEST_TITLE, ConversationView
 
 PAD_X, PAD_Y, EDGE = 10, 6, 4
@@ -46,7 +46,7 @@ class _Fonts:
     def of(cls, font: QFont) -> _Fonts:
         """Derives them from a font."""
         bold, small, heading = QFont(font), QFont(font), QFont(font)
-        bold.setWeight(QFont.Weight.Bold)
+        bold.setWeight(QFont.Weight.DemiBold)
         for made in (small, heading):
             made.setPointSizeF(QFontInfo(font).pointSizeF() * 0.88)
         heading.setWeight(QFont.Weight.DemiBold)

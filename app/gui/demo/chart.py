@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.demo.descriptions import DemoGroup, DemoWords
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 _HUES = ("#2f78c4", "#d9822b", "#3b9c6b", "#8a5cc7", "#c2486a", "#6b7c93")
 _HUES_DARK = ("#6ca9ec", "#f0a95c", "#63c795", "#b592ec", "#ec88a4", "#a3b1c4")
@@ -117,7 +117,7 @@ class DemoChart(QWidget):
     ) -> float:
         look, ink = colours
         bold = QFont(self.font())
-        bold.setBold(True)
+        bold.setWeight(QFont.Weight.DemiBold)
         painter.setFont(bold)
         painter.setPen(ink)
         y += self._line * 0.5

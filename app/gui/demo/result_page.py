@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QImageWriter, QPalette, QRegion
+from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPalette, QRegion
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.demo.base import DemoAnswer, DemoResult, DemoSwap
 from app.gui.demo.chart import DemoChart, backend_colour
 from app.gui.demo.descriptions import DemoWords
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 from app.gui.widgets.panel import Quiet
 
 PICTURE_PX = 900
@@ -160,7 +160,7 @@ def bold_label(text: str, parent: QWidget) -> QLabel:
     """A bold label that wraps."""
     label = QLabel(text, parent)
     font = label.font()
-    font.setBold(True)
+    font.setWeight(QFont.Weight.DemiBold)
     label.setFont(font)
     label.setWordWrap(True)
     return label

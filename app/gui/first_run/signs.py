@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 from app.services.machine_findings import State
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QWidget
 
 from app.gui.backends.model_lists import ModelLists
@@ -245,7 +245,7 @@ class FirstRun(Panel):
     def _lay_out(self) -> None:
         font = self.title.font()
         font.setPointSizeF(font.pointSizeF() * 1.45)
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self.title.setFont(font)
         self.title.setAccessibleName(self.tr("Page"))
         self.column.setContentsMargins(22, 18, 22, 16)

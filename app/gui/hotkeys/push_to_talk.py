@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.widgets.keys import TALKS_WHEN_EMPTY
+
 REPEAT_MS = 40
 """Keyboards repeat at most some 30 ms apart; no finger is that quick."""
 
@@ -196,6 +198,8 @@ _SHIFT_AND_PAD = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadM
 
 def takes_text(widget: QWidget | None) -> bool:
     """Whether a space typed into `widget` is text."""
+    if isinstance(widget, QPlainTextEdit) and widget.property(TALKS_WHEN_EMPTY) and widget.document().isEmpty():
+        return False
     if isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit):
         return widget.isEnabled() and not widget.isReadOnly()
     if isinstance(widget, QComboBox):

@@ -9,9 +9,9 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Piece
+from app.gui.design.look import STATE_COLOURS, blend
 from app.gui.latency.descriptions import LatencyWords
 from app.gui.widgets.formats import seconds_words
-from app.gui.widgets.palette import STATE_COLOURS, blend
 
 PIECE_COLOURS: dict[Piece, QColor] = {
     "noticing": STATE_COLOURS["listening"],

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.gui.design.look import Look, blend
 from app.gui.widgets.formats import seconds_words
-from app.gui.widgets.palette import Look, blend
 
 MOST_BARS = 30
 LEAST_SCALE_SECONDS = 1.0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem, QWidget
 
 from app.conversation.latency import STAGES, Answer, Figures, Stage, figures
@@ -113,7 +113,7 @@ class StageTable(QTableWidget):
 
     def _embolden(self) -> None:
         font = self.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         for item in self._cells[-1]:
             item.setFont(font)
 

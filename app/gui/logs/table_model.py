@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtWidgets import QApplication
 
 from app.diagnostics.logs import LogEntry
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 TIME, LEVEL, WHERE, MESSAGE = range(4)
 

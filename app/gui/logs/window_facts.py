@@ -6,7 +6,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 
 
 def window_facts(window: QWidget) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, 
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
-from app.gui.widgets.form import label_of, progress_bar, push_button, set_share, wrapped
+from app.gui.widgets.form import grid, label_of, progress_bar, push_button, set_share, wrapped
 from app.gui.widgets.formats import clock_words
 from app.gui.widgets.pick_list import PickList
 from app.settings.declarations import Settings, choices_of
@@ -52,7 +52,7 @@ class FrontEndBar(QWidget):
                 "with the newest part."
             )
         )
-        self.memory.setFixedWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
+        self.memory.setMinimumWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
         self.note = wrapped(self)
         self.getting = progress_bar(self.tr("Download of the weights"), self)
         self.get_button = push_button(self.tr("Download"), self.tr("Download the weights"), self)
@@ -122,16 +122,17 @@ class FrontEndBar(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        upper, lower = QHBoxLayout(), QHBoxLayout()
-        for text, widget in (
-            (self.tr("&Precision"), self.precision),
-            (self.tr("Answer &delay"), self.delay),
-            (self.tr("&Oracle lead"), self.lead),
-            (self.tr("Memory"), self.memory),
+        upper, lower = grid(12, 8, stretch=1), QHBoxLayout()
+        for place, (text, widget) in enumerate(
+            (
+                (self.tr("&Precision"), self.precision),
+                (self.tr("Answer &delay"), self.delay),
+                (self.tr("Oracle &lead"), self.lead),
+                (self.tr("Memory"), self.memory),
+            )
         ):
-            upper.addWidget(label_of(widget, text, self))
-            upper.addWidget(widget)
-        upper.addStretch(1)
+            upper.addWidget(label_of(widget, text, self), place, 0)
+            upper.addWidget(widget, place, 1)
         lower.addWidget(self.note, 1)
         lower.addWidget(self.getting, 1)
         lower.addWidget(self.get_button)

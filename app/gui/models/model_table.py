@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from app.services.model_service import ModelKind, ModelView, VoiceView
@@ -54,7 +55,7 @@ class ModelTable(QTreeWidget):
             group = QTreeWidgetItem([title])
             group.setFlags(Qt.ItemFlag.ItemIsEnabled)
             font = group.font(0)
-            font.setBold(True)
+            font.setWeight(QFont.Weight.DemiBold)
             group.setFont(0, font)
             self.addTopLevelItem(group)
             for view in views:

@@ -17,6 +17,9 @@ LONGEST_TOOL_TEXT = 90
 class OracleCards(QObject):
     """Makes cards in the user's language."""
 
+    details = False
+    """Whether cards show what was asked, how fast the answer came, and what it cost."""
+
     def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
         """Makes the card of a revision whose first words have been `waited` for, in seconds. A comparison is never
         struck through: it is no guess that was given up. `column`: it is in its model's column.
@@ -27,7 +30,9 @@ class OracleCards(QObject):
             head += [mark, ("   ", "gap")]
         backend, *facts = self._facts(revision)
         backend = revision.model or revision.backend if column else backend  # the column's heading names the back-end
-        head += [(backend, "who" if bright else "dim"), ("\n" + " · ".join(facts), "fact")]
+        head.append((backend, "who" if bright else "dim"))
+        if self.details:
+            head.append(("\n" + " · ".join(facts), "fact"))
         body: list[Run] = []
         for use in revision.tools:
             body.append((self._tool(use) + "\n", "bad" if use.ok is False else "tool"))
@@ -37,24 +42,32 @@ class OracleCards(QObject):
         elif revision.status == "waiting" or not (revision.tools and revision.status == "streaming"):
             body.append(self._silence(revision, waited))
         counts = self._counts(revision)
-        if counts:
+        if counts and self.details:
             body.append(("\n" + counts, "count"))
         calm = "calm" if column else "beside"
         style = "live" if revision.speaking else calm if revision.secondary else "plain"
-        return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
+        return Card(tuple(head), tuple(body), style, self._asked(revision), caret, self._tip(revision))
 
-    def quiet_card(self, revision: ShownRevision, waited: int = 0) -> Card:
-        """Makes the card of the quiet mode, with the revision that counts."""
+    def _asked(self, revision: ShownRevision) -> str:
+        return revision.asked if self.details else ""
+
+    def thought(self, revision: ShownRevision, waited: int = 0) -> Card:
+        """Makes the large card of the revision that counts."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
+        if self.details:
+            head.append(("\n" + " · ".join(self._facts(revision)[1:]), "fact"))
         if revision.text.strip():
             body, caret = _text(revision, True), _heard(revision) if revision.speaking else -1
         else:
             at_work = [use for use in revision.tools if use.ok is None]
             body = [(self._tool(at_work[-1]), "tool") if at_work else self._silence(revision, waited)]
             caret = -1
-        return Card(tuple(head), tuple(body), "quiet", revision.asked, caret, self._tip(revision))
+        counts = self._counts(revision)
+        if counts and self.details:
+            body.append(("\n" + counts, "count"))
+        return Card(tuple(head), tuple(body), "quiet", self._asked(revision), caret, self._tip(revision))
 
     def _silence(self, revision: ShownRevision, waited: int) -> Run:
         if revision.status != "waiting":

@@ -1,4 +1,4 @@
-"""A column of revisions as cards, newest on top, under a heading with the model's name.
+"""A column of revisions as cards, in the transcript's order, under a heading with the model's name.
 
 Writes only the cards that have changed.
 """
@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection
 from contextlib import nullcontext
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.cards.card import SIDE, Card
 from app.gui.cards.runs import laid_out_once
 from app.gui.cards.view import CardView
+from app.gui.design.look import Look
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.palette import Look
 
 NARROW_PX, NARROW_SIDE = 360, 5.0
 """In a column narrower than this the cards leave so many pixels free at their sides."""
@@ -32,7 +32,7 @@ class Mark(QLabel):
         super().__init__(text, parent)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         font = self.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self.setFont(font)
 
     def sizeHint(self) -> QSize:
@@ -67,7 +67,7 @@ class OracleColumn(QWidget):
         self.backend = ElidedLabel("", self.heading)
         self.mark = Mark(self.tr("answers"), self.heading)
         self.hand_button = QPushButton(self.tr("S&witch"), self.heading)
-        self.view = CardView(newest_first=True, parent=self)
+        self.view = CardView(parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
         row = QHBoxLayout(self.heading)
         row.setContentsMargins(0, 0, 0, 0)
@@ -103,10 +103,11 @@ class OracleColumn(QWidget):
     def show_revisions(
         self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
-        """Shows the revisions `wanted`, newest first, with the cards that `card` makes; of those that are shown
-        already, only the `changed` ones are written.
+        """Shows the revisions `wanted`, which are given newest first, with the cards that `card` makes; of those that
+        are shown already, only the `changed` ones are written.
         """
         view, shown = self.view, self._shown
+        wanted = wanted[::-1]
         if wanted == shown and not any(revision in changed for revision in shown):
             return
         stay, height = view.at_newest(), view.document().size().height()

@@ -1,4 +1,4 @@
-"""The heading of the oracle pane: the quiet mode, the two models, and the buttons that change them.
+"""The heading of the oracle pane: earlier thoughts, details, the two models, and the buttons that change them.
 
 It emits what the user has chosen. In a pane with two columns, the columns' headings name the models instead.
 """
@@ -6,10 +6,11 @@ It emits what the user has chosen. In a pane with two columns, the columns' head
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QFont, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation import events as e
+from app.gui.design.icon_button import IconButton
 from app.gui.oracle.sides import Sides
 from app.gui.widgets.elided import ElidedLabel
 
@@ -22,8 +23,10 @@ class OracleHeader(QWidget):
     secondary_wanted = Signal(bool)
     """The user has asked for a comparison model, or to end it."""
     hand_over = Signal()
-    quiet_toggled = Signal(bool)
-    """Whether only the revision that counts now is shown."""
+    earlier_toggled = Signal(bool)
+    """Whether the revisions before the one that counts are shown, too."""
+    details_toggled = Signal(bool)
+    """Whether the figures of each revision are shown."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -32,14 +35,16 @@ class OracleHeader(QWidget):
         self._columns = False
         heading = ElidedLabel(self.tr("Oracle"), self)
         font = heading.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         heading.setFont(font)
         heading.setToolTip(self.tr("The model's answers, revision by revision."))
-        self.quiet = QPushButton(self.tr("&Quiet"), self)
-        self.quiet.setAccessibleName(self.tr("Quiet"))
-        self.quiet.setCheckable(True)
-        self.quiet.setToolTip(self.tr("Shows only the answer that counts now."))
-        self.switch = QPushButton(self)
+        self.earlier = IconButton("history", self.tr("Earlier thoughts"), self)
+        self.earlier.setCheckable(True)
+        self.earlier.setToolTip(self.tr("Shows the answers before the one that counts, too."))
+        self.details = IconButton("info", self.tr("Details"), self)
+        self.details.setCheckable(True)
+        self.details.setToolTip(self.tr("Shows what was asked, how fast the answer came, and what it cost."))
+        self.switch = IconButton("columns-2", "", self)
         self.who = QLabel(self)
         self.who.setAccessibleName(self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -54,7 +59,8 @@ class OracleHeader(QWidget):
         )
         upper, lower = QHBoxLayout(), QHBoxLayout()
         upper.addWidget(heading, 1)
-        upper.addWidget(self.quiet)
+        upper.addWidget(self.earlier)
+        upper.addWidget(self.details)
         upper.addWidget(self.switch)
         lower.addWidget(self.who, 1)
         lower.addWidget(self.hand_button)
@@ -63,7 +69,8 @@ class OracleHeader(QWidget):
         rows.setSpacing(6)
         rows.addLayout(upper)
         rows.addLayout(lower)
-        self.quiet.toggled.connect(self.quiet_toggled)
+        self.earlier.toggled.connect(self.earlier_toggled)
+        self.details.toggled.connect(self.details_toggled)
         self.switch.clicked.connect(lambda: self.secondary_wanted.emit(not self.comparison))
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
@@ -97,9 +104,8 @@ class OracleHeader(QWidget):
 
     def _show(self) -> None:
         on = bool(self.comparison)
-        name = self.tr("End comparison") if on else self.tr("Compare…")
-        self.switch.setText(name)
-        self.switch.setAccessibleName(name.removesuffix("…"))
+        self.switch.set_name("x" if on else "columns-2")
+        self.switch.setAccessibleName(self.tr("End comparison") if on else self.tr("Compare"))
         self.switch.setToolTip(
             self.tr("The comparison model answers no more.")
             if on

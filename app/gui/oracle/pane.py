@@ -1,8 +1,7 @@
-"""The oracle pane: one card a revision, the newest on top, the superseded ones struck through.
+"""The oracle pane: a large card with the answer that counts now or, on demand, all answers in the transcript's order.
 
-Two models have a column each where there is room; else the comparison's cards stand between the others, in a calmer
-style. The quiet mode shows only the revision that counts. A card without words shows for how long it has been waited
-for.
+The superseded ones are struck through. Two models have a column each where there is room; else the comparison's cards
+stand between the others, in a calmer style. A card without words shows for how long it has been waited for.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
 from app.gui.cards.card import Card
@@ -21,13 +20,14 @@ from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
 from app.gui.oracle.revisions import OracleLog, ShownRevision
+from app.gui.oracle.thought import ThoughtCard
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.session_time import SessionTime
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
 """From this width on two models have a column each."""
-QUIET_SCALE = 1.35
+PAD_PX, GAP_PX = 12, 8
 _EARLY = 0.05
 """Seconds by which a timer may be early."""
 
@@ -37,8 +37,9 @@ class OraclePane(QWidget):
     seconds, to count the waiting between events.
     """
 
-    quiet_toggled = Signal(bool)
-    """Whether only the revision that counts is shown from now on."""
+    earlier_toggled = Signal(bool)
+    """Whether the revisions before the one that counts are shown from now on."""
+    details_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(parent)
@@ -49,9 +50,7 @@ class OraclePane(QWidget):
         self.view = self.columns[0].view
         self.view.empty_text = self.tr("The model's answers appear here while you still speak.")
         self.columns[1].view.empty_text = self.tr("The comparison model's answers appear here.")
-        self.quiet_view = CardView(scale=QUIET_SCALE, parent=self)
-        self.quiet_view.setAccessibleName(self.tr("The answer that counts now"))
-        self.quiet_view.empty_text = self.tr("The answer that counts now appears here.")
+        self.thought = ThoughtCard(self)
         self._cards = OracleCards(self)
         self._changed: set[ShownRevision] = set()
         self._paired = False  # whether there is a comparison
@@ -61,7 +60,8 @@ class OraclePane(QWidget):
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
         """Runs only while a visible revision has no words yet."""
         self.wait_timer.timeout.connect(self._show_waiting)
-        self.header.quiet_toggled.connect(self._show_quiet)
+        self.header.earlier_toggled.connect(self._show_earlier)
+        self.header.details_toggled.connect(self._show_details)
 
     def _lay_out(self) -> None:
         self._split = QSplitter(Qt.Orientation.Horizontal, self)
@@ -73,27 +73,31 @@ class OraclePane(QWidget):
             column.hand_over.connect(self.header.hand_over)
             self.header.running_changed.connect(column.hand_button.setEnabled)
         self.columns[1].hide()
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._split)
-        self._pages.addWidget(self.quiet_view)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setContentsMargins(PAD_PX, GAP_PX, PAD_PX, PAD_PX)
+        layout.setSpacing(GAP_PX)
         layout.addWidget(self.header)
-        layout.addWidget(self._pages, 1)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self.thought, 1)
+        self._split.hide()
 
     @property
     def views(self) -> tuple[CardView, ...]:
         """All views in which text can be selected."""
-        return (*(column.view for column in self.columns), self.quiet_view)
+        return (*(column.view for column in self.columns), self.thought.view)
 
     @property
-    def quiet(self) -> bool:
-        """Whether only the revision that counts is shown."""
-        return self.header.quiet.isChecked()
+    def earlier(self) -> bool:
+        """Whether the revisions before the one that counts are shown."""
+        return self.header.earlier.isChecked()
 
-    def set_quiet(self, quiet: bool) -> None:
-        """Shows only the revision that counts, or all again."""
-        self.header.quiet.setChecked(quiet)
+    def set_earlier(self, shown: bool) -> None:
+        """Shows the revisions before the one that counts, or not."""
+        self.header.earlier.setChecked(shown)
+
+    def set_details(self, shown: bool) -> None:
+        """Shows the figures of each revision, or not."""
+        self.header.details.setChecked(shown)
 
     def begin(self) -> None:
         """Starts a new conversation, whose revisions count from 1 again."""
@@ -109,7 +113,7 @@ class OraclePane(QWidget):
         self.log.revisions.clear()
         self._changed.clear()
         self._settle_columns()
-        self._settle_quiet()
+        self._settle_thought()
 
     def end(self) -> None:
         """Stops everything that was running: the conversation is over."""
@@ -141,8 +145,9 @@ class OraclePane(QWidget):
         self._arrange()
         if not self._changed:
             return
-        if self.quiet:
-            self._settle_quiet()  # the columns are written when they are visible again
+        if not self._two:
+            self._settle_thought()
+        if self._split.isHidden():  # the columns are written when they are visible again
             if len(self._changed) > self.log.limit:
                 self._changed.intersection_update(self.log.revisions)
             return
@@ -164,7 +169,7 @@ class OraclePane(QWidget):
     def _arrange(self) -> None:
         """Shows one column or two, each under its model's name."""
         two = self._paired and self.width() >= COLUMNS_PX
-        self.header.set_columns(two and not self.quiet)
+        self.header.set_columns(two)
         sides = self.header.sides
         had_focus = any(column.hand_button.hasFocus() for column in self.columns)
         for place, column in enumerate(self.columns):
@@ -177,6 +182,7 @@ class OraclePane(QWidget):
         self._two = two
         self._changed.update(self.log.revisions)
         self.columns[1].setVisible(two)
+        self._share_room()
         if two:
             self._split.setSizes([self.width() // 2] * 2)
 
@@ -191,25 +197,32 @@ class OraclePane(QWidget):
         super().resizeEvent(event)
         self.settle()
 
-    # -- the quiet mode
+    # -- the large card, or all
 
-    def _show_quiet(self, quiet: bool) -> None:
-        if quiet:
-            self._settle_quiet()
-        self._pages.setCurrentIndex(int(quiet))
+    def _share_room(self) -> None:
+        """Shows the large card, or the columns of two models, or one column with all thoughts."""
+        self._split.setVisible(self._two or self.earlier)
+        self.thought.setVisible(self._split.isHidden())
+        self.header.earlier.setEnabled(not self._two)
+
+    def _show_earlier(self, shown: bool) -> None:
+        self._share_room()
+        self._changed.update(self.log.revisions)
         self.settle()
-        self.quiet_toggled.emit(quiet)
+        self.earlier_toggled.emit(shown)
 
-    def _settle_quiet(self) -> None:
-        revision, view = self.log.current, self.quiet_view
+    def _show_details(self, shown: bool) -> None:
+        self._cards.details = shown
+        self._changed.update(self.log.revisions)
+        self.settle()
+        self.details_toggled.emit(shown)
+
+    def _settle_thought(self) -> None:
+        revision = self.log.current
         if revision is None:
-            view.clear_cards()
-            return
-        card = self._cards.quiet_card(revision, self._waited(revision))
-        if view.cards:
-            view.set_card(0, card)
+            self.thought.clear()
         else:
-            view.insert_card(0, card)
+            self.thought.show_card(self._cards.thought(revision, self._waited(revision)), revision)
 
     # -- waiting
 

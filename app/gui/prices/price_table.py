@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 from app.services.price_service import Price, PriceRow
 
 MODEL, READ, CACHED, WRITTEN = range(4)
@@ -183,7 +183,7 @@ class PriceTable(QAbstractTableModel):
                 return aligned(column)
             case roles.FontRole if text and line.own(column):
                 font = QFont()
-                font.setBold(True)
+                font.setWeight(QFont.Weight.DemiBold)
                 return font
             case roles.ForegroundRole if self.fault(row, column):
                 return Look.of(QApplication.palette()).bad

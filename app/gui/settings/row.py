@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QGridLayout, QToolButton, QWidget
 
+from app.gui.design.look import Look
 from app.gui.settings.choice_editors import EDITORS, Choice, Switch
 from app.gui.settings.text_editors import Lines
 from app.gui.widgets.form import label_of, wrapped
-from app.gui.widgets.palette import Look
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.translation import said
 from app.settings.declarations import Settings

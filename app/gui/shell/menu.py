@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
 from app.gui.oracle.header import HAND_OVER_KEYS
 
 
 class TalkMenu(QObject):
-    """Fills `bar` with menus and emits what is chosen. `panes`: the actions that show and hide the panes."""
+    """Fills the menu `bar` with menus and emits what is chosen. `panes`: the actions that show and hide the panes."""
 
     new_talk = Signal()
     stop_talk = Signal()
@@ -29,7 +29,7 @@ class TalkMenu(QObject):
     quit = Signal()
     mute = Signal(bool)
     sound = Signal()
-    quiet = Signal(bool)
+    earlier = Signal(bool)
     latency = Signal()
     log = Signal()
     set_up = Signal()
@@ -39,8 +39,9 @@ class TalkMenu(QObject):
     guide = Signal()
     about = Signal()
 
-    def __init__(self, bar: QMenuBar, keep: bool, parent: QObject | None = None, panes: Iterable[QAction] = ()) -> None:
+    def __init__(self, bar: QMenu, keep: bool, parent: QWidget, panes: Iterable[QAction] = ()) -> None:
         super().__init__(parent)
+        self.bar = bar
         bar.setAccessibleName(self.tr("Menus"))
         self._fill_conversation(bar.addMenu(self.tr("&Conversation")), keep)
         edit = bar.addMenu(self.tr("&Edit"))
@@ -54,9 +55,9 @@ class TalkMenu(QObject):
         for action in panes:
             view.addAction(action)
         view.addSeparator()
-        self.quiet_action = view.addAction(self.tr("&Quiet oracle"))
-        self.quiet_action.setCheckable(True)
-        self.quiet_action.toggled.connect(self.quiet)
+        self.earlier_action = view.addAction(self.tr("&Earlier thoughts"))
+        self.earlier_action.setCheckable(True)
+        self.earlier_action.toggled.connect(self.earlier)
         view.addSeparator()
         self.latency_action = self._add(view, self.tr("&Latency…"), self.latency, QKeySequence("Ctrl+L"))
         backend = bar.addMenu(self.tr("&Model"))
@@ -76,6 +77,9 @@ class TalkMenu(QObject):
         self.log_action = self._add(help_menu, self.tr("&Log…"), self.log)
         self.about_action = self._add(help_menu, self.tr("&About KAME"), self.about)
         self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
+        for sub_menu in bar.findChildren(QMenu):
+            # The keys of a menu that is not open work only where the window has the actions, too.
+            parent.addActions([action for action in sub_menu.actions() if not action.shortcut().isEmpty()])
 
     def _fill_conversation(self, menu: QMenu, keep: bool) -> None:
         self._add(menu, self.tr("&New conversation"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QPushButton, QStyle, QWidget
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 from app.session.control import BackendChoice
 
 LONGEST = 480

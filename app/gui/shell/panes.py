@@ -1,4 +1,4 @@
-"""Lays out the window's four panes, and stores their layout in a file."""
+"""Lays out the window's panes, and stores their layout in a file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 from app.platform.atomic_files import write_json
 
 SAVE_AFTER_MS = 800
-HANDLE_PX = 12
-CONVERSATIONS_PX = 230
-TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 180, 0.28, 360
+HANDLE_PX = 4
+CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
+TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 200, 0.28, 360
 """The timeline's height is a share of the window's, at least what seven lanes need and at most what they can use."""
-LEAST_FOR_CONVERSATIONS_PX, LEAST_FOR_TIMELINE_PX = 1080, 700
-"""In a smaller window, that pane is shown only if the user chooses so."""
+LEAST_FOR_CONVERSATIONS_PX = 1080
+"""In a narrower window, the conversations are shown only if the user chooses so."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_TIMELINE_PX = 110
@@ -43,9 +43,10 @@ class Panes(QWidget):
         self._timeline = timeline
         timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
-            pane.setMinimumWidth(least)
+            if pane is not talk:  # which needs as much as its controls do
+                pane.setMinimumWidth(least)
             self.columns.addWidget(pane)
-        for place, stretch in ((0, 0), (1, 3), (2, 2)):
+        for place, stretch in ((0, 0), (1, 1), (2, 0)):
             self.columns.setStretchFactor(place, stretch)
         self.rows.addWidget(self.columns)
         self.rows.addWidget(timeline)
@@ -58,8 +59,8 @@ class Panes(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.rows)
         self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
-        self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle)
-        self.timeline_action = self._action(self.tr("&Timeline"), "Ctrl+3", timeline)
+        self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
+        self.timeline_action = self._action(self.tr("&Timeline"), "Ctrl+3", timeline, shown=False)
         self.chosen = False
         """Whether the user has chosen which panes to show; until then that follows the window's size."""
         for action in self.actions_:
@@ -75,17 +76,28 @@ class Panes(QWidget):
         """How much larger than usual the text is; at least 1."""
         return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
 
-    def fit_into(self, width: int, height: int) -> None:
-        """Shows the panes that fit a window of this size in pixels, unless the user has chosen."""
+    def fit_into(self, width: int) -> None:
+        """Shows the conversations where a window of this width in pixels has room, unless the user has chosen."""
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
-            self.timeline_action.setChecked(height >= LEAST_FOR_TIMELINE_PX * self.scale)
+
+    def has_room_for_oracle(self) -> bool:
+        """Whether the oracle fits beside the transcript."""
+        taken = self.columns.sizes()[0] if self.conversations_action.isChecked() else 0
+        return self.width() - taken >= (LEAST_WIDTHS[1] + ORACLE_PX) * self.scale
+
+    def widen_oracle(self) -> None:
+        """Gives the oracle room for two columns, as far as the transcript can do without it."""
+        conversations, talk, oracle = self.columns.sizes()
+        more = min(round(PAIR_PX * self.scale) - oracle, talk - round(LEAST_WIDTHS[1] * self.scale))
+        if more > 0 and self.oracle_action.isChecked():
+            self.columns.setSizes([conversations, talk - more, oracle + more])
 
     def divide(self, width: int, height: int) -> None:
         """Sets the default sizes of the panes for a window of this size."""
         conversations = round(CONVERSATIONS_PX * self.scale)
-        rest = width - (conversations if self.conversations_action.isChecked() else 0)
-        self.columns.setSizes([conversations, round(rest * 0.58), round(rest * 0.42)])
+        oracle = round(ORACLE_PX * self.scale)
+        self.columns.setSizes([conversations, max(1, width - conversations - oracle), oracle])
         timeline = round(min(MOST_TIMELINE_PX * self.scale, max(TIMELINE_PX * self.scale, height * TIMELINE_SHARE)))
         self.rows.setSizes([max(1, height - timeline), timeline])
 
@@ -94,15 +106,16 @@ class Panes(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
-            self.fit_into(self.window().width(), self.window().height())
+            self.fit_into(self.window().width())
 
     def _choose(self) -> None:
         self.chosen = True
 
-    def _action(self, text: str, keys: str, pane: QWidget) -> QAction:
+    def _action(self, text: str, keys: str, pane: QWidget, *, shown: bool = True) -> QAction:
         action = QAction(text, self)
         action.setCheckable(True)
-        action.setChecked(True)
+        action.setChecked(shown)
+        pane.setVisible(shown)
         action.setShortcut(QKeySequence(keys))
         action.toggled.connect(pane.setVisible)
         return action

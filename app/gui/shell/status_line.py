@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.latency import Figures
 from app.conversation.usage import BackendUsage, ConversationUsage
+from app.gui.design.icon_button import IconButton
+from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.formats import backend_words, dollars, tokens
+from app.gui.widgets.formats import backend_words, dollars
+from app.gui.widgets.formats import tokens as token_words
 from app.gui.widgets.link_button import LinkButton
 
 LEAST_STATE_PX = 140
 """The response times are shortened before the state gets less room than this."""
 
-SPACING_PX = 24
+SPACING_PX = 12
 
 
 class StatusLine(QWidget):
-    """Folds a session's events into the few facts that only this line shows."""
+    """Folds a session's events into the few facts that only this line shows.
+
+    `middle`: a widget to place in it; `inspector`: the action that shows and hides the timeline.
+    """
 
     latency_wanted = Signal()
     """The response time was clicked."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, middle: QWidget, inspector: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.inspector_button = IconButton("chevron-up", self.tr("Timeline"), self, keys="Ctrl+3", size=14)
+        self.inspector_button.clicked.connect(inspector.trigger)
+        inspector.toggled.connect(lambda on: self.inspector_button.set_name("chevron-down" if on else "chevron-up"))
+        self.middle = middle
         self.response = LinkButton(self)
         self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
         self.response.clicked.connect(self.latency_wanted)
-        self.counts = QLabel(self)
+        self.counts = ElidedLabel(parent=self)
         self.counts.setAccessibleName(self.tr("Usage of this conversation"))
         self.state = ElidedLabel(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        row.setContentsMargins(8, 2, 12, 2)
         row.setSpacing(SPACING_PX)
+        row.addWidget(self.inspector_button)
         row.addWidget(self.response)
-        row.addWidget(self.counts)
-        row.addWidget(self.state, 1)
+        row.addWidget(middle, 3)
+        row.addWidget(self.counts, 1)
+        row.addWidget(self.state, 2)
         self._parts: list[str] = []
         self._gaps = 0
         self.usage = ConversationUsage()
@@ -95,6 +107,12 @@ class StatusLine(QWidget):
         self._seconds, self._figures = seconds, figures
         self._show_response()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A line at the top."""
+        painter = QPainter(self)
+        painter.fillRect(QRectF(0, 0, self.width(), 1), QColor(tokens().line))
+        painter.end()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows as much as fits."""
         super().resizeEvent(event)
@@ -114,7 +132,7 @@ class StatusLine(QWidget):
         taken = usage.tokens_in + usage.tokens_out
         if not taken:
             return parts[0]
-        parts.append(self.tr("{0} tokens").format(tokens(taken)))
+        parts.append(self.tr("{0} tokens").format(token_words(taken)))
         unknown = any(backend.unpriced for backend in usage.backends.values())
         if usage.cost or not unknown:
             parts.append(dollars(usage.cost))

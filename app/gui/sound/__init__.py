@@ -1,6 +1,6 @@
 """Sound in the window: devices and their levels, the talk button, mute, and the dialog “Sound”.
 
-- `talk_bar`: the row of controls below the conversation, with `talk_button` and `mute_button`
+- `dock`: the row of controls below the conversation, with `talk_button` and `mute_button`
 - `device_picker`: a list of microphones or loudspeakers that follows what is plugged in
 - `dialog`: the dialog “Sound”, made of the four sections that follow
 - `tests`: levels and trials of the microphone and the loudspeaker; `test_result`: what a trial found, in words

@@ -1,12 +1,32 @@
-"""The big talk button, which shows the state in words and colour."""
+"""The round talk button: its colour and icon show the state, its ring the level, the words below what to do."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.gui.widgets.palette import STATE_COLOURS, Look, blend
+from app.gui.design.fonts import sized
+from app.gui.design.icons import paint_icon
+from app.gui.design.look import STATE_COLOURS, blend
+from app.gui.design.motion import reduced_motion
+from app.gui.design.theme import tokens
+
+CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
+QUIETEST_DB = -55.0
+FALL = 0.3
+"""Share of the way that the ring falls back with each level below it."""
+
+_ICONS = {
+    "loading": "loader-circle",
+    "ready": "mic",
+    "listening": "mic",
+    "hearing": "audio-lines",
+    "thinking": "sparkles",
+    "speaking": "audio-lines",
+    "stopped": "play",
+    "muted": "mic-off",
+}
 
 
 class TalkButton(QAbstractButton):
@@ -16,9 +36,12 @@ class TalkButton(QAbstractButton):
         super().__init__(parent)
         self.word = "stopped"
         self.hint = ""
+        self.level = 0.0
+        """How far the ring reaches, from 0 to 1."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def show_state(self, word: str, text: str, hint: str) -> None:
         """Shows a state: `word` chooses the colour, `hint` stands below `text`."""
@@ -29,49 +52,80 @@ class TalkButton(QAbstractButton):
         self.setAccessibleDescription(f"{text}. {hint}" if hint else text)
         self.update()
 
+    def show_level(self, level_db: float) -> None:
+        """Shows how loud it is, in dB of full scale, as the reach of the ring."""
+        wanted = min(1.0, max(0.0, 1 - level_db / QUIETEST_DB)) if level_db == level_db else 0.0
+        if wanted < self.level and not reduced_motion():
+            wanted = max(wanted, self.level + (wanted - self.level) * FALL)
+        if abs(wanted - self.level) > 0.01:
+            self.level = wanted
+            self.update(self._circle_room())
+
     def colour(self) -> QColor:
         """The colour it is painted in."""
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
-        """Two lines with a margin."""
-        return QSize(280, self.fontMetrics().height() * 4 + 8)
+        """The circle with its ring, and two lines below."""
+        text, hint = self._fonts()
+        high = CIRCLE_PX + 2 * RING_PX + QFontMetrics(text).height() + QFontMetrics(hint).height() + GAP_PX
+        return QSize(round(self.fontMetrics().height() * 15), high)
 
     def minimumSizeHint(self) -> QSize:
-        """Never narrower than its words."""
-        return QSize(max(180, round(self.fontMetrics().height() * 7.5)), self.sizeHint().height())
+        """Never narrower than its larger words."""
+        words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
+        return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()
+
+    def _fonts(self) -> tuple[QFont, QFont]:
+        return sized(self.font(), "body", QFont.Weight.DemiBold), sized(self.font(), "caption")
+
+    def _circle_room(self) -> QRect:
+        wide = CIRCLE_PX + 2 * RING_PX
+        return QRectF((self.width() - wide) / 2, 0, wide, wide).toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a rounded box with the words in it, and the focus around it."""
+        """Paints the ring, the circle with its icon, and the words below."""
+        shown = tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colour = self.colour()
         if self.isDown():
             colour = colour.darker(118)
         elif self.underMouse() and self.isEnabled():
-            colour = blend(colour, QColor("black"), 0.08)
-        box = QRectF(self.rect()).adjusted(3, 3, -3, -3)
+            colour = blend(colour, QColor("white"), 0.1)
+        centre = QPointF(self.width() / 2, RING_PX + CIRCLE_PX / 2)
+        radius = CIRCLE_PX / 2
         painter.setPen(Qt.PenStyle.NoPen)
+        if self.level > 0.02 and self.word not in ("stopped", "loading", "muted"):
+            halo = QColor(self.colour())
+            halo.setAlphaF(0.28)
+            painter.setBrush(halo)
+            painter.drawEllipse(centre, radius + RING_PX * self.level, radius + RING_PX * self.level)
         painter.setBrush(colour)
-        painter.drawRoundedRect(box, 10, 10)
+        painter.drawEllipse(centre, radius, radius)
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(Look.of(self.palette()).accent, 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 12, 12)
-        painter.setPen(QColor("white"))
-        large = QFont(self.font())
-        large.setPointSizeF(large.pointSizeF() * 1.45)
-        large.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(large)
-        inner = self.rect().adjusted(6, 6, -6, -6)
-        middle = inner.center().y() if self.hint else inner.bottom()
-        upper = inner.adjusted(0, 0, 0, middle - inner.bottom() + (4 if self.hint else 0))
-        flags = Qt.AlignmentFlag.AlignHCenter
-        down = Qt.AlignmentFlag.AlignBottom if self.hint else Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(upper, flags | down, self.text())
-        if self.hint:
-            painter.setFont(self.font())
-            lower = inner.adjusted(0, middle - inner.top() + 6, 0, 0)
-            words = self.fontMetrics().elidedText(self.hint, Qt.TextElideMode.ElideRight, lower.width())
-            painter.drawText(lower, flags | Qt.AlignmentFlag.AlignTop, words)
+            painter.setPen(QPen(QColor(shown.text), 2))
+            painter.drawEllipse(centre, radius + 4, radius + 4)
+        icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
+        paint_icon(painter, _ICONS[self.word], QColor("white"), icon)
+        self._paint_words(painter)
         painter.end()
+
+    def _paint_words(self, painter: QPainter) -> None:
+        shown = tokens()
+        text, hint = self._fonts()
+        top = CIRCLE_PX + 2 * RING_PX + GAP_PX / 2
+        for font, words, colour in ((text, self.text(), shown.text), (hint, self.hint, shown.dim)):
+            metrics = QFontMetrics(font)
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            room = QRectF(0, top, self.width(), metrics.height())
+            elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, elided)
+            top += metrics.height()

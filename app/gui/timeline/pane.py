@@ -156,8 +156,8 @@ class TimelinePane(QWidget):
         if self._legend_of != (colours, backends):
             self._legend_of = (colours, list(backends))
             parts = [
-                f'<span style="color:{colours.backend(place).name()}">■</span> {escape(backend[1] or backend[0])}'
-                for place, backend in list(enumerate(backends))[-MOST_IN_LEGEND:]
+                f'<span style="color:{colours.backend(backend).name()}">■</span> {escape(backend[1] or backend[0])}'
+                for backend in backends[-MOST_IN_LEGEND:]
             ]
             self.legend.setText("&nbsp;&nbsp; ".join(parts))
             self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
+from app.gui.design.look import blend
 from app.gui.timeline_data.spans import Request
 from app.gui.timeline_drawing.canvas import Canvas
-from app.gui.widgets.palette import blend
 
 TALLEST_BAR_PX = 18.0
 LEAST_BAR_PX = 3.0

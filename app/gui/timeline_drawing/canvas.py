@@ -27,6 +27,5 @@ class Canvas:
     scale: float
 
     def backend_colour(self, backend: Backend) -> QColor:
-        """The colour of a model, by its place in the conversation."""
-        places = self.log.backends
-        return self.colours.backend(places.index(backend)) if backend in places else self.colours.dim
+        """The colour of a model."""
+        return self.colours.backend(backend) if any(backend) else self.colours.dim

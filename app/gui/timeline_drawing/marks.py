@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
+from app.gui.design.look import blend
 from app.gui.timeline_drawing.canvas import Canvas
-from app.gui.widgets.palette import blend
 
 TALLEST_LATE_MS = 160.0
 

@@ -8,10 +8,10 @@ import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
+from app.gui.design.look import blend
 from app.gui.timeline_data.spans import Answer, Lane, UserTurn
 from app.gui.timeline_drawing.canvas import Canvas
 from app.gui.timeline_drawing.style import Strip
-from app.gui.widgets.palette import blend
 
 
 class SoundPainter:

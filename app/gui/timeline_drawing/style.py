@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPalette
 
+from app.gui.design.look import Look, blend
+from app.gui.design.model_colours import model_colour
 from app.gui.timeline_data.spans import Lane
-from app.gui.widgets.palette import Look, blend
 
 COMPACT_PX = 130
 """Below this height, words and labels are small and in one row."""
 ROOMY_PX = 200
 GAP_PX = 2.0
-
-_BACKENDS_LIGHT = ("#1f5fa8", "#b04a00", "#0b6e66", "#a3246f", "#5b6a1f", "#6d4c41")
-_BACKENDS_DARK = ("#7db3ff", "#f7a95a", "#4fd0bf", "#f28cc6", "#bccb62", "#cfa892")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Colours:
     warn: QColor
     bad: QColor
     now: QColor
-    backends: tuple[QColor, ...]
+    dark: bool
 
     @classmethod
     def of(cls, palette: QPalette) -> Colours:
@@ -55,12 +53,12 @@ class Colours:
             warn=look.warn if look.dark else blend(look.warn, look.text, 0.35),
             bad=look.bad,
             now=look.accent,
-            backends=tuple(QColor(name) for name in (_BACKENDS_DARK if look.dark else _BACKENDS_LIGHT)),
+            dark=look.dark,
         )
 
-    def backend(self, place: int) -> QColor:
-        """The colour of the model that came `place`-th. After the last colour the first one is used again."""
-        return self.backends[place % len(self.backends)]
+    def backend(self, backend: tuple[str, str]) -> QColor:
+        """The colour of a model."""
+        return model_colour(*backend, self.dark)
 
     def on(self, colour: QColor) -> QColor:
         """A colour that is readable on a bar of `colour`."""

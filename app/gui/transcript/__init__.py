@@ -3,7 +3,7 @@
 - `pane.py`: the pane: talks below each other, turns as cards, the context menu.
 - `header.py`: its heading, with the settings of the conversation.
 - `cards.py`: what the card of a turn says.
-- `type_box.py`: the line to type in.
+- `composer.py`: the line to type in.
 - `replay_controller.py`: plays the sound of a turn again.
 
 `TranscriptPane.apply` passes an event to `app.conversation.transcript.Transcript`, which returns the turn that has

@@ -39,7 +39,7 @@ class TranscriptCards(QObject):
     def _user(self, turn: Turn) -> Card:
         if turn.backchannel:
             return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "hint"),), "user")
-        head: list[Run] = [(self.tr("You"), "name")]
+        head: list[Run] = [(self.tr("You"), "dim")]
         if not turn.text:
             words = "…" if turn.open else self.tr("(nothing understood)")
             return Card(tuple(head), ((words, "hint"),), "user")

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.gui.design.icon_button import IconButton
 from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.slim_button import SlimButton
 from app.session.control import Style, ToolChoice
 
 
 class TranscriptHeader(QWidget):
-    """Shows the title, and the settings that differ from the usual ones. `new`: a button to add."""
+    """Shows the title, and the settings that differ from the usual ones."""
 
     style_wanted = Signal()
 
-    def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = ElidedLabel(parent=self)
         font = self.heading.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
         self.words = ElidedLabel(parent=self, dim=True)
         self.words.setAccessibleName(self.tr("Settings of the conversation"))
-        self.button = SlimButton(self.tr("St&yle and tools…"), self)
-        self.button.setAccessibleName(self.tr("Style and tools of the conversation"))
+        self.button = IconButton("sliders-horizontal", self.tr("Style and tools of the conversation"), self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.heading, 30)
@@ -33,8 +33,6 @@ class TranscriptHeader(QWidget):
         row.addWidget(self.words, 20)
         row.addStretch(1)
         row.addWidget(self.button)
-        if new is not None:
-            row.addWidget(new)
         self.button.clicked.connect(self.style_wanted)
         self.show_title("")
         self.show_choice(Style(), ToolChoice(), 0.0)

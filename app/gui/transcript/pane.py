@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal
-from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QPalette, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
@@ -14,45 +14,77 @@ from app.conversation.transcript import Transcript, Turn
 from app.gui.cards.card import Card
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
+from app.gui.design.theme import tokens
 from app.gui.transcript.cards import Note, TranscriptCards, divider
+from app.gui.transcript.composer import Composer
 from app.gui.transcript.header import TranscriptHeader
-from app.gui.transcript.type_box import TypeBox
+from app.gui.transcript.turn_actions import HoverWatch, TurnActions
+from app.gui.transcript.welcome import Welcome
 from app.gui.widgets.formats import backend_words
+
+SIDE_PX, GAP_PX = 16, 8
 
 
 class TranscriptPane(QWidget):
-    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: a header button."""
+    """Takes events with `apply`; shows what they changed on `settle`, each turn once.
+
+    `header` is placed by the owner.
+    """
 
     play_wanted = Signal(object)
     """The user has chosen to hear this `Turn` again."""
     ask_wanted = Signal(str)
-    """The user has chosen to ask these words again."""
+    """The user has chosen to ask these words, once more or for the first time."""
+    other_model_wanted = Signal(str)
+    """The user has chosen to ask these words again, with another model."""
 
-    def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.header = TranscriptHeader(new, self)
+        self.header = TranscriptHeader(self)
         self.view = CardView(parent=self)
         self.view.setAccessibleName(self.tr("Conversation"))
-        self.view.empty_text = self.tr("What you and KAME say appears here.")
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.find_bar = FindBar(self.view, self)
-        self.type_box = TypeBox(self)
+        self.composer = Composer(self)
         self.can_play: Callable[[Turn], bool] = lambda turn: False
         """Whether the sound of a turn is available; set by the owner of the sound."""
         self.menu: QMenu | None = None
         """The newest context menu of a turn."""
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.header)
-        layout.addWidget(self.find_bar)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.type_box)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._add_in_column(self.find_bar)
+        self.welcome = Welcome(self)
+        self.welcome.asked.connect(self.ask_wanted)
+        self.pages = QStackedWidget(self)
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.view)
+        self._column.addWidget(self.pages, 1)
+        self._add_in_column(self.composer)
+        self.actions_ = TurnActions(self.view)
+        HoverWatch(self.view, self._hover)
+        self._connect_actions()
         self._make = TranscriptCards(self)
         self._talk = 0  # counts the sessions in view
         self._earlier: list[Turn] = []  # of the sessions before this one
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
         self._begin_transcript()
+
+    def add_below(self, widget: QWidget) -> None:
+        """Adds a widget below the composer, as wide as the transcript's column."""
+        self._add_in_column(widget)
+
+    def _add_in_column(self, widget: QWidget) -> None:
+        widget.setMaximumWidth(tokens().column)
+        row = QHBoxLayout()
+        row.setContentsMargins(SIDE_PX, 0, SIDE_PX, GAP_PX)
+        row.addStretch(1)
+        row.addWidget(widget, 1000)
+        row.addStretch(1)
+        self._column.addLayout(row)
 
     # -- sessions
 
@@ -76,10 +108,11 @@ class TranscriptPane(QWidget):
     def clear(self) -> None:
         """Removes everything: another conversation will be shown."""
         self.find_bar.leave()
-        self.type_box.take_back()
-        self.type_box.forget()
+        self.composer.take_back()
+        self.composer.forget()
         self.view.clear_cards()
         self._talk, self._earlier, self._cards = 0, [], []
+        self._show_page()
         self._begin_transcript()
 
     def show_talk(self, events: Iterable[e.Event], heading: str) -> None:
@@ -164,9 +197,15 @@ class TranscriptPane(QWidget):
             self.view.show_newest()
         self._begin_transcript()
 
+    def _show_page(self) -> None:
+        """The cards, or before the first one the welcome."""
+        self.pages.setCurrentWidget(self.view if self.has_words else self.welcome)
+
     def _insert(self, place: int, card: Card, turn: Turn | None) -> None:
         self.view.insert_card(place, card)
         self._cards.insert(place, turn)
+        if turn is not None:
+            self._show_page()
 
     def _insert_new(self) -> None:
         for place, entry in enumerate(self._in_order()):
@@ -206,6 +245,33 @@ class TranscriptPane(QWidget):
 
     # -- what can be done with a turn
 
+    def _connect_actions(self) -> None:
+        actions = self.actions_
+        actions.copy.clicked.connect(lambda: _to_clipboard(actions.turn.text if actions.turn else ""))
+        actions.hear.clicked.connect(lambda: self.play_wanted.emit(actions.turn))
+        actions.ask.clicked.connect(lambda: self._with_words(self.ask_wanted.emit))
+        actions.other.clicked.connect(lambda: self._with_words(self.other_model_wanted.emit))
+        actions.edit.clicked.connect(lambda: self._with_words(self.composer.edit))
+
+    def _with_words(self, does: Callable[[str], None]) -> None:
+        if self.actions_.turn is not None:
+            does(self.actions_.turn.text)
+
+    def _hover(self, place: QPoint | None) -> None:
+        card = self.view.card_at(place) if place is not None else -1
+        turn = self._cards[card] if card >= 0 else None
+        if turn is None or turn.open or not turn.text:
+            inside = place is not None and self.actions_.geometry().adjusted(-8, -8, 8, 8).contains(place)
+            if not inside and not (place is None and self.actions_.underMouse()):
+                self.actions_.hide()
+            return
+        if turn is not self.actions_.turn or self.actions_.isHidden():
+            playable = self.can_play(turn)
+            self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
+
+    def _askable(self, turn: Turn) -> bool:
+        return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()
+
     def turn_at(self, place: QPoint) -> Turn | None:
         """The turn at a point of the view's viewport."""
         card = self.view.card_at(place)
@@ -238,8 +304,10 @@ class TranscriptPane(QWidget):
         play = menu.addAction(self.tr("&Hear it again"), lambda: self.play_wanted.emit(turn))
         play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
         ask = menu.addAction(self.tr("&Ask this again"), lambda: self.ask_wanted.emit(words))
-        askable = bool(words) and turn is not None and turn.speaker == "user" and not turn.open
-        ask.setEnabled(askable and self.type_box.isEnabled())
+        other = menu.addAction(self.tr("Ask with another &model…"), lambda: self.other_model_wanted.emit(words))
+        edit = menu.addAction(self.tr("&Edit and ask"), lambda: self.composer.edit(words))
+        for action in (ask, other, edit):
+            action.setEnabled(turn is not None and self._askable(turn))
         menu.addSeparator()
         menu.addAction(self.tr("&Find…"), self.find_bar.appear)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QSizePolicy, QWidget
 
-from app.gui.widgets.palette import blend
+from app.gui.design.look import blend
 
 LEAST_PX = 24
 

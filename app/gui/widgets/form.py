@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -67,7 +68,7 @@ def bold(text: str, parent: QWidget) -> QLabel:
     """A label in bold letters."""
     label = QLabel(text, parent)
     font = label.font()
-    font.setBold(True)
+    font.setWeight(QFont.Weight.DemiBold)
     label.setFont(font)
     return label
 

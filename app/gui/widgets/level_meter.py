@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 
 
 class LinkButton(QPushButton):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.widgets.palette import blend
+from app.gui.design.look import blend
 
 NARROWEST_PX = 460
 
@@ -33,6 +33,7 @@ class Panel(QDialog):
             self.raise_()
         self._make_room()
         self.show()
+        QTimer.singleShot(0, self, self._make_room)  # sizes are final only once the style has been applied
         self.activateWindow()
 
     def set_panel_title(self, title: str) -> None:
@@ -69,7 +70,7 @@ class Panel(QDialog):
             self.column.addSpacing(6)
         label = QLabel(text, self)
         font = label.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         label.setFont(font)
         self.column.addWidget(label)
         return label

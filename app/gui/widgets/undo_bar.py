@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from app.gui.widgets.palette import Look, blend
+from app.gui.design.look import Look, blend
 
 UNDO_MS = 10_000
 """How long something can be undone; the time stops while the mouse or the focus is on the bar."""

@@ -18,8 +18,8 @@ from qasync import QEventLoop
 
 from app.demo.base import DemoOrder
 from app.diagnostics.logs import watch_exceptions
+from app.gui.design.theme import apply_theme
 from app.gui.shell.instance import Instance
-from app.gui.widgets.theme import apply_theme
 from app.gui.widgets.translation import said, use_language
 from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.main_window import MainWindow
@@ -86,7 +86,7 @@ def run_window(
     asyncio.set_event_loop(loop)
     unwatch = watch_exceptions(loop)
     try:
-        apply_theme(app, settings.theme, settings.font_scale)
+        apply_theme(app, settings.theme, settings.font_scale, settings.accent)
         if history is not None:
             services.history = history()
         window = MainWindow(factory, settings, services)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.demo.base import DemoOrder
 from app.gui.backends.model_lists import ModelLists
@@ -31,14 +31,17 @@ from app.gui.models.weights_controller import WeightsController
 from app.gui.oracle.pane import OraclePane
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
+from app.gui.shell.model_popover import ModelPopover
 from app.gui.shell.panes import Panes, WindowLayoutStore
-from app.gui.shell.setup_bar import SetupBar
 from app.gui.shell.status_line import StatusLine
-from app.gui.sound.talk_bar import TalkBar
+from app.gui.shell.top_bar import TopBar
+from app.gui.sound.devices_popover import DevicesPopover
+from app.gui.sound.talk_dock import TalkDock
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.settings_controller import SettingsController
+from app.gui.timeline.mini import MiniTimeline
 from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
@@ -51,7 +54,10 @@ from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.paths import default_path
 
-LEAST_PX = 860, 480
+LEAST_PX = 480, 480
+USUAL_PX = 1100, 720
+FRAME_PX = 40
+"""The window's frame and title, which the screen must have room for, too."""
 
 
 class MainWindow(QMainWindow):
@@ -69,8 +75,12 @@ class MainWindow(QMainWindow):
         self.background = BackgroundTasks(self)
         self.lists = ModelLists(choices.backends, service, self.background, self)
         self.dialogs = Dialogs(settings, self.lists, self.background, service, choices.mcp_servers, self)
-        self.setup = SetupBar(settings, choices, self.lists, with_service=service is not None, parent=self)
+        catalogue = services.models.models if services.models is not None else tuple
+        self.setup = ModelPopover(
+            settings, choices, self.lists, self, with_service=service is not None, catalogue=catalogue
+        )
         self.model = FrontEndBar(settings, self)
+        self.setup.add_controls(self.model)
         self._build_downloads(services)
         self.messages = MessageBar(self)
         self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
@@ -87,7 +97,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._order_tabs()
         Wiring(self)
-        self.talk_bar.duplex.setChecked(settings.duplex)
+        self.dock.duplex.setChecked(settings.duplex)
         self.set_talk_mode(settings.talk_mode)
         self.models.show()
         if settings.notice:
@@ -106,14 +116,20 @@ class MainWindow(QMainWindow):
 
     def _build_panes(self) -> None:
         self.conversations = ConversationsPane(self)
-        self.transcript = TranscriptPane(self.setup.new_button, self)
+        self.transcript = TranscriptPane(self)
         self.oracle = OraclePane(self)
         self.timeline = TimelinePane(self)
         self.panes = Panes(self.conversations, self.transcript, self.oracle, self.timeline, self)
-        self.talk_bar = TalkBar(self.setup.microphone, self.setup.loudspeaker, self.setup.stop_button, self)
-        self.status = StatusLine(self)
+        self.devices = DevicesPopover(self.settings, self)
+        self.dock = TalkDock(self)
+        self.transcript.add_below(self.dock)
+        self.mini = MiniTimeline(self.timeline.log, self)
+        self.status = StatusLine(self.mini, self.panes.timeline_action, self)
         self.latency = LatencyController(self.status, self)
-        self.menu = TalkMenu(self.menuBar(), self.settings.keep_recordings, self, self.panes.actions_)
+        self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
+        self.top_bar = TopBar(
+            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self
+        )
 
     def _build_controllers(self, services: WindowServices) -> None:
         settings, manager, menu, background = self.settings, self.manager, self.menu, self.background
@@ -133,8 +149,8 @@ class MainWindow(QMainWindow):
         self.sound = SoundController(
             settings,
             manager,
-            self.setup,
-            self.talk_bar,
+            self.devices,
+            self.dock,
             menu,
             self.messages,
             services.list_devices,
@@ -155,7 +171,9 @@ class MainWindow(QMainWindow):
         )
         self.keys = TalkKeys(self.push, self.sound, self.state.talk, self)
         self.replay = ReplayController(sound_service, settings, manager, self.transcript, background, self)
-        self.live = LiveSettings(settings, self.keep, manager, self.setup, self.models, self.sound, menu, self)
+        self.live = LiveSettings(
+            settings, self.keep, manager, self.setup, self.devices, self.models, self.sound, menu, self
+        )
         self.panels = Panels(self, services)
         self.demo = (
             DemoController(services.demo, manager, self.view.on_event, background, self)
@@ -168,71 +186,81 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(self.tr("KAME"))
         body = QWidget(self)
         column = QVBoxLayout(body)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(10)
-        for widget in (self.setup, self.model, self.messages, self.panes, self.talk_bar, self.status):
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.top_bar, self.messages, self.panes, self.status):
             column.addWidget(widget, 1 if widget is self.panes else 0)
         self.setCentralWidget(body)
+        for popover in (self.setup, self.devices):
+            popover.setParent(body)  # over all that is in it
         self._make_room()
-        self.setup.picker.reshaped.connect(self._make_room)
         room = self.screen().availableSize()
-        width, height = min(1280, room.width()), min(860, room.height())
+        width, height = min(USUAL_PX[0], room.width()), min(USUAL_PX[1], room.height() - FRAME_PX)
         self.resize(width, height)
-        self.panes.fit_into(width, height)
+        self.panes.fit_into(width)
         self.panes.divide(width, height)
         self.layout_store.restore()
 
     def _order_tabs(self) -> None:
         """Tab goes through the window as one reads it."""
-        setup, bar, timeline, list_ = self.setup, self.talk_bar, self.timeline, self.conversations
+        setup, dock, timeline, list_ = self.setup, self.dock, self.timeline, self.conversations
+        bar = self.top_bar
         widgets = (
+            bar.sidebar_button,
+            bar.new_button,
+            self.transcript.header.button,
+            bar.pill,
+            setup.search,
+            setup.list,
             setup.backend,
             setup.model,
             setup.picker.refresh,
             setup.url,
-            setup.favourites,
+            setup.other_button,
+            setup.compare_button,
             setup.connection_button,
             setup.answer_mode,
             setup.frontend,
+            bar.oracle_button,
+            bar.menu_button,
             list_.new_button,
             list_.more,
             list_.search,
             list_.rows,
-            self.transcript.header.button,
-            setup.new_button,
+            *self.transcript.welcome.questions,
             self.transcript.view,
-            self.transcript.type_box.field,
-            self.transcript.type_box.button,
-            self.oracle.header.quiet,
+            self.transcript.composer.field,
+            self.transcript.composer.button,
+            dock.mute,
+            dock.devices_button,
+            dock.button,
+            dock.silence,
+            dock.duplex,
+            self.oracle.header.earlier,
+            self.oracle.header.details,
             self.oracle.header.switch,
             self.oracle.header.hand_button,
             *(widget for column in self.oracle.columns for widget in (column.hand_button, column.view)),
-            self.oracle.quiet_view,
+            self.oracle.thought.view,
             timeline.follow_button,
             timeline.out_button,
             timeline.in_button,
             timeline.last_button,
             timeline.export_button,
             timeline.view,
-            bar.mute,
-            setup.stop_button,
-            setup.microphone,
-            bar.button,
-            setup.loudspeaker,
-            bar.duplex,
-            bar.sound,
+            self.status.inspector_button,
             self.status.response,
+            self.mini,
         )
         for one, other in itertools.pairwise(widgets):
             self.setTabOrder(one, other)
 
     def _make_room(self) -> None:
-        """Keep the window at least as wide as its contents, which grow with the model's fields and the text size."""
+        """Keep the window at least as wide as what is open in it, which grows with the text size."""
         body = self.centralWidget()
         assert body is not None
-        needed = body.minimumSizeHint().width()
-        if needed > self.minimumWidth():
-            self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
+        needed = min(body.minimumSizeHint().width(), self.screen().availableSize().width())
+        self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
 
     # -- life
 
@@ -240,7 +268,7 @@ class MainWindow(QMainWindow):
         """Looks for devices and starts a session, in the background. Needs the running event loop. `order`: runs the
         demo in its place, unattended.
         """
-        self.talk_bar.button.setFocus()
+        self.transcript.composer.field.setFocus()
         self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
         self.lists.awake = True
         self.setup.picker.ask()
@@ -288,7 +316,7 @@ class MainWindow(QMainWindow):
     def set_duplex(self, duplex: bool) -> None:
         """Switch hands-free mode on or off."""
         self.push.let_go_all()
-        self.talk_bar.duplex.setChecked(duplex)
+        self.dock.duplex.setChecked(duplex)
         self.messages.clear_topic("echo")
         self.state.set_duplex(duplex)
 
@@ -314,12 +342,21 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Its size is kept."""
         super().resizeEvent(event)
-        self.panes.fit_into(event.size().width(), event.size().height())
+        self.panes.fit_into(event.size().width())
         self.layout_store.moved()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape silences the answer, wherever the focus is, unless it closes something first."""
+        if event.key() == Qt.Key.Key_Escape and self.dock.silence.isVisible():
+            self.dock.silence_wanted.emit()
+        else:
+            super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """A window that loses the focus never hears the key go up: lets go for it."""
         super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            QTimer.singleShot(0, self, self._make_room)
         if event.type() == QEvent.Type.WindowStateChange:
             self.timeline.window_changed()
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():

@@ -95,8 +95,8 @@ class Panels(QObject):
         assert self.settings is not None
         setup = self._window.setup
         pickers = {
-            "microphone": setup.microphone,
-            "loudspeaker": setup.loudspeaker,
+            "microphone": self._window.devices.microphone,
+            "loudspeaker": self._window.devices.loudspeaker,
             "provider": setup.backend,
             "frontend": setup.frontend,
         }

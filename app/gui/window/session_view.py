@@ -56,6 +56,13 @@ class SessionView(QObject):
                 self._show_failure(event)
             case e.BudgetChanged():
                 window.messages.clear_topic("cap")
+            case e.SecondaryChanged(backend=backend) if backend and not past:
+                window.panes.oracle_action.setChecked(True)
+                window.panes.widen_oracle()
+            case e.OracleRequested() if not past:
+                self._introduce_oracle()
+            case e.SessionStarted(model=model) | e.BackendChanged(model=model):
+                window.setup.show_loaded(model)
         window.state.apply(event)
         for part in (window.status, window.model, window.latency):
             part.apply(event)
@@ -66,15 +73,23 @@ class SessionView(QObject):
     def _show_failure(self, event: e.Failure) -> None:
         window = self._window
         topic = "cap" if event.about == "unanswered" else event.about
-        button = (self.tr("Use the talk button"), lambda: window.talk_bar.duplex.setChecked(False))
+        button = (self.tr("Use the talk button"), lambda: window.dock.duplex.setChecked(False))
         offer = button if event.about == "echo" else None
         backend = window.backends.blame(event)
         window.messages.say(event.sentence, event.fatal, backend, event.secondary, topic, offer)
 
+    def _introduce_oracle(self) -> None:
+        """Opens the oracle by itself the first time that there is something in it, where there is room."""
+        window = self._window
+        if not window.settings.oracle_introduced:
+            window.live.change("oracle_introduced", True)
+            if window.panes.has_room_for_oracle():
+                window.panes.oracle_action.setChecked(True)
+
     def _flush(self) -> None:
         """Repaint what a batch has changed; called by the pump."""
         window = self._window
-        for part in (window.transcript, window.oracle, window.latency, window.timeline):
+        for part in (window.transcript, window.oracle, window.latency, window.timeline, window.mini):
             part.settle()
         window.state.changed.emit()
 
@@ -100,11 +115,12 @@ class SessionView(QObject):
         else:
             for pane in (window.transcript, window.oracle, window.timeline):
                 pane.end()
-        window.transcript.type_box.set_phase(phase)
+        window.transcript.composer.set_phase(phase)
         window.sound.begin()
         if phase != "running":
-            window.talk_bar.microphone.clear()
-            window.talk_bar.loudspeaker.clear()
+            window.dock.button.show_level(float("-inf"))
+            window.devices.microphone_level.clear()
+            window.devices.loudspeaker_level.clear()
         window.list.show_live(phase == "running")
 
     def _start(self) -> None:
@@ -144,8 +160,10 @@ class SessionView(QObject):
         window = self._window
         talk, progress = window.state.talk, window.state.progress
         running = talk.phase == "running"
-        window.talk_bar.show_state(talk, progress)
-        window.setup.set_running(talk.phase)
+        window.dock.show_state(talk, progress)
+        window.devices.set_running(talk.phase)
+        window.devices.microphone_level.set_muted(talk.muted)
+        window.setup.compare_button.setEnabled(running)
         window.oracle.header.set_running(running)
         window.menu.secondary_action.setEnabled(running)
         window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))

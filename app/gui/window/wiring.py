@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from app.gui.shell.menu import copy_selection
@@ -20,6 +20,7 @@ class Wiring(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._ask_next = ""
         self._session()
         self._backends()
         self._talk_button()
@@ -33,7 +34,7 @@ class Wiring(QObject):
     def _session(self) -> None:
         window = self._window
         state, view, manager, starter = window.state, window.view, window.manager, window.starter
-        type_box = window.transcript.type_box
+        composer = window.transcript.composer
         state.changing.connect(view.before_change)
         state.phase_changed.connect(view.show_phase)
         state.changed.connect(view.show_state)
@@ -41,30 +42,48 @@ class Wiring(QObject):
         starter.looking.connect(self._looking)
         starter.stopped.connect(self._stopped)
         starter.backend_missing.connect(window.offers.missing_backend)
-        type_box.sent.connect(self._write)
-        type_box.talk_wanted.connect(starter.go_on)
-        window.transcript.ask_wanted.connect(type_box.put)
+        composer.sent.connect(self._write)
+        composer.talk_wanted.connect(starter.go_on)
+        window.transcript.ask_wanted.connect(composer.put)
+        window.transcript.other_model_wanted.connect(self._ask_another)
         window.messages.retried.connect(starter.go_on)
         window.replay.failed.connect(window.messages.say)
         window.timeline.failed.connect(window.messages.say)
-        for source in (window.setup, window.menu):
-            source.new_talk.connect(starter.start_fresh)
+        window.top_bar.new_button.clicked.connect(starter.start_fresh)
+        window.menu.new_talk.connect(starter.start_fresh)
+        for source in (window.devices, window.menu):
             source.stop_talk.connect(starter.stop)
+
+    def _ask_another(self, words: str) -> None:
+        """Asks these words again once another model was picked; not if the list of models is closed without that."""
+        self._ask_next = words
+        self._window.setup.open_at(self._window.top_bar.pill)
+
+    def _ask_with_picked(self) -> None:
+        words, self._ask_next = self._ask_next, ""
+        if words:
+            self._window.transcript.composer.put(words)
+
+    def _forget_question(self) -> None:
+        self._ask_next = ""
 
     def _failed(self, sentence: str, retry: bool) -> None:
         window = self._window
         if window.manager.gave_up:
-            window.transcript.type_box.take_back()  # nothing will send it
-        window.messages.say(sentence, retry)
+            window.transcript.composer.take_back()  # nothing will send it
+        offer = None
+        if not window.model.get_button.isHidden():  # weights are missing, which may be why
+            offer = (self.tr("Download…"), lambda: window.setup.open_at(window.top_bar.pill))
+        window.messages.say(sentence, retry, offer=offer)
 
     def _looking(self) -> None:
         window = self._window
-        window.transcript.type_box.set_phase("loading")
+        window.transcript.composer.set_phase("loading")
         window.state.look_for_devices(self.tr("looking for microphones and loudspeakers"))
 
     def _stopped(self) -> None:
         window = self._window
-        window.transcript.type_box.take_back()  # nothing will send it
+        window.transcript.composer.take_back()  # nothing will send it
         window.state.set_phase("stopped")
 
     def _write(self, text: str) -> None:
@@ -90,6 +109,15 @@ class Wiring(QObject):
         manager.secondary_taken.connect(lambda _: messages.clear_refusals(secondary=True))
         manager.backend_settled.connect(self._note_demo)
         messages.backend_wanted.connect(window.dialogs.open_backend)
+        pill, setup = window.top_bar.pill, window.setup
+        setup.shown.connect(pill.show_model)
+        setup.tell()
+        pill.clicked.connect(lambda: setup.toggle_at(pill))
+        setup.backend_picked.connect(lambda _: self._ask_with_picked())
+        setup.closed.connect(lambda: QTimer.singleShot(0, self, self._forget_question))  # after what was picked
+        QShortcut(QKeySequence("Ctrl+Shift+M"), window, lambda: setup.toggle_at(pill))
+        if window.models_controller is not None:
+            setup.download_wanted.connect(window.models_controller.get)
         window.backends.changed.connect(window.keep.later)
         window.backends.changed.connect(window.talks.setup_changed)
         window.backends.save.connect(window.keep.save)
@@ -102,14 +130,16 @@ class Wiring(QObject):
 
     def _talk_button(self) -> None:
         window = self._window
-        push, keys, sound, button = window.push, window.keys, window.sound, window.talk_bar.button
+        push, keys, sound, button = window.push, window.keys, window.sound, window.dock.button
         push.pressed.connect(window.state.press)
         push.released.connect(window.state.release)
         button.pressed.connect(lambda: push.hold("mouse"))
         button.released.connect(lambda: push.let_go("mouse"))
         button.clicked.connect(window.starter.go_on_if_stopped)
-        window.talk_bar.duplex.toggled.connect(lambda on: window.live.change("duplex", on))
-        window.setup.typed.connect(lambda: button.setFocus())
+        window.dock.duplex.toggled.connect(lambda on: window.live.change("duplex", on))
+        window.setup.picker.typed.connect(lambda: button.setFocus())
+        window.transcript.composer.field.left.connect(lambda: button.setFocus())
+        window.dock.devices_button.clicked.connect(lambda: window.devices.toggle_at(window.dock.devices_button))
         window.panels.talk_wanted.connect(self._begin_talking)
         sound.talk_mode_changed.connect(window.set_talk_mode)
         sound.hotkeys_changed.connect(keys.set_keys)
@@ -120,7 +150,7 @@ class Wiring(QObject):
     def _begin_talking(self) -> None:
         window = self._window
         window.activateWindow()
-        window.talk_bar.button.setFocus()
+        window.dock.button.setFocus()
         if window.demo is None or not window.demo.running:
             window.starter.go_on_if_stopped()
 
@@ -148,13 +178,17 @@ class Wiring(QObject):
         menu.latency.connect(window.latency.open)
         window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
         QShortcut(QKeySequence("F6"), window, window.messages.take_focus)
+        QShortcut(QKeySequence("F10"), window, window.top_bar.open_menu)
+        window.mini.clicked.connect(window.panes.timeline_action.trigger)
 
     def _settings(self) -> None:
         window = self._window
         keep, live, messages = window.keep, window.live, window.messages
-        live.quiet_changed.connect(window.oracle.set_quiet)
+        live.earlier_changed.connect(window.oracle.set_earlier)
+        live.details_changed.connect(window.oracle.set_details)
         live.motion_changed.connect(lambda reduced: setattr(window.timeline, "reduced_motion", reduced))
-        window.oracle.quiet_toggled.connect(lambda quiet: live.change("oracle_quiet", quiet))
+        window.oracle.earlier_toggled.connect(lambda shown: live.change("oracle_earlier", shown))
+        window.oracle.details_toggled.connect(lambda shown: live.change("oracle_details", shown))
         keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))
         keep.saved.connect(lambda: messages.solved("settings"))
         keep.follow("duplex", does=window.set_duplex)
@@ -191,13 +225,13 @@ class Wiring(QObject):
         window = self._window
         window.starter.make_room()
         window.state.begin_demo()
-        window.talk_bar.duplex.setEnabled(False)
-        window.transcript.type_box.setEnabled(False)
+        window.dock.duplex.setEnabled(False)
+        window.transcript.composer.setEnabled(False)
 
     def _end_demo(self, again: bool) -> None:
         window = self._window
-        window.talk_bar.duplex.setEnabled(True)
-        window.transcript.type_box.setEnabled(True)
+        window.dock.duplex.setEnabled(True)
+        window.transcript.composer.setEnabled(True)
         window.messages.clear_topic("demo")
         window.state.end_demo()
         window.starter.resume(again)

@@ -1,4 +1,4 @@
-"""Favourite models: added and removed in their menu, chosen by a key during a session, and saved."""
+"""Favourite models: added and removed in the list of models, chosen by a key during a session, and saved."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_models, shown, until
 
 CHOICES = WindowChoices(backends=PROVIDERS)
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434")
 BUILT_IN = BackendChoice("embedded")
 
 
-def keep(window: MainWindow) -> str:
-    """Takes the menu's last entry by keyboard; returns what it said."""
-    button = window.setup.favourites
-    action = button.menu().actions()[-1]
-    text = action.text()
-    button.menu().popup(button.mapToGlobal(button.rect().bottomLeft()))
-    QTest.keyClick(button.menu(), Qt.Key.Key_Up)
-    QTest.keyClick(button.menu(), Qt.Key.Key_Return)
-    return text
+def star(window: MainWindow) -> None:
+    """Marks the model in use as a favourite, or no longer, by keyboard, and closes the list of models."""
+    setup = window.setup
+    open_models(window, other=False)
+    QTest.keyClick(setup.search, Qt.Key.Key_Down)
+    QTest.keyClick(setup.list, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(setup.list, Qt.Key.Key_Escape)
+    assert not setup.isVisible()
 
 
 async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
-        button = window.setup.favourites
-        assert button.text() == "☆" and keep(window) == "Add Embedded (this machine)"
-        assert button.text() == "★" and [action.text() for action in button.picks] == ["Embedded (this machine)"]
+        favourites = window.setup.favourites
+        star(window)
+        assert [action.text() for action in favourites.picks] == ["Embedded (this machine)"]
         window.live.pick_backend(GPT)
-        await until(lambda: window.manager.wanted.backend == GPT and button.text() == "☆")
-        assert keep(window) == "Add gpt-5 (OpenAI)"
+        await until(lambda: window.manager.wanted.backend == GPT == window.setup.choice)
+        star(window)
         assert from_text(window.settings.favourite_backends, ("embedded", "openai")) == (BUILT_IN, GPT)
-        assert keep(window) == "Remove gpt-5 (OpenAI)" and button.text() == "☆"
-        keep(window)
+        star(window)
+        assert favourites.backends == (BUILT_IN,)
+        star(window)
     assert [row["provider"] for row in json.loads(json.loads(path.read_text())["favourite_backends"])] == [
         "embedded",
         "openai",
@@ -63,9 +63,9 @@ async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is
     settings = Settings(favourite_backends=to_text((GPT, GEMMA, BUILT_IN)))
     async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
-        window.transcript.type_box.field.setFocus()
+        window.transcript.composer.field.setFocus()
         for keys, backend in (("Alt+1", GPT), ("Alt+2", GEMMA), ("Alt+3", BUILT_IN)):
-            QTest.keySequence(window.transcript.type_box.field, QKeySequence(keys))
+            QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
             await until(lambda backend=backend: ("set_backend", backend) in factory.session.calls)
             await until(lambda backend=backend: settings.provider == backend.provider)
             checked = [action.isChecked() for action in window.setup.favourites.picks]
@@ -75,7 +75,7 @@ async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is
         QTest.keySequence(window, QKeySequence("Alt+3"))
         assert swaps == [call for call in factory.session.calls if call[0] == "set_backend"], "it is in force already"
         QTest.keySequence(window, QKeySequence("Alt+4"))
-        assert len(factory.sessions) == 1 and window.transcript.type_box.field.text() == ""
+        assert len(factory.sessions) == 1 and window.transcript.composer.field.text() == ""
 
 
 async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
@@ -97,8 +97,9 @@ async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understoo
     assert from_text("{", ("openai",)) == from_text("{}", ("openai",)) == from_text("", ("openai",)) == ()
     settings = Settings(favourite_backends=to_text(many))
     async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
-        actions = window.setup.favourites.menu().actions()
-        assert len(window.setup.favourites.picks) == MAX_FAVOURITES and not actions[-1].isEnabled()
+        favourites = window.setup.favourites
+        favourites.toggle(GPT)
+        assert len(favourites.picks) == MAX_FAVOURITES and GPT not in favourites.backends
 
 
 async def test_swaps_leave_no_actions_behind() -> None:

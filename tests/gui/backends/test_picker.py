@@ -15,7 +15,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import open_dialog, say, shown, until
+from tests.gui.helpers import open_dialog, open_models, say, shown, until
 from tests.gui.window.test_window_session import pick
 
 URL = "http://127.0.0.1:8080/v1"
@@ -37,13 +37,14 @@ async def test_every_provider_shows_the_fields_that_it_has() -> None:
     service = FakeBackendService()
     async with shown(FakeFactory(), service=service) as window:
         setup = window.setup
+        open_models(window)
         expected = {
             "embedded": (False, False, ""),
-            "ollama": (True, True, "Set up…"),
-            "openai": (True, False, "Set up…"),
-            "anthropic": (True, False, "Set up…"),
-            "google": (True, False, "Set up…"),
-            "compatible": (True, True, "Set up…"),
+            "ollama": (True, True, "&Key and connection…"),
+            "openai": (True, False, "&Key and connection…"),
+            "anthropic": (True, False, "&Key and connection…"),
+            "google": (True, False, "&Key and connection…"),
+            "compatible": (True, True, "&Key and connection…"),
         }
         for provider, (model, url, button) in expected.items():
             pick(setup.backend, provider)
@@ -190,13 +191,14 @@ async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> N
         assert said() == ["At the side.", "It refuses the key.", "This is not answered."]
         say(window, factory, e.BudgetChanged(5, "free", 1, 9))
         assert said() == ["At the side.", "It refuses the key."]
-        window.setup.new_talk.emit()
+        window.top_bar.new_button.clicked.emit()
         await until(lambda: said() == [])
 
 
 async def test_without_a_service_models_can_be_typed_and_a_refusal_leads_nowhere() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(provider="ollama")) as window:
+        open_models(window)
         assert window.setup.model.isVisible()
         assert not window.setup.picker.refresh.isVisible() and not window.setup.connection_button.isVisible()
         assert not window.menu.connection_action.isVisible() and not window.menu.routes_action.isVisible()
@@ -253,6 +255,7 @@ async def test_a_refused_server_waits_for_its_address_when_it_is_picked_again() 
     async with shown(factory, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         setup = window.setup
+        open_models(window)
         factory.session.refusal = UserError("Ollama is not there.")
         pick(setup.backend, "ollama")
         await until(lambda: window.messages.rows)

@@ -38,7 +38,7 @@ async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
         await until(lambda: window.settings.provider == ROUTER)
         assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
         assert (
-            window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "Router's table…"
+            window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "&Router's table…"
         )
         assert not window.setup.model.isVisible()
     table = json.loads(json.loads(path.read_text())["routes"])
@@ -125,7 +125,8 @@ async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_no
             e.OracleHandedOver(2, 2),
             e.SecondaryChanged(2, *CLAUDE),
         )
-        assert "for creative" in oracle(window)[0]
+        taken = window.oracle.columns[1].view
+        assert "for creative" in taken.card_text(len(taken.cards) - 1)
         say(
             window,
             factory,
@@ -133,7 +134,8 @@ async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_no
             e.OracleRequested(3, 3, 1, "Ollama", "gemma", "how far is it", True),
             e.OracleRequested(3, 4, 1, *CLAUDE, "how far is it", True, True),
         )
-        assert not [text for text in oracle(window)[:2] if " for " in text]
+        newest = [column.view.card_text(len(column.view.cards) - 1) for column in window.oracle.columns]
+        assert not [text for text in newest if " for " in text]
 
 
 async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:

@@ -63,7 +63,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         window.manager.start(window.manager.wanted)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert (factory.choices[1].style, factory.choices[1].tools, factory.choices[1].cap) == (style, tools, 0.5)
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 3 and window.manager.session)
         fresh = factory.choices[2]
         assert (fresh.style, fresh.tools, fresh.cap) == (Style(), ToolChoice(), 0.0)
@@ -94,7 +94,7 @@ async def test_it_is_kept_for_new_conversations_when_that_is_wished(tmp_path: Pa
         dialog.tools.add_folder("/srv/with a space")
         dialog.always.click()
         press(dialog, "Use for this conversation")
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2)
     kept = Settings.load(path)
     assert (kept.persona, kept.temperature, kept.answer_length) == ("A teacher.", -1.0, "medium")
@@ -164,9 +164,9 @@ async def test_the_talk_goes_on_beside_the_dialog() -> None:
     async with shown(factory) as window:
         dialog = opened(window)
         assert not dialog.isModal()
-        QTest.mousePress(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",)]
-        QTest.mouseRelease(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
         window.close()
         assert not dialog.isVisible()
 

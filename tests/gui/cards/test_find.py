@@ -6,16 +6,14 @@ import asyncio
 import time
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QPalette
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.cards.find_bar import FindBar, _all_places
 from app.gui.window.main_window import MainWindow
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, spoken, until
-from tests.gui.pictures.window import dark_palette
+from tests.gui.helpers import dark_theme, say, shown, spoken, until
 
 
 def marked(window: MainWindow) -> list[str]:
@@ -120,14 +118,10 @@ async def test_marks_outlive_a_change_of_the_colours() -> None:
         bar = await looked_for(window, "fish")
         bar.step(-1)
         light = ground(window)
-        before = QPalette(QApplication.palette())
-        try:
-            QApplication.setPalette(dark_palette())
+        with dark_theme():
             await until(lambda: marked(window) == ["fish"] * 3 and not bar._later.isActive())
             await until(lambda: ground(window) != light)
             assert bar.count.text() == "2 of 3"
-        finally:
-            QApplication.setPalette(before)
         await until(lambda: not bar._later.isActive() and marked(window) == ["fish"] * 3)
         assert bar.count.text() == "2 of 3"
 

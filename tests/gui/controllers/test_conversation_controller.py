@@ -391,7 +391,7 @@ async def test_stopped_and_started_again_it_is_still_the_same() -> None:
     async with shown(factory, history=history) as window:
         key = window.talks.key
         say(window, factory, started(), *spoken(1, "Who are you?", "KAME."))
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         await until(lambda: factory.session.stopped)
         assert window.conversations.list.live == ""
         window.starter.go_on()

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import QApplication, QComboBox
 
 from app.conversation.sound_processing import Processing
 from app.gui.backends.routes_dialog import RoutesDialog
+from app.gui.design.look import Look
+from app.gui.design.motion import reduce_motion, reduced_motion
+from app.gui.design.theme import apply_theme
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
 from app.gui.state.choice import WindowChoices
-from app.gui.widgets.palette import Look
-from app.gui.widgets.theme import apply_theme, reduce_motion, reduced_motion
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
@@ -97,30 +98,41 @@ async def test_theme_and_font_hold_at_once() -> None:
 
 
 async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
-    async with shown(FakeFactory(), Settings(theme="dark", reduced_motion=True, oracle_quiet=True)) as window:
+    settings = Settings(theme="dark", reduced_motion=True, oracle_earlier=True)
+    async with shown(FakeFactory(), settings, everything=False) as window:
         assert Look.of(QApplication.palette()).dark and reduced_motion()
-        assert window.oracle.quiet and window.menu.quiet_action.isChecked() and window.timeline.reduced_motion
+        assert window.oracle.earlier and window.menu.earlier_action.isChecked() and window.timeline.reduced_motion
 
 
-async def test_motion_and_quiet_hold_at_once_and_are_shown_everywhere() -> None:
-    async with shown(FakeFactory(), choices=CHOICES) as window:
+async def test_motion_and_earlier_thoughts_hold_at_once_and_are_shown_everywhere() -> None:
+    async with shown(FakeFactory(), choices=CHOICES, everything=False) as window:
         await switch(window, "reduced_motion")
         assert reduced_motion() and window.timeline.reduced_motion
-        await switch(window, "oracle_quiet")
-        assert window.oracle.quiet and window.menu.quiet_action.isChecked()
-        window.menu.quiet_action.trigger()
-        assert not window.oracle.quiet and not window.settings.oracle_quiet
-        assert shown_value(window, "oracle_quiet") is False
-        window.oracle.header.quiet.click()
-        assert window.settings.oracle_quiet and shown_value(window, "oracle_quiet") is True
+        await switch(window, "oracle_earlier")
+        assert window.oracle.earlier and window.menu.earlier_action.isChecked()
+        window.menu.earlier_action.trigger()
+        assert not window.oracle.earlier and not window.settings.oracle_earlier
+        assert shown_value(window, "oracle_earlier") is False
+        window.panes.oracle_action.trigger()
+        window.oracle.header.earlier.click()
+        assert window.settings.oracle_earlier and shown_value(window, "oracle_earlier") is True
+        window.oracle.header.details.click()
+        assert window.settings.oracle_details and shown_value(window, "oracle_details") is True
+
+
+async def test_an_accent_holds_at_once() -> None:
+    async with shown(FakeFactory(), choices=CHOICES) as window:
+        before = QApplication.palette().color(QPalette.ColorRole.Highlight)
+        await pick(window, "accent", "violet")
+        assert QApplication.palette().color(QPalette.ColorRole.Highlight) != before
 
 
 async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
         await switch(window, "duplex")
-        assert ("set_duplex", True) in factory.session.calls and window.talk_bar.duplex.isChecked()
-        window.talk_bar.duplex.click()
+        assert ("set_duplex", True) in factory.session.calls and window.dock.duplex.isChecked()
+        window.dock.duplex.click()
         assert ("set_duplex", False) in factory.session.calls and shown_value(window, "duplex") is False
         await pick(window, "answer_mode", "after")
         assert (
@@ -128,7 +140,7 @@ async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> Non
             "after",
         ) in factory.session.calls and window.setup.answer_mode.currentData() == "after"
         await pick(window, "talk_mode", "toggle")
-        assert window.talk_bar.button.text() == "Press to talk" and window.push.mode == "toggle"
+        assert window.dock.button.text() == "Press to talk" and window.push.mode == "toggle"
         assert len(factory.sessions) == 1
 
 
@@ -141,10 +153,10 @@ async def test_devices_and_processing_change_the_running_talk() -> None:
             ("set_devices", "Desk microphone", ""),
             ("set_devices", "Desk microphone", "Headphones"),
         ]
-        assert window.setup.microphone.currentText() == "Desk microphone"
-        assert window.setup.loudspeaker.currentText() == "Headphones"
-        window.setup.loudspeaker.setCurrentIndex(0)
-        window.setup.loudspeaker.activated.emit(0)
+        assert window.devices.microphone.currentText() == "Desk microphone"
+        assert window.devices.loudspeaker.currentText() == "Headphones"
+        window.devices.loudspeaker.setCurrentIndex(0)
+        window.devices.loudspeaker.activated.emit(0)
         assert window.settings.loudspeaker == "" and shown_value(window, "loudspeaker") == ""
         await switch(window, "echo_cancellation")
         await switch(window, "noise_suppression")
@@ -248,7 +260,7 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
         assert len(factory.choices) == 2
         choice = factory.choices[-1]
         assert (choice.frontend, choice.model.precision, choice.model.context) == ("kame", "int8", 500)
-        assert window.setup.frontend.currentData() == "kame" and window.model.isVisible()
+        assert window.setup.frontend.currentData() == "kame" and not window.model.isHidden()
 
 
 async def test_what_concerns_another_voice_restarts_nothing() -> None:
@@ -287,7 +299,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
             "thinking",
             "embedded",
         )
-        assert not window.talk_bar.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
+        assert not window.dock.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
         await until(lambda: window.manager.driving.provider == "embedded")
         QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: factory.session.calls[-1] == ("set_backend", BackendChoice("openai", "gpt-5")))

@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
-from app.gui.widgets.palette import STATE_COLOURS
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService, two_devices
 from tests.gui.first_run.test_wizard import FakeMachine
@@ -26,14 +26,14 @@ BACK = "The microphone “Headset” is back, and the conversation has moved to 
 async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(duplex=True)) as window:
-        bar, action = window.talk_bar, window.menu.mute_action
+        bar, action = window.dock, window.menu.mute_action
         bar.mute.click()
         assert factory.session.calls[-1] == ("set_muted", True)
-        assert action.isChecked() and bar.mute.text() == "Muted"
+        assert action.isChecked() and bar.mute.isChecked()
         # Wanted, but not so yet: nothing claims it.
-        assert not bar.mute.confirmed and bar.button.text() == "Listening" and not bar.microphone.muted
+        assert not bar.mute.confirmed and bar.button.text() == "Listening" and not window.devices.microphone_level.muted
         say(window, factory, e.MicrophoneMuted(1.0, True))
-        assert bar.mute.confirmed and bar.microphone.muted
+        assert bar.mute.confirmed and window.devices.microphone_level.muted
         assert (bar.button.text(), bar.button.colour()) == ("Muted", STATE_COLOURS["muted"])
         say(window, factory, e.UserStarted(1.1, 1))  # of sound from before
         assert bar.button.text() == "Muted"
@@ -48,12 +48,12 @@ async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> N
 async def test_a_new_session_starts_muted_if_the_last_one_was() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        window.talk_bar.mute.click()
+        window.dock.mute.click()
         first = factory.session
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: factory.session is not first and window.manager.session is not None)
         assert factory.session.choice.muted
-        assert window.talk_bar.mute.isChecked() and not window.talk_bar.mute.confirmed
+        assert window.dock.mute.isChecked() and not window.dock.mute.confirmed
 
 
 async def test_a_microphone_test_mutes_the_session() -> None:
@@ -67,25 +67,25 @@ async def test_a_microphone_test_mutes_the_session() -> None:
         await until(lambda: service.calls)
         assert factory.session.calls == [("set_muted", True)]
         say(window, factory, e.MicrophoneMuted(1.0, True))
-        assert window.talk_bar.button.text() == "Trying out" and not window.talk_bar.mute.confirmed
+        assert window.dock.button.text() == "Trying out" and not window.dock.mute.confirmed
         # Neither a new conversation nor a hand on the switch lets it be heard.
-        window.talk_bar.mute.click()
-        window.talk_bar.mute.click()
+        window.dock.mute.click()
+        window.dock.mute.click()
         assert factory.session.calls == [("set_muted", True)]
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.session.choice.muted
         service.gate.set()
         await until(lambda: factory.session.calls == [("set_muted", False)])
         say(window, factory, e.MicrophoneMuted(2.0, False))
-        assert window.talk_bar.button.text() == "Listening"
+        assert window.dock.button.text() == "Listening"
 
 
 async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
     factory = FakeFactory()
     service = FakeSoundService()
     async with shown(factory, sound_service=service) as window:
-        mute = window.talk_bar.mute
+        mute = window.dock.mute
         mute.click()
         say(window, factory, e.MicrophoneMuted(1.0, True))
         window.sound.open_dialog()
@@ -93,7 +93,7 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
         assert dialog is not None
         dialog.tests.play_button.click()
         await until(lambda: service.calls)
-        assert window.talk_bar.button.text() == "Trying out"
+        assert window.dock.button.text() == "Trying out"
         assert mute.confirmed and mute.toolTip().startswith("The microphone is muted")
         mute.click()
         window.pump.flush()
@@ -104,19 +104,19 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
 async def test_nothing_is_shown_as_muted_without_a_session() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        window.talk_bar.mute.click()
+        window.dock.mute.click()
         say(window, factory, e.MicrophoneMuted(1.0, True))
-        assert window.talk_bar.mute.confirmed
-        window.setup.stop_button.click()
-        assert not window.talk_bar.mute.confirmed and not window.talk_bar.microphone.muted
+        assert window.dock.mute.confirmed
+        window.devices.stop_button.click()
+        assert not window.dock.mute.confirmed and not window.devices.microphone_level.muted
 
 
 async def test_an_open_device_list_does_not_change() -> None:
     async with shown(FakeFactory(), list_devices=two_devices) as window:
-        picker = window.setup.microphone
+        picker = window.devices.microphone
         await until(lambda: picker.count() == 2)
         picker.showPopup()
-        window.setup.set_devices(["Desk microphone", "Headset"], ["Headphones"])
+        window.devices.set_devices(["Desk microphone", "Headset"], ["Headphones"])
         assert picker.count() == 2
         picker.hidePopup()
         await until(lambda: picker.count() == 3)
@@ -136,19 +136,19 @@ async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> No
         there = (["Headset"], ["Headset"])
         window.sound.devices_changed()
         await until(lambda: not run.sound.lacking.isVisible())
-        assert run.sound.microphone.itemText(1) == window.setup.microphone.itemText(1) == "Headset"
+        assert run.sound.microphone.itemText(1) == window.devices.microphone.itemText(1) == "Headset"
         assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
 
 
 async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_ones() -> None:
     async with shown(FakeFactory(), list_devices=two_devices) as window:
-        picker = window.setup.microphone
+        picker = window.devices.microphone
         await until(lambda: picker.count() == 2)
         picker.showPopup()
-        window.setup.set_devices(["Old"], [])
-        window.setup.set_devices(["Old", "Older"], [])
+        window.devices.set_devices(["Old"], [])
+        window.devices.set_devices(["Old", "Older"], [])
         picker.hidePopup()
-        window.setup.set_devices(["New one"], [])
+        window.devices.set_devices(["New one"], [])
         assert picker.itemText(1) == "New one"
         await until(lambda: not QApplication.activePopupWidget())
         await asyncio.sleep(0.01)
@@ -162,7 +162,7 @@ async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> Non
         window.sound.show_key_trouble("No key to talk.")
         window.sound.show_key_trouble("No key to mute.")
         say(window, factory, e.DeviceChanged(1.0, "microphone", "lost", "", "No microphone."))
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert window.messages.sentences() == ["No key to talk. No key to mute."]
 
@@ -170,7 +170,7 @@ async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> Non
 async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
     factory, settings = FakeFactory(), Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, list_devices=two_devices) as window:
-        picker = window.setup.microphone
+        picker = window.devices.microphone
         await until(lambda: picker.count() == 2)
         session = factory.session
         picker.setCurrentIndex(1)
@@ -204,7 +204,7 @@ async def test_the_list_of_devices_follows_what_is_plugged_in() -> None:
         return there[0], []
 
     async with shown(factory, list_devices=devices) as window:
-        picker = window.setup.microphone
+        picker = window.devices.microphone
         await until(lambda: picker.count() == 2)
         there[0] = ["Desk microphone", "Headset"]
         teller = threading.Thread(target=window.sound.devices_changed)  # as the watcher does
@@ -229,13 +229,14 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
         say(window, factory, e.Failure(5.0, "audio", echo, about="echo"))
         window.messages.rows[0].offer_button.click()
         assert window.messages.sentences() == []
-        assert not window.talk_bar.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
+        assert not window.dock.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
 
 
 async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        meter = window.talk_bar.microphone
+        meter = window.devices.microphone_level
+        window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))
         assert meter.clipped
         say(window, factory, e.LevelMeasured(2.9, -20.0, -60.0))

@@ -66,7 +66,7 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
         texts = {name: key.text for name, key in keys.bound.items()}
         assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
         keys.pressed.emit("talk")
-        assert factory.session.calls == [("press",)] and window.talk_bar.button.text() == "Listening"
+        assert factory.session.calls == [("press",)] and window.dock.button.text() == "Listening"
         window.push.let_go_own()  # the window loses the focus
         assert factory.session.calls == [("press",)]
         keys.released.emit("talk")
@@ -80,7 +80,7 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
 
 async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
-        window.talk_bar.sound.click()
+        window.devices.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
         keys.granted.emit("talk", "Super+T")
@@ -111,11 +111,11 @@ async def test_a_failed_hotkeys_message_goes_when_the_keyboard_has_the_key_again
 async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(talk_mode="toggle")) as window:
-        assert window.talk_bar.button.text() == "Press to talk"
+        assert window.dock.button.text() == "Press to talk"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
         assert factory.session.calls == [("press",)]
-        assert window.talk_bar.button.hint == "press again when you are done"
+        assert window.dock.button.hint == "press again when you are done"
         keys.pressed.emit("talk")
         assert factory.session.calls == [("press",), ("release",)]
 
@@ -123,11 +123,11 @@ async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
 async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_once(keys: Keys) -> None:
     factory = FakeFactory()
     async with shown(factory, sound_service=FakeSoundService()) as window:
-        window.talk_bar.sound.click()
+        window.devices.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
         dialog.talk_button.toggle.click()
-        assert window.talk_bar.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
+        assert window.dock.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
         assert factory.session.calls == [("press",)]
@@ -165,11 +165,11 @@ async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_rea
         ]
         for muted in (True, False):
             assert ask(window, "mute-toggle") == "" and factory.session.calls[-1] == ("set_muted", muted)
-        window.talk_bar.duplex.click()
+        window.dock.duplex.click()
         assert "just talk" in ask(window, "press")
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         assert "No conversation is running" in ask(window, "toggle")
-        assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
+        assert ask(window, "mute") == "" and window.dock.mute.isChecked()
 
 
 async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing() -> None:
@@ -177,14 +177,14 @@ async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing()
     async with shown(factory) as window:
         assert ask(window, "release", at=10.08) == ""
         assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
-        assert factory.session.calls == [] and window.talk_bar.button.text() == "Hold to talk"
+        assert factory.session.calls == [] and window.dock.button.text() == "Hold to talk"
         assert ask(window, "press", at=11.0) == ask(window, "release", at=11.5) == ""
         assert factory.session.calls == [("press",), ("release",)]
 
 
 async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
-        window.talk_bar.sound.click()
+        window.devices.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
         dialog.talk_button.mute_keys.edit.setFocus()

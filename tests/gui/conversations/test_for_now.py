@@ -130,7 +130,7 @@ async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or
         await until(lambda: window.talks.key == "old")
         assert len(factory.sessions) == 1 and window.manager.phase == "stopped", "nobody listens"
         assert window.setup.choice == OLLAMA
-        window.talk_bar.button.click()
+        window.dock.button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend == OLLAMA
         window.menu.stop_talk.emit()
@@ -168,8 +168,8 @@ async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another
         typed(window, "My doctor says")
         window.menu.new_talk.emit()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        QTest.keyClick(window.transcript.type_box.field, Qt.Key.Key_Up)
-        assert window.transcript.type_box.field.text() == ""
+        QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Up)
+        assert window.transcript.composer.field.text() == ""
 
 
 async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() -> None:

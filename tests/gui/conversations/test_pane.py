@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QVBoxLayout, QWidg
 
 from app.gui.conversations.pane import SEARCH_MS, ConversationsPane
 from app.gui.conversations.snippet import shortened
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 from app.gui.widgets.undo_bar import UNDO_MS
 from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
 from tests.gui.fake_history import some
-from tests.gui.pictures.window import dark_palette
+from tests.gui.helpers import dark_theme
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 NOW = datetime(2026, 11, 22, 15, 30).timestamp()
@@ -230,10 +230,10 @@ def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> N
 
 
 def test_pages_of_keys_never_end_on_a_heading(pane: ConversationsPane) -> None:
-    pane.setFixedHeight(210)
+    pane.setFixedHeight(260)
     pane.show_conversations([view(f"k{place}", NOW - place * DAY) for place in range(3)] + list(three()[2:]))
     passed = []
-    for height in range(210, 260, 10):
+    for height in range(260, 310, 10):
         pane.setFixedHeight(height)
         for key in (*[Qt.Key.Key_PageDown] * 4, *[Qt.Key.Key_PageUp] * 4):
             press(pane, key)
@@ -645,17 +645,12 @@ def test_the_colours_follow_the_system(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
     pane.set_current("a")
     light = ink(pane, "a")
-    before = QApplication.palette()
-    try:
-        QApplication.setPalette(dark_palette())
-        QApplication.processEvents()
-        look = Look.of(QApplication.palette())
+    with dark_theme():
+        look = Look.of(pane.rows.palette())
         assert look.dark
         dark = ink(pane, "a")
         assert look.user_card.name() in dark and look.user_card.name() not in light
-        assert QApplication.palette().color(QPalette.ColorRole.Base).name() in ink(pane, "b")
-    finally:
-        QApplication.setPalette(before)
+        assert pane.rows.palette().color(QPalette.ColorRole.Base).name() in ink(pane, "b")
 
 
 def test_a_larger_font_makes_higher_rows(pane: ConversationsPane) -> None:

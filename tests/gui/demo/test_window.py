@@ -35,7 +35,7 @@ async def demo_started(
         await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
         demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
-        await until(lambda: demo.running and not window.talk_bar.duplex.isEnabled())  # its microphone needs no button
+        await until(lambda: demo.running and not window.dock.duplex.isEnabled())  # its microphone needs no button
         yield window
 
 
@@ -49,12 +49,12 @@ async def test_from_the_menu_to_the_chart_and_back_to_the_users_conversation(qtb
     async with demo_started(qtbot, service, factory, history) as window:
         demo, users = window.demo, begun(history)[0]
         await until(lambda: service.talks)
-        assert not window.transcript.type_box.isEnabled()
+        assert not window.transcript.composer.isEnabled()
         await until(lambda: demo.panel.page.isVisible(), 20)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         window.pump.flush()
-        assert window.talk_bar.duplex.isEnabled() and not window.talk_bar.duplex.isChecked()
-        assert window.transcript.type_box.isEnabled()
+        assert window.dock.duplex.isEnabled() and not window.dock.duplex.isChecked()
+        assert window.transcript.composer.isEnabled()
         before, *demos, after = begun(history)
         assert before == after == users == window.talks.key, "the user is back where they were"
         assert len(demos) == 2 and len(set(demos)) == 1 and demos[0] != users, "one conversation of its own"
@@ -76,14 +76,14 @@ async def test_a_model_chosen_during_the_demo_is_used_afterwards(qtbot) -> None:
     async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.talks and service.talks[0].asked)
         pick(window.setup.backend, "openai")
-        window.talk_bar.mute.click()
+        window.dock.mute.click()
         assert any("once it is over" in sentence for sentence in window.messages.sentences())
         assert service.talks[0].backend.provider == "embedded" and service.talks[0].calls == []
         qtbot.mouseClick(window.demo.panel.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend.provider == "openai" == window.settings.provider
         assert window.setup.backend.currentData() == "openai"
-        assert factory.choices[1].muted and window.talk_bar.mute.isChecked(), "the microphone stays muted"
+        assert factory.choices[1].muted and window.dock.mute.isChecked(), "the microphone stays muted"
         assert not any("once it is over" in sentence for sentence in window.messages.sentences())
 
 
@@ -101,7 +101,7 @@ async def test_only_the_demos_own_questions_can_be_asked_meanwhile(qtbot) -> Non
         menu_at(window, card)
         assert not offered(window, "Ask this again")
         window.transcript.menu.close()
-        window.transcript.type_box.setEnabled(True)
+        window.transcript.composer.setEnabled(True)
         menu_at(window, card)
         assert offered(window, "Ask this again"), "which it would be of any other talk"
         window.transcript.menu.close()
@@ -119,15 +119,15 @@ async def test_leaving_the_demos_conversation_ends_the_demo(qtbot, way: str) -> 
         await until(lambda: service.talks and service.talks[0].asked)
         users, demos = begun(history)
         if way == "new":
-            window.setup.new_button.click()
+            window.top_bar.new_button.click()
             await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
             assert window.talks.key not in (users, demos) and not factory.choices[1].earlier
         elif way == "stop":
-            window.setup.stop_button.click()
+            window.devices.stop_button.click()
             await until(lambda: not window.demo.running)
             assert window.manager.phase == "stopped" and len(factory.sessions) == 1
             assert window.talks.key == demos, "what there was of it can be looked at"
-            window.talk_bar.button.click()
+            window.dock.button.click()
             await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
             assert window.talks.key == users, "but the user's own talk is elsewhere"
         elif way == "open":

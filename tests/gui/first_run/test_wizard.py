@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtGui import QColor, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QRadioButton, QWidget
 
@@ -31,7 +30,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeSoundService, no_devices, two_devices
-from tests.gui.helpers import until
+from tests.gui.helpers import dark_theme, until
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 CHOICES = WindowChoices(
@@ -807,19 +806,7 @@ async def test_colours_follow_the_system() -> None:
         card = place.run.findChild(ChoiceCard)
         assert card is not None
         bright = card.grab().toImage().pixelColor(card.width() // 2, card.height() - 6)
-        before = QApplication.palette()
-        dark = QPalette(before)
-        for role, colour in (
-            (QPalette.ColorRole.Window, "#242629"),
-            (QPalette.ColorRole.Base, "#1c1e20"),
-            (QPalette.ColorRole.Text, "#e8e8e8"),
-            (QPalette.ColorRole.WindowText, "#e8e8e8"),
-        ):
-            dark.setColor(role, QColor(colour))
-        try:
-            QApplication.setPalette(dark)
+        with dark_theme():
             await asyncio.sleep(0.02)
             shaded = card.grab().toImage().pixelColor(card.width() // 2, card.height() - 6)
-        finally:
-            QApplication.setPalette(before)
         assert bright.lightnessF() > 0.7 and shaded.lightnessF() < 0.35

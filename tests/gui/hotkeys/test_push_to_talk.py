@@ -21,10 +21,10 @@ SPACE = Qt.Key.Key_Space
 async def test_holding_space_presses_once_and_letting_go_releases_once() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        assert window.talk_bar.button.text() == "Hold to talk"
+        assert window.dock.button.text() == "Hold to talk"
         key(window, SPACE, down=True)
         assert factory.session.calls == [("press",)]
-        assert window.talk_bar.button.text() == "Listening"
+        assert window.dock.button.text() == "Listening"
         for _ in range(5):
             key(window, SPACE, down=False, repeat=True)  # as X11 repeats a key
             key(window, SPACE, down=True, repeat=True)
@@ -34,15 +34,15 @@ async def test_holding_space_presses_once_and_letting_go_releases_once() -> None
         assert factory.session.calls == [("press",)]
         key(window, SPACE, down=False)
         await until(lambda: factory.session.calls == [("press",), ("release",)])
-        assert window.talk_bar.button.text() == "Hold to talk"
+        assert window.dock.button.text() == "Hold to talk"
 
 
 async def test_space_talks_even_with_the_focus_on_a_button_and_clicks_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        window.setup.stop_button.setFocus()
-        assert QApplication.focusWidget() is window.setup.stop_button
+        window.devices.stop_button.setFocus()
+        assert QApplication.focusWidget() is window.devices.stop_button
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
         await until(lambda: factory.session.calls == [("press",), ("release",)])
@@ -53,9 +53,9 @@ async def test_enter_clicks_the_focused_button_instead() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        window.talk_bar.duplex.setFocus()
+        window.dock.duplex.setFocus()
         key(window, Qt.Key.Key_Return, down=True)
-        assert window.talk_bar.duplex.isChecked()
+        assert window.dock.duplex.isChecked()
         assert ("set_duplex", True) in factory.session.calls
 
 
@@ -96,7 +96,7 @@ async def test_losing_the_focus_lets_go() -> None:
 async def test_the_mouse_holds_and_both_together_count_once() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        button = window.talk_bar.button
+        button = window.dock.button
         QTest.mousePress(button, Qt.MouseButton.LeftButton)
         key(window, SPACE, down=True)
         QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
@@ -112,10 +112,10 @@ async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
         key(window, SPACE, down=False)
         await until(lambda: window.manager.session)
         assert factory.session.calls == []
-        window.talk_bar.duplex.click()
+        window.dock.duplex.click()
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
-        assert not window.talk_bar.button.isEnabled()
+        assert not window.dock.button.isEnabled()
         assert factory.session.calls == [("set_duplex", True)]
 
 
@@ -123,7 +123,7 @@ async def test_switching_to_hands_free_while_held_lets_go_first() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         key(window, SPACE, down=True)
-        window.talk_bar.duplex.setChecked(True)
+        window.dock.duplex.setChecked(True)
         assert factory.session.calls == [("press",), ("release",), ("set_duplex", True)]
 
 
@@ -325,7 +325,7 @@ async def test_toggled_the_space_bar_repeats_without_effect() -> None:
 async def test_toggled_the_mouse_clicks() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(talk_mode="toggle")) as window:
-        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",)]
-        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",), ("release",)]

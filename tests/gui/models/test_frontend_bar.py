@@ -16,7 +16,7 @@ from app.main import Weights
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import open_models, say, shown, until
 from tests.gui.window.test_window_session import pick
 from tests.support.hub import Hub
 from tests.support.tiny_kame import make_checkpoint
@@ -37,6 +37,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 async def test_the_row_is_there_for_models_alone_and_starts_the_talk_with_its_settings() -> None:
     factory, settings = FakeFactory(), Settings(precision="int8", answer_delay_ms=240, oracle_lead_ms=80)
     async with shown(factory, settings, choices=CHOICES) as window:
+        open_models(window, other=False)
         assert not window.model.isVisible()
         pick(window.setup.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
@@ -80,6 +81,7 @@ async def test_missing_weights_are_downloaded_from_the_window_and_the_talk_begin
     settings = Settings(frontend="kame", weights_mirror=hub.url)
     async with shown(factory, settings, choices=CHOICES, weights=Weights, running=False) as window:
         await until(lambda: window.messages.sentences())
+        window.messages.rows[0].offer_button.click()
         assert "not on this machine" in window.model.note.text() and window.model.get_button.isVisible()
         window.model.get_button.click()
         await until(lambda: window.model.stop_button.isVisible())
@@ -95,6 +97,7 @@ async def test_a_download_is_stopped_and_goes_on_later(hub: Hub, tmp_path: Path)
     settings = Settings(frontend="kame", weights_mirror=hub.url)
     async with shown(factory, settings, choices=CHOICES, weights=Weights, running=False) as window:
         await until(lambda: window.messages.sentences())
+        open_models(window, other=False)
         window.model.get_button.click()
         await until(lambda: 0 < window.model.getting.value() < 1000)
         window.model.stop_button.click()
@@ -112,6 +115,7 @@ async def test_a_download_that_fails_says_why(hub: Hub) -> None:
     factory = FakeFactory(outcomes=[UserError("KAME's weights are not there.")])
     async with shown(factory, settings, choices=CHOICES, weights=Weights, running=False) as window:
         await until(lambda: window.messages.sentences())
+        open_models(window, other=False)
         window.model.get_button.click()
         await until(lambda: any("HF_TOKEN" in sentence for sentence in window.messages.sentences()))
         assert window.model.get_button.isVisible()

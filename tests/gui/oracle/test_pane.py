@@ -1,4 +1,4 @@
-"""The oracle as one sees it: where the voice is in a text, what was struck, the quiet mode, and two models' columns."""
+"""The oracle as one sees it: where the voice is in a text, what was struck, the large card, and two models' columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.conversation import events as e
 from app.gui.cards.view import CardView
+from app.gui.design.motion import reduce_motion
 from app.gui.oracle.pane import OraclePane
 
 CLAUDE, GPT, LOCAL = ("Anthropic", "claude"), ("OpenAI", "gpt"), ("Embedded", "small")
@@ -21,6 +22,8 @@ def made(qtbot: QtBot, width: int = 700, *events: e.Event) -> OraclePane:
     qtbot.addWidget(pane)
     pane.resize(width, 600)
     pane.header.set_running(True)
+    pane.set_earlier(True)
+    pane.set_details(True)
     with qtbot.waitExposed(pane):
         pane.show()
     return say(pane, *events)
@@ -48,12 +51,13 @@ def said(revision: int, *words: str) -> list[e.Event]:
 
 
 def looks(view: CardView, place: int = 0) -> list[tuple[str, str]]:
-    """The pieces of a card's body by what they look like."""
-    return [(text, kind) for text, kind in view.cards[place].body if kind != "count"]
+    """The pieces of a card's body by what they look like; the newest card has place 0."""
+    return [(text, kind) for text, kind in view.cards[-1 - place].body if kind != "count"]
 
 
 def texts(view: CardView) -> list[str]:
-    return [view.card_text(place) for place in range(len(view.cards))]
+    """The texts of all cards, newest first."""
+    return [view.card_text(place) for place in reversed(range(len(view.cards)))]
 
 
 def numbers(view: CardView) -> list[str]:
@@ -69,21 +73,21 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
     )
     view = pane.view
     assert looks(view) == [("The highest mountain in Europe", "text"), (" is Mount Elbrus.", "still")]
-    assert view.cards[0].caret == 0 and view.cards[0].style == "live"
+    assert view.cards[-1].caret == 0 and view.cards[-1].style == "live"
     say(pane, *said(1, "The", "highest"))
     assert looks(view) == [
         ("The highest", "heard"),
         (" mountain in Europe", "text"),
         (" is Mount Elbrus.", "still"),
     ]
-    assert view.cards[0].caret == len("The highest")
-    assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[0].tip
-    heard, sent, still = (form for _, form in view.card_formats(0))
+    assert view.cards[-1].caret == len("The highest")
+    assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[-1].tip
+    heard, sent, still = (form for _, form in view.card_formats(len(view.cards) - 1))
     assert heard.background().style() != Qt.BrushStyle.NoBrush == sent.background().style()
     assert sent.foreground() != still.foreground()
-    assert view.card_text(0).split("\n")[1] == ANSWER, "the caret is no part of the text"
+    assert texts(view)[0].split("\n")[1] == ANSWER, "the caret is no part of the text"
     say(pane, e.OracleFed(4, 1, 3, 9.0), *said(1, *ANSWER.split()[2:]), e.AssistantEnded(5, 1, False))
-    assert (looks(view), view.cards[0].caret) == ([(ANSWER, "text")], -1)
+    assert (looks(view), view.cards[-1].caret) == ([(ANSWER, "text")], -1)
 
 
 def test_the_caret_stands_behind_the_tools_lines(qtbot: QtBot) -> None:
@@ -97,8 +101,8 @@ def test_the_caret_stands_behind_the_tools_lines(qtbot: QtBot) -> None:
         e.AssistantStarted(2, 1, 1),
         *said(1, "It", "is"),
     )
-    body = "".join(text for text, _ in pane.view.cards[0].body)
-    assert body[: pane.view.cards[0].caret] == "clock → noon (100 ms)\u2028It is"
+    body = "".join(text for text, _ in pane.view.cards[-1].body)
+    assert body[: pane.view.cards[-1].caret] == "clock → noon (100 ms)\u2028It is"
 
 
 def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbot: QtBot) -> None:
@@ -117,7 +121,7 @@ def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbo
     assert texts(pane.view)[1].startswith("1   superseded by 2   speaking   claude")
     say(pane, e.AssistantCorrected(4, 1, 2, "continued"))
     assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "said"), ("Mont Blanc.", "struck")]
-    assert [form.fontStrikeOut() for _, form in pane.view.card_formats(1)] == [False, True]
+    assert [form.fontStrikeOut() for _, form in pane.view.card_formats(len(pane.view.cards) - 2)] == [False, True]
     assert looks(pane.view) == [("The highest mountain in Europe is", "heard"), (" Mount Elbrus.", "text")]
 
 
@@ -150,8 +154,8 @@ def test_a_selection_stays_while_the_voice_goes_over_it(qtbot: QtBot) -> None:
 def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
     words = "I was wondering, since you know such things, what the weather is like in Paris in May"
     pane = made(qtbot, 300, asked(1, words=words))
-    assert pane.view.cards[0].quote == words
-    assert pane.view.cards[0].tip == f"Asked on: “{words}”"
+    assert pane.view.cards[-1].quote == words
+    assert pane.view.cards[-1].tip == f"Asked on: “{words}”"
     assert "wondering" not in texts(pane.view)[0]
 
 
@@ -164,68 +168,107 @@ def test_a_word_that_is_heard_writes_its_own_card_alone(qtbot: QtBot) -> None:
     assert pane.view.edits == edits + 1
 
 
-# -- the quiet mode
+# -- the large card
 
 
-def test_the_quiet_mode_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
+def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
     pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2))
+    thought = pane.thought.view
     before, told = texts(pane.view), []
-    pane.quiet_toggled.connect(told.append)
-    qtbot.mouseClick(pane.header.quiet, Qt.MouseButton.LeftButton)
-    assert told == [True] and pane.quiet
-    assert pane.quiet_view.isVisible() and not pane.view.isVisible()
-    assert texts(pane.quiet_view) == ["claude\nNoon."], "the newer one has said nothing yet"
+    pane.earlier_toggled.connect(told.append)
+    qtbot.mouseClick(pane.header.earlier, Qt.MouseButton.LeftButton)
+    assert told == [False] and not pane.earlier
+    assert thought.isVisible() and not pane.view.isVisible()
+    assert texts(thought)[0].splitlines()[0].startswith("claude") and texts(thought)[0].endswith("\nNoon."), (
+        "the newer one has said nothing yet"
+    )
     say(pane, e.OracleDelta(3, 2, "One."), e.OracleSuperseded(3, 1, 2), e.AssistantStarted(3, 1, 2), *said(2, "One"))
-    assert texts(pane.quiet_view) == ["speaking   claude\nOne."]
-    assert pane.quiet_view.cards[0].caret > 0 and pane.quiet_view.cards[0].quote == "how high is it"
+    assert texts(thought)[0].startswith("speaking   claude") and texts(thought)[0].endswith("\nOne.")
+    assert thought.cards[0].caret > 0 and thought.cards[0].quote == "how high is it"
     say(pane, asked(3, turn=2))
-    assert texts(pane.quiet_view) == ["asked   claude\nWaiting for claude … 2 s"]
+    assert texts(thought)[0].startswith("asked   claude") and texts(thought)[0].endswith("Waiting for claude … 2 s")
     assert texts(pane.view) == before, "what isn't seen costs nothing"
-    pane.set_quiet(False)
-    assert told == [True, False] and pane.view.isVisible() and not pane.quiet_view.isVisible()
+    pane.set_earlier(True)
+    assert told == [False, True] and pane.view.isVisible() and not thought.isVisible()
     assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   superseded by 2")
 
 
-def test_the_quiet_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:
+def test_thoughts_stand_in_the_transcripts_order(qtbot: QtBot) -> None:
+    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2), e.OracleDelta(2, 2, "One."))
+    assert [card.head[0][0] for card in pane.view.cards] == ["1", "2"]
+
+
+def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
+    counted = e.OracleCounted(3, 1, *CLAUDE, 120, 12, 0, True, 0.001, 250, 30.0, 400)
+    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), counted, e.OracleEnded(3, 1, "complete", 1))
+    pane.set_earlier(False)
+    told = []
+    pane.details_toggled.connect(told.append)
+    for view in (pane.view, pane.thought.view):
+        assert "tokens in" in texts(view)[0] and "first words after" in texts(view)[0] and view.cards[0].quote
+    qtbot.mouseClick(pane.header.details, Qt.MouseButton.LeftButton)
+    pane.set_earlier(True)
+    for view in (pane.view, pane.thought.view):
+        assert "tokens" not in texts(view)[0] and "first words" not in texts(view)[0] and not view.cards[0].quote
+    assert told == [False]
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_another_thought_fades_in_and_one_that_grows_does_not(qtbot: QtBot, reduced: bool) -> None:
+    reduce_motion(reduced)
+    try:
+        pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."))
+        pane.set_earlier(False)
+        before = pane.thought._before
+        say(pane, e.OracleDelta(2, 1, " Sharp."))
+        assert not before.isVisible()
+        say(pane, asked(2), e.OracleDelta(3, 2, "One."))
+        assert before.isVisible() != reduced
+        qtbot.waitUntil(lambda: not before.isVisible(), timeout=2000)
+    finally:
+        reduce_motion(False)
+
+
+def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:
     pane = made(qtbot, 400)
-    pane.set_quiet(True)
-    assert pane.quiet_view.cards == []
+    pane.set_earlier(False)
+    pane.set_details(False)
+    thought = pane.thought.view
+    assert thought.cards == []
     say(pane, e.UserStarted(97.0, 1), asked(1))  # the session began at 3 by the clock, at the latest
     pane.time.clock = lambda: 104.0
     pane.wait_timer.timeout.emit()
-    assert texts(pane.quiet_view) == ["asked   claude\nWaiting for claude … 100 s"]
+    assert texts(thought) == ["asked   claude\nWaiting for claude … 100 s"]
     say(pane, e.ToolCalled(98, 1, "clock", "{}"))
-    assert texts(pane.quiet_view) == ["asked   claude\nclock …"]
+    assert texts(thought) == ["asked   claude\nclock …"]
     say(pane, e.OracleDelta(99, 1, "Noon."))
-    ((_, form),) = pane.quiet_view.card_formats(0)
-    pane.set_quiet(False)
+    ((_, form),) = thought.card_formats(0)
+    pane.set_earlier(True)
     ((_, usual),) = [piece for piece in pane.view.card_formats(0) if piece[0].endswith("Noon.")]
     assert form.fontPointSize() > 1.3 * usual.fontPointSize()
 
 
-def test_the_quiet_mode_is_reached_by_the_keyboard(qtbot: QtBot) -> None:
+def test_the_buttons_are_reached_by_the_keyboard(qtbot: QtBot) -> None:
     pane = made(qtbot)
     pane.activateWindow()
     qtbot.waitUntil(pane.isActiveWindow)
     header = pane.header
-    header.switch.setFocus()
-    QTest.keyClick(header.switch, Qt.Key.Key_Left)
-    assert QApplication.focusWidget() is header.quiet
-    QTest.keyClick(header.quiet, Qt.Key.Key_Space)
-    assert pane.quiet
-    QTest.keyClick(header.quiet, Qt.Key.Key_Right)
+    header.earlier.setFocus()
+    QTest.keyClick(header.earlier, Qt.Key.Key_Space)
+    assert not pane.earlier
+    QTest.keyClick(header.earlier, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is header.details
+    QTest.keyClick(header.details, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is header.switch
-    QTest.keyClick(pane, Qt.Key.Key_Q, Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(lambda: not pane.quiet)  # Qt shows the button pressed for a moment
 
 
-def test_a_long_quiet_talk_is_all_there_afterwards(qtbot: QtBot) -> None:
+def test_a_long_talk_behind_the_large_card_is_all_there_afterwards(qtbot: QtBot) -> None:
     pane = made(qtbot, 700, asked(1))
-    pane.set_quiet(True)
+    pane.set_earlier(False)
     for number in range(2, 700):
         say(pane, asked(number, turn=number), e.OracleDelta(2, number, f"thought {number}"))
     assert len(pane._changed) <= 2 * pane.log.limit
-    pane.set_quiet(False)
+    pane.set_earlier(True)
     assert numbers(pane.view) == [str(number) for number in range(699, 699 - pane.log.limit, -1)]
 
 
@@ -262,7 +305,7 @@ def test_two_models_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) ->
     }
     assert not pane.header.who.isVisible() and not pane.header.hand_button.isVisible()
     assert abs(left.width() - right.width()) <= 20
-    assert right.view.cards[0].style == "calm" and "comparison" not in texts(right.view)[0]
+    assert right.view.cards[-1].style == "calm" and "comparison" not in texts(right.view)[0]
 
 
 def test_one_click_switches_to_the_comparison_and_the_models_keep_their_columns(qtbot: QtBot) -> None:
@@ -311,7 +354,7 @@ def test_tab_reaches_both_columns_and_the_button_between_them(qtbot: QtBot) -> N
         seen.append(QApplication.focusWidget())
         QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
     assert seen == [pane.header.switch, left.view, right.hand_button, right.view]
-    assert set(pane.views) == {left.view, right.view, pane.quiet_view}
+    assert set(pane.views) == {left.view, right.view, pane.thought.view}
 
 
 def test_without_a_comparison_everything_is_in_one_column_in_its_order(qtbot: QtBot) -> None:
@@ -344,7 +387,7 @@ def test_a_narrow_pane_shows_one_column_and_names_both_models(qtbot: QtBot) -> N
     pane = pair(qtbot, 330)
     assert numbers(pane.view) == ["3", "2", "1"] and not pane.columns[1].isVisible()
     assert pane.header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
-    assert pane.header.hand_button.isVisible() and pane.view.cards[0].style == "beside"
+    assert pane.header.hand_button.isVisible() and pane.view.cards[-1].style == "beside"
     pane.resize(600, 600)
     qtbot.waitUntil(lambda: pane.columns[1].isVisible())
     assert (numbers(pane.view), numbers(pane.columns[1].view)) == (["2", "1"], ["3"])
@@ -357,18 +400,18 @@ def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.begin()
     assert not pane.columns[1].isVisible() and numbers(pane.view) == ["3", "2", "1"]
-    assert pane.header.switch.text() == "Compare…"
+    assert pane.header.switch.accessibleName() == "Compare"
     say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))
     assert numbers(pane.view) == ["1", "3", "2", "1"]
 
 
-def test_the_quiet_mode_names_both_models_and_shows_no_column(qtbot: QtBot) -> None:
+def test_two_columns_go_before_the_large_card(qtbot: QtBot) -> None:
     pane = pair(qtbot)
-    pane.set_quiet(True)
-    assert pane.header.hand_button.isVisible() and pane.header.who.isVisible()
-    assert texts(pane.quiet_view) == ["claude\nMy second."]
-    pane.set_quiet(False)
-    assert not pane.header.hand_button.isVisible() and pane.columns[1].hand_button.isVisible()
+    pane.set_earlier(False)
+    assert all(column.isVisible() for column in pane.columns) and not pane.thought.isVisible()
+    assert not pane.header.earlier.isEnabled()
+    pane.begin()
+    assert pane.thought.isVisible() and pane.header.earlier.isEnabled()
 
 
 def test_without_a_talk_nothing_is_switched(qtbot: QtBot) -> None:

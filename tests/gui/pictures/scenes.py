@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.gui.widgets.theme import apply_theme
+from app.gui.design.theme import apply_theme
 from app.session.control import Style, ToolChoice
 from tests.gui.helpers import until
 from tests.gui.pictures.scripted_window import OLLAMA, ScriptedWindow, add_session, scripted_window
@@ -45,14 +45,32 @@ class Scene:
 
 
 async def _talk(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.panes.oracle_action.setChecked(True)
     scripted.set_title("Why leaves turn red")
     scripted.play(leaves())
     return scripted.window
 
 
-async def _quiet(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.oracle.set_quiet(True)
+async def _thoughts(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.oracle.set_earlier(True)
+    scripted.window.oracle.set_details(True)
     return await _talk(scripted)
+
+
+async def _empty(scripted: ScriptedWindow) -> QWidget:
+    return scripted.window
+
+
+async def _models(scripted: ScriptedWindow) -> QWidget:
+    await _talk(scripted)
+    scripted.window.top_bar.pill.click()
+    return scripted.window
+
+
+async def _devices(scripted: ScriptedWindow) -> QWidget:
+    await _talk(scripted)
+    scripted.window.dock.devices_button.click()
+    return scripted.window
 
 
 async def _side_by_side(scripted: ScriptedWindow) -> QWidget:
@@ -118,7 +136,10 @@ async def _first_voice(scripted: ScriptedWindow) -> QWidget:
 SCENES = (
     Scene("talk", _talk, settings=LEAVES, forget="Why leaves turn red"),
     Scene("talk-dark", _talk, dark=True, settings=LEAVES, forget="Why leaves turn red"),
-    Scene("quiet", _quiet, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("empty", _empty, settings=LEAVES),
+    Scene("models", _models, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("devices", _devices, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("thoughts", _thoughts, settings=LEAVES, forget="Why leaves turn red"),
     Scene("side-by-side", _side_by_side, (1440, 860), settings=LEAVES),
     Scene("swap", _swap, (1280, 980)),
     Scene("conversations", _conversations, settings=GEMMA),

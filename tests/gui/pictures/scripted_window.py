@@ -213,7 +213,7 @@ async def scripted_window(
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     with _still(app), tempfile.TemporaryDirectory() as folder:
-        settings = Settings(**{"first_run_done": True, **values})
+        settings = Settings(**{"first_run_done": True, "reduced_motion": True, **values})
         settings.path = Path(folder) / "settings.json"
         factory, history = FakeFactory(), history_of_a_year()
         history.views.pop(forget, None)

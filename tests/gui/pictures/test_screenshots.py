@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QImage, QPalette
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
 
 from app.gui.cards.document import COLUMN_PX
-from app.gui.widgets import theme
-from app.gui.widgets.palette import Look
+from app.gui.design.look import Look
 from tests.gui.helpers import until
 from tests.gui.pictures.scenes import SCENES, Scene
 from tests.gui.pictures.screenshots import FOLDER, named_pictures, take_picture, write
@@ -20,24 +18,6 @@ from tests.gui.window.test_accessibility import cut_off
 LIVE = "window.png"
 """The picture of a real conversation, which another command takes."""
 MOST_BYTES = 250_000
-
-
-@pytest.fixture(autouse=True)
-def _restore_look(qapp: QApplication) -> Iterator[None]:
-    """Restores the application's palette, font and style."""
-    palette, font, tip, style = QPalette(qapp.palette()), qapp.font(), QPalette(QToolTip.palette()), qapp.style().name()
-    yield
-    manager = qapp.findChild(theme._Manager)
-    if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
-        manager.setParent(None)
-    qapp.styleHints().unsetColorScheme()
-    qapp.setStyle(style)
-    qapp.setPalette(palette)
-    for name in theme.OUTLINED:
-        qapp.setPalette(palette, name)
-    qapp.setFont(font)
-    QToolTip.setPalette(tip)
 
 
 def scene(name: str) -> Scene:
@@ -78,7 +58,7 @@ async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
     for name, percent, there in cases:
         async with scene(name).opened(percent=percent) as window:
-            assert (window.conversations.isVisible(), window.timeline.isVisible()) == (there, there), (name, percent)
+            assert window.conversations.isVisible() == there, (name, percent)
 
 
 async def test_a_device_that_was_replaced_is_no_error() -> None:

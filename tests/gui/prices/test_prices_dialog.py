@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
 
 from app.conversation import events as e
+from app.gui.design.look import Look
 from app.gui.prices.price_table import CACHED, MODEL, READ, WRITTEN, as_price, price_text
 from app.gui.prices.prices_dialog import PricesDialog
-from app.gui.widgets.palette import Look
 from app.services.price_service import Price, PriceRow
 from app.session.control import BackendChoice
 from app.session.errors import UserError

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QW
 from app.gui.shell.message_bar import MOST, MessageBar
 from app.gui.shell.message_row import LONGEST, MessageRow, breakable, reading_ms
 from app.session.control import BackendChoice
+from tests.gui.design.test_look import contrast
 from tests.gui.pictures.window import dark_palette
-from tests.gui.widgets.test_palette import contrast
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 PATH = "/home/ann/.config/kame-desktop/a-folder-with-a-very-long-name-indeed/and_another_one/settings.json.broken" * 2

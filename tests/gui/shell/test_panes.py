@@ -11,10 +11,11 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSplitter
 
+from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import say, shown, until
 
 
 def seen(window: MainWindow) -> list[bool]:
@@ -64,45 +65,73 @@ async def test_hiding_a_pane_gives_the_focus_back() -> None:
         assert seen(window)[0]
 
 
-async def test_a_small_window_does_without_until_the_user_has_chosen() -> None:
-    async with shown(FakeFactory()) as window:
+async def test_at_first_only_the_conversations_and_the_transcript_are_open_and_a_small_window_does_without() -> None:
+    async with shown(FakeFactory(), everything=False) as window:
         await until(window.isActiveWindow)
         window.resize(1280, 860)
-        await until(lambda: seen(window) == [True] * 3)
+        await until(lambda: seen(window) == [True, False, False])
         window.resize(1000, 860)
-        await until(lambda: seen(window) == [False, True, True])
-        window.resize(1000, 600)
-        await until(lambda: seen(window) == [False, True, False])
+        await until(lambda: seen(window) == [False, False, False])
         window.resize(1280, 860)
-        await until(lambda: seen(window) == [True] * 3)
+        await until(lambda: seen(window) == [True, False, False])
         assert not window.panes.chosen
         press(window, "Ctrl+1")
         window.resize(1000, 600)
         await until(lambda: window.width() == 1000)
         window.resize(1280, 860)
         await until(lambda: window.width() == 1280)
-        assert seen(window) == [False, True, True], "as it was chosen"
+        assert seen(window) == [False, False, False], "as it was chosen"
+
+
+async def test_the_oracle_opens_by_itself_once() -> None:
+    factory, settings = FakeFactory(), Settings()
+    async with shown(factory, settings, everything=False) as window:
+        window.resize(1280, 860)
+        say(window, factory, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
+        assert window.oracle.isVisible() and settings.oracle_introduced
+        window.top_bar.oracle_button.click()
+        assert not window.oracle.isVisible()
+        say(window, factory, e.OracleRequested(2, 2, 1, "Embedded", "small", "how high is", False))
+        assert not window.oracle.isVisible()
+
+
+async def test_the_oracle_does_not_open_by_itself_where_it_leaves_no_room() -> None:
+    factory = FakeFactory()
+    async with shown(factory, everything=False) as window:
+        window.resize(600, 600)
+        await until(lambda: window.width() == 600)
+        say(window, factory, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
+        assert not window.oracle.isVisible()
+
+
+async def test_the_line_at_the_foot_opens_the_timeline() -> None:
+    async with shown(FakeFactory(), everything=False) as window:
+        window.status.inspector_button.click()
+        assert window.timeline.isVisible()
+        window.mini.click()
+        assert not window.timeline.isVisible()
 
 
 async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    async with shown(FakeFactory(), Settings(path=path)) as window:
+    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
         await until(window.isActiveWindow)
-        width = window.minimumWidth()  # no larger than the screen of this test, or it would not be given back
+        width = 780  # no larger than the screen of this test, or it would not be given back
         window.resize(width, 730)
-        for keys, expected in (("Ctrl+2", [False, False, True]), ("Ctrl+1", [True, False, True])):
+        await until(lambda: seen(window) == [False, False, False])
+        for keys, expected in (("Ctrl+3", [False, False, True]), ("Ctrl+1", [True, False, True])):
             press(window, keys)
             await until(lambda expected=expected: seen(window) == expected)
-        await until(lambda: window.panes.columns.handle(1).x() == window.conversations.width() > 200)
+        await until(lambda: window.panes.columns.handle(1).x() == window.conversations.width() > 180)
         await asyncio.sleep(0.02)
         columns, rows = window.panes.columns.sizes(), window.panes.rows.sizes()
-        drag(window.panes.columns, 1, 60)
-        drag(window.panes.rows, 1, -40)
+        drag(window.panes.columns, 1, -40)
+        drag(window.panes.rows, 1, 20)
         await until(
-            lambda: (window.panes.columns.sizes()[0], window.panes.rows.sizes()[1]) == (columns[0] + 60, rows[1] + 40)
+            lambda: (window.panes.columns.sizes()[0], window.panes.rows.sizes()[1]) == (columns[0] - 40, rows[1] - 20)
         )
         columns, rows = window.panes.columns.sizes(), window.panes.rows.sizes()
-    async with shown(FakeFactory(), Settings(path=path)) as window:
+    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
         await until(lambda: (window.width(), window.height()) == (width, 730))
         assert seen(window) == [True, False, True]
         await until(lambda: window.panes.columns.sizes() == columns and window.panes.rows.sizes() == rows)
@@ -113,14 +142,14 @@ async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
 
 async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    async with shown(FakeFactory(), Settings(path=path)) as window:
-        window.resize(1000, 600)
-        await until(lambda: seen(window) == [False, True, False])
-    async with shown(FakeFactory(), Settings(path=path)) as window:
-        assert seen(window) == [False, True, False] and not window.panes.chosen
+    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
+        window.resize(700, 600)
+        await until(lambda: seen(window) == [False, False, False])
+    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
+        assert seen(window) == [False, False, False] and not window.panes.chosen
         window.resize(1280, 860)
-        await until(lambda: seen(window) == [True] * 3)
-        assert window.conversations.width() >= 180 and window.timeline.height() >= 110
+        await until(lambda: seen(window) == [True, False, False])
+        assert window.conversations.width() >= 180
 
 
 @pytest.mark.parametrize(
@@ -138,17 +167,17 @@ async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_pat
 )
 async def test_a_damaged_layout_is_ignored(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "window.json").write_text(damaged, encoding="utf-8")
-    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
-        assert window.transcript.isVisible() and window.width() >= 860
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json"), everything=False) as window:
+        assert window.transcript.isVisible() and window.width() >= 480
         window.resize(1280, 860)
-        await until(lambda: seen(window) == [True] * 3)
-        window.resize(900, 740)
+        await until(lambda: seen(window) == [True, False, False])
+        window.resize(760, 740)
         await until(lambda: window.height() == 740)
-    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json"), everything=False) as window:
         assert window.height() == 740, "and it is written again"
 
 
 async def test_a_layout_with_invalid_bytes_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "window.json").write_bytes(b"\xff\xfe\x00")
-    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json"), everything=False) as window:
         assert window.isVisible()

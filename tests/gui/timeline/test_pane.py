@@ -6,13 +6,16 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.design.model_colours import DARK, LIGHT
+from app.gui.design.tokens import tokens_for
 from app.gui.timeline.view_range import USUAL_SECONDS
 from app.gui.timeline_data.live_clock import LAG_SECONDS
+from tests.gui.helpers import dark_theme
 from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
 from tests.gui.timeline.helpers import Shown, colours, hover, lane, say, spot
 
@@ -21,7 +24,7 @@ from tests.gui.timeline.helpers import Shown, colours, hover, lane, say, spot
 
 def test_each_backend_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
     pane, view, _ = full
-    before, after = (view.picture.colours.backend(pane.log.backends.index(backend)) for backend in (QWEN, GPT))
+    before, after = (view.picture.colours.backend(backend) for backend in (QWEN, GPT))
     assert before != after
     image = view.grab().toImage()
     painter = view.picture.painter(view.frame)
@@ -166,23 +169,19 @@ def test_what_is_under_the_mouse_changes_while_it_moves_on(full: Shown) -> None:
 
 
 def test_it_follows_the_systems_colours(full: Shown) -> None:
-    pane, view, _ = full
+    view = full[1]
     light = view.picture.colours
-    palette = QPalette(pane.palette())
-    for role, name in (("Base", "#17181a"), ("Window", "#202124"), ("Text", "#e8eaed"), ("WindowText", "#e8eaed")):
-        palette.setColor(getattr(QPalette.ColorRole, role), QColor(name))
-    pane.setPalette(palette)
-    dark = view.picture.colours
-    assert dark.ground.name() == "#17181a" != light.ground.name()
-    seen = colours(view)
-    assert {"#17181a", dark.user.name(), dark.assistant.name()} <= seen
-    assert light.ground.name() not in seen
+    with dark_theme():
+        dark = view.picture.colours
+        assert dark.ground.name() == tokens_for("dark").surface != light.ground.name()
+        seen = colours(view)
+        assert {dark.ground.name(), dark.user.name(), dark.assistant.name()} <= seen
+        assert light.ground.name() not in seen
     for look in (light, dark):
-        assert all(
-            contrast(colour, look.ground) >= 3 for colour in (*look.backends, look.user, look.assistant, look.bad)
-        )
+        models = [QColor(name) for name in (DARK if look.dark else LIGHT)]
+        assert all(contrast(colour, look.ground) >= 3 for colour in (*models, look.user, look.assistant, look.bad))
         assert all(contrast(colour, look.ground) >= 4.5 for colour in (look.text, look.dim))
-        assert all(contrast(look.on(colour), colour) >= 4.5 for colour in look.backends)
+        assert all(contrast(look.on(colour), colour) >= 4.5 for colour in models)
         assert contrast(look.warn, look.ground) >= 3
 
 
@@ -207,7 +206,7 @@ def test_it_is_saved_as_a_readable_image(full: Shown, tmp_path) -> None:
     assert {
         view.picture.colours.user.name(),
         view.picture.colours.assistant.name(),
-        view.picture.colours.backend(1).name(),
+        view.picture.colours.backend(GPT).name(),
     } <= seen
     pane.save(tmp_path / "timeline.svg")
     root = ElementTree.parse(tmp_path / "timeline.svg").getroot()

@@ -106,7 +106,7 @@ async def test_a_long_dense_talk_is_shown_whole(caplog: pytest.LogCaptureFixture
         await until(lambda: window.timeline.view is not None)
         await played(window, factory, events, 60)
         check(window, events)
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         await until(lambda: window.manager.phase == "stopped")
         assert "live" not in [card.style for card in window.oracle.view.cards]
         check(window, events)

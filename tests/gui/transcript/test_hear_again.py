@@ -92,12 +92,12 @@ async def test_who_has_muted_the_microphone_stays_muted() -> None:
     async with shown(factory, sound_service=service) as window:
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "What is it?", "A test.", at=4.0))
-        window.talk_bar.mute.click()
+        window.dock.mute.click()
         hear(window, 0)
         await until(lambda: service.running)
         service.gate.set()
         await until(lambda: not window.state.talk.testing)
-        assert all(mutes(factory.session)) and window.talk_bar.mute.isChecked()
+        assert all(mutes(factory.session)) and window.dock.mute.isChecked()
 
 
 async def test_what_makes_no_sound_is_not_offered() -> None:
@@ -162,7 +162,7 @@ async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> N
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "What is it?", at=4.0))
         folder = Path(factory.choices[0].record_folder)
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         await until(lambda: window.manager.phase == "stopped")
         hear(window, 0)
         await until(lambda: service.running)

@@ -51,7 +51,7 @@ async def test_enter_and_the_button_send_what_was_typed() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        box = window.transcript.type_box
+        box = window.transcript.composer
         assert not box.button.isEnabled()
         typed(window, "  Where is Paris?  ")
         assert written(factory.session) == ["Where is Paris?"]
@@ -71,8 +71,8 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
     async with shown(factory, running=False) as window:
         typed(window, "First.")
         typed(window, "Second.")
-        window.setup.stop_button.click()
-        field = window.transcript.type_box.field
+        window.devices.stop_button.click()
+        field = window.transcript.composer.field
         assert field.text() == "First. Second." and "goes on" in field.placeholderText()
         field.clear()
         typed(window, "Third.")  # which starts the conversation again
@@ -90,13 +90,13 @@ async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
     async with shown(factory, running=False) as window:
         typed(window, "First.")
         typed(window, "Second.")
-        assert "Sent once" in window.transcript.type_box.field.placeholderText()
+        assert "Sent once" in window.transcript.composer.field.placeholderText()
         assert factory.gate is not None
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert written(factory.session) == ["First.", "Second."]
-        assert "Enter" in window.transcript.type_box.field.placeholderText()
-        window.setup.stop_button.click()
+        assert window.transcript.composer.field.placeholderText() == "Type a message"
+        window.devices.stop_button.click()
         typed(window, "Third.")
         window.manager.restart_wanted.emit()
         await until(lambda: len(factory.sessions) == 2)
@@ -110,7 +110,7 @@ async def test_what_waits_is_not_sent_to_another_conversation() -> None:
         assert factory.gate is not None
         typed(window, "Only for this one.")
         window.menu.new_talk.emit()
-        assert window.transcript.type_box.field.text() == "Only for this one.", "nothing is lost"
+        assert window.transcript.composer.field.text() == "Only for this one.", "nothing is lost"
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert written(factory.session) == []
@@ -132,7 +132,7 @@ async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> Non
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        field = window.transcript.type_box.field
+        field = window.transcript.composer.field
         for text in ("one", "two", "two", "three"):
             typed(window, text)
         QTest.keyClicks(field, "half")
@@ -146,19 +146,61 @@ async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> Non
         assert written(factory.session) == ["one", "two", "two", "three", "three"]
 
 
-async def test_the_space_bar_types_a_space_in_the_field_and_talks_elsewhere() -> None:
+async def test_the_space_bar_talks_in_the_empty_field_and_types_a_space_behind_words() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        field = window.transcript.type_box.field
+        field = window.transcript.composer.field
         field.setFocus()
         key(window, Qt.Key.Key_Space, down=True)
-        key(window, Qt.Key.Key_Space, down=False)
-        assert field.text() == " " and ("press",) not in factory.session.calls
-        window.transcript.view.setFocus()
-        key(window, Qt.Key.Key_Space, down=True)
         assert ("press",) in factory.session.calls
+        key(window, Qt.Key.Key_Space, down=True, repeat=True)
         key(window, Qt.Key.Key_Space, down=False)
+        await until(lambda: ("release",) in factory.session.calls)
+        assert field.text() == ""
+        QTest.keyClicks(field, "One")
+        key(window, Qt.Key.Key_Space, down=True)
+        key(window, Qt.Key.Key_Space, down=False)
+        assert field.text() == "One " and factory.session.calls.count(("press",)) == 1
+        window.dock.mute.setFocus()
+        key(window, Qt.Key.Key_Space, down=True)
+        assert factory.session.calls.count(("press",)) == 2
+
+
+async def test_after_a_text_was_sent_the_held_space_bar_talks() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        typed(window, "First.")
+        key(window, Qt.Key.Key_Space, down=True)
+        for _ in range(5):
+            key(window, Qt.Key.Key_Space, down=True, repeat=True)
+        assert factory.session.calls.count(("press",)) == 1 and window.transcript.composer.field.text() == ""
+
+
+async def test_the_field_grows_with_its_lines_and_escape_leaves_it() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        field = window.transcript.composer.field
+        field.setFocus()
+        low = field.height()
+        QTest.keyClicks(field, "One")
+        QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(field, "Two")
+        await until(lambda: field.height() > low)
+        assert written(factory.session) == []
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert window.dock.button.hasFocus() and field.text() == "One\nTwo"
+        field.setFocus()
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert written(factory.session) == ["One\nTwo"]
+        await until(lambda: field.height() == low)
+        for _ in range(20):
+            QTest.keyClicks(field, "line")
+            QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        await until(lambda: field.height() > low)
+        assert field.height() < 10 * low
 
 
 async def test_a_typed_turn_says_so() -> None:
@@ -180,10 +222,10 @@ async def test_a_turn_is_asked_again_by_the_mouse() -> None:
     async with shown(factory) as window:
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "What is the time?", "Noon."))
-        window.transcript.type_box.field.setText("half typed")
+        window.transcript.composer.field.setText("half typed")
         choose(menu_at(window, 0), "Ask this again")
         assert written(factory.session) == ["What is the time?"]
-        assert window.transcript.type_box.field.text() == "half typed"
+        assert window.transcript.composer.field.text() == "half typed"
         menu_at(window, 1)
         assert not offered(window, "Ask this again") and offered(window, "Copy this turn")
         window.transcript.menu.close()  # type: ignore[union-attr]

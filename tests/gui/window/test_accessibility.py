@@ -34,7 +34,7 @@ from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import open_models, say, shown, until
 from tests.gui.pictures.window import side_by_side, talk
 
 CONTROLS = (
@@ -88,7 +88,7 @@ async def test_every_control_has_a_name_of_its_own() -> None:
         found = controls(window)
         nameless = [widget for widget in found if not widget.accessibleName()]
         assert nameless == []
-        assert len(found) >= 19
+        assert len(found) >= 30
         names = [widget.accessibleName() for widget in found]
         twice = {name for name in names if names.count(name) > 1}
         assert twice <= {"Close this message"}
@@ -103,27 +103,27 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
         window.resize(1400, 900)
         await until(lambda: window.timeline.view is not None)
         say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
-        window.setup.backend.setFocus()
+        bar, dock, status = window.top_bar, window.dock, window.status
+        bar.sidebar_button.setFocus()
         seen = tabbed()
-        setup = window.setup
-        transcript, oracle, bar, timeline = window.transcript, window.oracle, window.talk_bar, window.timeline
+        transcript, oracle, timeline = window.transcript, window.oracle, window.timeline
         assert seen == [
-            setup.backend,
-            setup.model,
-            setup.picker.refresh,
-            setup.url,
-            setup.favourites,
-            setup.connection_button,
-            setup.answer_mode,
+            bar.sidebar_button,
+            transcript.header.button,
+            bar.pill,
+            bar.oracle_button,
+            bar.menu_button,
             window.conversations.new_button,
             window.conversations.more,
             window.conversations.search,
             window.conversations.rows,
-            transcript.header.button,
-            setup.new_button,
-            transcript.view,
-            transcript.type_box.field,
-            oracle.header.quiet,
+            *transcript.welcome.questions,
+            transcript.composer.field,
+            dock.mute,
+            dock.devices_button,
+            dock.button,
+            dock.duplex,
+            oracle.header.details,
             oracle.header.switch,
             oracle.columns[0].view,
             oracle.columns[1].hand_button,
@@ -134,15 +134,34 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
             timeline.last_button,
             timeline.export_button,
             timeline.view,
-            bar.mute,
-            setup.stop_button,
-            setup.microphone,
-            bar.button,
-            setup.loudspeaker,
-            bar.duplex,
-            bar.sound,
-            window.status.response,
+            status.inspector_button,
+            status.response,
+            window.mini,
         ]
+
+
+async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> None:
+    async with shown(FakeFactory(), Settings(provider="ollama"), service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        open_models(window)
+        setup = window.setup
+        setup.search.setFocus()
+        reached = []
+        for _ in range(9):
+            reached.append(QApplication.focusWidget())
+            QTest.keyClick(reached[-1], Qt.Key.Key_Tab)
+        assert reached == [
+            setup.search,
+            setup.list,
+            setup.backend,
+            setup.model,
+            setup.picker.refresh,
+            setup.url,
+            setup.other_button,
+            setup.compare_button,
+            setup.connection_button,
+        ]
+        assert setup.isVisible()
 
 
 def cut_off(window: QWidget) -> list[str]:
@@ -170,15 +189,23 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     frontends = (("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi"))
     choices = WindowChoices(frontends=frontends, backends=PROVIDERS)
     async with shown(
-        factory, settings, choices=choices, service=FakeBackendService(), sound_service=FakeSoundService()
+        factory,
+        settings,
+        choices=choices,
+        service=FakeBackendService(),
+        sound_service=FakeSoundService(),
+        everything=False,
     ) as window:
         window.resize(900, 600)
         long = "A sentence that is long enough to need two lines. " * 3
         say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
         await until(lambda: window.width() == 900 and not cut_off(window), 1.0)
         assert (window.width(), window.height()) == (900, 600)
+        for action in window.panes.actions_:
+            action.setChecked(False)
+        await asyncio.sleep(0.01)
         window.resize(window.minimumSize())
-        await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
+        await until(lambda: window.width() < 600 and not cut_off(window), 1.0)
 
 
 PANELS = (

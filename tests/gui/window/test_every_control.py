@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation import events as e
-from app.gui.widgets.theme import apply_theme, reduce_motion
+from app.gui.design.motion import reduce_motion
+from app.gui.design.theme import apply_theme
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import some
@@ -94,7 +95,7 @@ def menus(window: MainWindow) -> list[tuple[str, QAction]]:
     """All entries of the menu bar, with the titles of their menus."""
     return [
         (title.text(), action)
-        for title in window.menuBar().actions()
+        for title in window.menu.bar.actions()
         if isinstance(menu := title.menu(), QMenu)
         for action in menu.actions()
         if not action.isSeparator()
@@ -229,7 +230,7 @@ async def test_every_menu_entry_has_a_name_and_a_key_of_its_own() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(first_run_done=True), **surroundings()) as window:  # type: ignore[arg-type]
         keys: dict[str, str] = {}
-        for title in window.menuBar().actions():
+        for title in window.menu.bar.actions():
             letters = []
             menu = title.menu()
             assert isinstance(menu, QMenu)

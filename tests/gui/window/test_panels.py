@@ -45,13 +45,15 @@ def done() -> Settings:
 
 
 def open_menu(window: MainWindow, title: str) -> QMenu:
-    """Opens a menu of the bar by its letter with Alt."""
-    bar = window.menuBar()
+    """Opens the menu with F10, and one of its menus by its letter."""
+    bar = window.menu.bar
+    QTest.keyClick(window, Qt.Key.Key_F10)
+    assert bar.isVisible()
     action = next(action for action in bar.actions() if action.text().replace("&", "") == title)
     letter = action.text()[action.text().index("&") + 1]
-    QTest.keyClick(window, getattr(Qt.Key, f"Key_{letter.upper()}"), Qt.KeyboardModifier.AltModifier)
+    QTest.keyClick(bar, getattr(Qt.Key, f"Key_{letter.upper()}"))
     menu = action.menu()
-    assert isinstance(menu, QMenu) and menu.isVisible(), f"Alt+{letter} opens “{title}”"
+    assert isinstance(menu, QMenu) and menu.isVisible(), f"{letter} opens “{title}”"
     return menu
 
 
@@ -183,7 +185,7 @@ async def test_what_was_chosen_at_the_first_run_is_in_force_and_leads_to_the_tal
         await until(lambda: window.manager.session is not None)
         QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
         assert not run.isVisible() and window.settings.first_run_done
-        assert window.focusWidget() is window.talk_bar.button
+        assert window.focusWidget() is window.dock.button
 
 
 async def test_a_fault_leads_to_the_log_and_its_line() -> None:

@@ -255,7 +255,7 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
     from app.gui.widgets import translation
     translation.resource = lambda *parts: pathlib.Path({str(tmp_path)!r})
     def look():
-        print(window().menuBar().actions()[0].text(), window().windowTitle(), flush=True)
+        print(window().menu.bar.actions()[0].text(), window().windowTitle(), flush=True)
         window().close()
     after(500, look)
     run(FakeFactory())
@@ -600,12 +600,12 @@ async def test_there_is_room_for_longer_words(
     else:
         use_language(in_english, language)
     async with talking(tmp_path) as window:
-        assert window.menuBar().actions()[0].text() == talk_menu
+        assert window.menu.bar.actions()[0].text() == talk_menu
         timeline = window.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
         await until(lambda: set(cut_off(window)) <= signs, 1.0)
         assert (window.width(), window.height()) == (1180, 760)
-        for menu in window.menuBar().actions():
+        for menu in window.menu.bar.actions():
             letters = re.findall(r"&(\w)", "\n".join(action.text().lower() for action in menu.menu().actions()))
             assert len(set(letters)) == len(letters), menu.text()
         for dialog in open_all(window):
@@ -639,7 +639,7 @@ async def test_no_two_controls_of_the_window_share_a_letter(
     """With a comparison and the row of KAME's front-end: Alt and a letter reaches one control."""
     use_language(in_english, language)
     async with talking(tmp_path, "kame") as window:
-        texts = [action.text() for action in window.menuBar().actions()]
+        texts = [action.text() for action in window.menu.bar.actions()]
         texts += [label.text() for label in window.findChildren(QLabel) if label.buddy() and label.isVisible()]
         texts += [button.text() for button in window.findChildren(QAbstractButton) if button.isVisible()]
         letters = [found[1].lower() for text in texts if (found := re.search(r"&(\w)", text))]

@@ -16,7 +16,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import say, shown, transcript, until
+from tests.gui.helpers import open_models, say, shown, transcript, until
 
 
 def pick(picker, key: str) -> None:
@@ -31,12 +31,12 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
     factory = FakeFactory(gate=asyncio.Event(), progress=("loading the recogniser", "loading the voice"))
     async with shown(factory, running=False) as window:
         assert window.isVisible()
-        assert window.talk_bar.button.text() == "Getting ready"
+        assert window.dock.button.text() == "Getting ready"
         await until(lambda: "loading the voice" in window.status.state.text())
         assert window.status.state.text() == "Getting ready: loading the voice"
-        assert window.talk_bar.button.hint == "loading the voice"
+        assert window.dock.button.hint == "loading the voice"
         factory.gate.set()
-        await until(lambda: window.talk_bar.button.text() == "Hold to talk")
+        await until(lambda: window.dock.button.text() == "Hold to talk")
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "embedded", "small", "thinking"))
         window.pump.flush()
         assert window.status.state.text() == "Running: cascade · whisper · embedded · small"
@@ -47,7 +47,7 @@ async def test_progress_may_be_told_from_the_thread_that_loads() -> None:
     async with shown(factory, running=False) as window:
         await until(lambda: factory.choices)
         await asyncio.to_thread(factory.reporters[-1], "from afar")
-        await until(lambda: window.talk_bar.button.hint == "from afar")
+        await until(lambda: window.dock.button.hint == "from afar")
 
 
 async def test_the_settings_make_the_session() -> None:
@@ -60,10 +60,12 @@ async def test_the_settings_make_the_session() -> None:
         assert choice.backend == BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
         assert (choice.answer_mode, choice.duplex, choice.microphone) == ("after", True, "Desk microphone")
         assert choice.record_folder == ""
-        assert window.talk_bar.duplex.isChecked()
-        assert window.talk_bar.button.text() == "Listening"
-        assert window.setup.microphone.currentText() == "Desk microphone"
+        assert window.dock.duplex.isChecked()
+        assert window.dock.button.text() == "Listening"
+        assert window.devices.microphone.currentText() == "Desk microphone"
         assert window.setup.answer_mode.currentData() == "after"
+        assert window.top_bar.pill.text() == "gemma"
+        open_models(window)
         assert window.setup.model.isVisible() and window.setup.model.currentText() == "gemma"
 
 
@@ -72,7 +74,8 @@ async def test_answer_mode_duplex_and_backend_change_the_running_session_and_are
     factory = FakeFactory()
     async with shown(factory, Settings(path=path)) as window:
         pick(window.setup.answer_mode, "after")
-        window.talk_bar.duplex.click()
+        window.dock.duplex.click()
+        open_models(window)
         assert not window.setup.url.isVisible()
         pick(window.setup.backend, "ollama")
         assert window.setup.url.isVisible()
@@ -98,7 +101,7 @@ async def test_a_model_typed_in_is_taken_with_enter() -> None:
         QTest.keyClick(window.setup.model, Qt.Key.Key_Return)
         await until(lambda: window.settings.ollama_model == "qwen3")
         assert factory.session.calls == [("set_backend", BackendChoice("ollama", "qwen3", "http://127.0.0.1:11434"))]
-        assert window.focusWidget() is window.talk_bar.button  # so that the space bar talks again
+        assert window.focusWidget() is window.dock.button  # so that the space bar talks again
 
 
 async def test_a_backend_that_is_refused_shows_why_and_the_picker_goes_back() -> None:
@@ -134,7 +137,7 @@ async def test_what_changes_while_loading_reaches_the_session() -> None:
     async with shown(factory, running=False) as window:
         await until(lambda: factory.choices)
         pick(window.setup.answer_mode, "after")
-        window.talk_bar.duplex.click()
+        window.dock.duplex.click()
         factory.gate.set()
         await until(lambda: window.manager.session)
         assert sorted(factory.session.calls) == [("set_answer_mode", "after"), ("set_duplex", True)]
@@ -146,11 +149,11 @@ async def test_a_factory_that_fails_shows_its_sentence_and_can_be_tried_again() 
         await until(lambda: window.messages.rows)
         (row,) = window.messages.rows
         assert row.label.text() == "No microphone was found. Plug one in."
-        assert window.talk_bar.button.text() == "Stopped"
+        assert window.dock.button.text() == "Stopped"
         assert row.retry_button.isVisible()
         row.retry_button.click()
         await until(lambda: window.manager.session)
-        assert window.talk_bar.button.text() == "Hold to talk"
+        assert window.dock.button.text() == "Hold to talk"
         assert window.messages.sentences() == []
         assert len(factory.choices) == 2
 
@@ -161,7 +164,7 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
         async with shown(factory, running=False) as window:
             await until(lambda: window.messages.rows)
             assert "fault in the program ('weights')" in window.messages.sentences()[0]
-            assert window.talk_bar.button.text() == "Stopped"
+            assert window.dock.button.text() == "Stopped"
     assert "KeyError" in caplog.text
 
 
@@ -174,7 +177,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
         say(window, factory, e.Failure(2, "audio", "The microphone was unplugged. Plug it in.", fatal=True))
         await until(lambda: session.stopped)
         window.pump.flush()
-        assert window.talk_bar.button.text() == "Stopped"
+        assert window.dock.button.text() == "Stopped"
         assert window.status.state.text() == "Stopped"
         assert transcript(window) == ["You\nKeep this."]
         (row,) = window.messages.rows
@@ -197,7 +200,7 @@ async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> No
             e.AssistantEnded(3, 1, True),
             e.SessionEnded(3, 9),
         ]
-        window.setup.new_button.click()
+        window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert old.stopped == 1
         factory.session.say(e.TranscriptFinal(1, 1, "Afresh.", 1))
@@ -214,7 +217,7 @@ async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None
     factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None])
     async with shown(factory, list_devices=two_devices, running=False) as window:
         await until(lambda: window.manager.gave_up)
-        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.devices.loudspeaker, "Headphones")
         await until(lambda: window.manager.session)
         assert factory.choices[1].loudspeaker == "Headphones"
 
@@ -223,8 +226,8 @@ async def test_another_device_while_loading_is_taken_without_loading_anew() -> N
     factory = FakeFactory(gate=asyncio.Event())
     async with shown(factory, list_devices=two_devices, running=False) as window:
         await until(lambda: factory.choices)
-        pick(window.setup.microphone, "Desk microphone")
-        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.devices.microphone, "Desk microphone")
+        pick(window.devices.loudspeaker, "Headphones")
         factory.gate.set()
         await until(lambda: window.manager.session)
         assert factory.session.calls == [("set_devices", "Desk microphone", "Headphones")]
@@ -235,7 +238,7 @@ async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_l
     factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None], gate=asyncio.Event())
     async with shown(factory, list_devices=two_devices, running=False) as window:
         await until(lambda: factory.choices)
-        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.devices.loudspeaker, "Headphones")
         factory.gate.set()
         await until(lambda: window.manager.session)
         assert [choice.loudspeaker for choice in factory.choices] == ["", "Headphones"]
@@ -245,7 +248,7 @@ async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_l
 async def test_a_device_that_is_gone_stays_chosen_and_is_marked() -> None:
     settings = Settings(microphone="Old one")
     async with shown(FakeFactory(), settings, list_devices=two_devices) as window:
-        assert window.setup.microphone.currentText() == "Not found: Old one"
+        assert window.devices.microphone.currentText() == "Not found: Old one"
         assert window.settings.microphone == "Old one"
 
 
@@ -254,7 +257,7 @@ async def test_devices_that_cannot_be_listed_do_not_stop_the_talk(caplog: pytest
         raise OSError("no sound system")
 
     async with shown(FakeFactory(), list_devices=broken) as window:
-        assert window.talk_bar.button.text() == "Hold to talk"
+        assert window.dock.button.text() == "Hold to talk"
     assert "no sound system" in caplog.text
 
 
@@ -262,8 +265,8 @@ async def test_the_newest_of_several_starts_wins() -> None:
     factory = FakeFactory(gate=asyncio.Event())
     async with shown(factory, list_devices=two_devices, running=False) as window:
         await until(lambda: factory.choices)
-        pick(window.setup.microphone, "Desk microphone")
-        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.devices.microphone, "Desk microphone")
+        pick(window.devices.loudspeaker, "Headphones")
         pick(window.setup.backend, "ollama")
         pick(window.setup.backend, "openai")
         await until(lambda: len(factory.choices) == 2)
@@ -281,9 +284,9 @@ async def test_the_newest_of_several_starts_wins() -> None:
 async def test_stop_ends_the_session_and_a_new_talk_begins_another() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        window.setup.stop_button.click()
-        assert window.talk_bar.button.text() == "Stopped"
-        assert not window.setup.stop_button.isEnabled()
+        window.devices.stop_button.click()
+        assert window.dock.button.text() == "Stopped"
+        assert not window.devices.stop_button.isEnabled()
         await until(lambda: factory.session.stopped)
         window.menu.new_talk.emit()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
@@ -293,6 +296,7 @@ async def test_frontends_are_offered_when_there_are_several() -> None:
     choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
     factory = FakeFactory()
     async with shown(factory, choices=choices) as window:
+        open_models(window)
         assert window.setup.frontend.isVisible()
         pick(window.setup.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
@@ -334,12 +338,12 @@ async def test_after_a_failed_start_another_backend_starts_the_talk() -> None:
     factory = FakeFactory(outcomes=[UserError("Ollama is not running. Start it.")])
     async with shown(factory, Settings(provider="ollama"), running=False) as window:
         await until(lambda: window.messages.rows)
-        assert window.talk_bar.button.text() == "Stopped"
+        assert window.dock.button.text() == "Stopped"
         pick(window.setup.backend, "embedded")
         await until(lambda: window.manager.session)
         assert [choice.backend.provider for choice in factory.choices] == ["ollama", "embedded"]
         assert window.messages.sentences() == [] and window.settings.provider == "embedded"
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         await until(lambda: factory.session.stopped)
         pick(window.setup.backend, "openai")  # who has stopped it wants it stopped
         await asyncio.sleep(0.05)

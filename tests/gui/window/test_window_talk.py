@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.widgets.palette import STATE_COLOURS
+from app.gui.design.look import STATE_COLOURS
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, say, shown, transcript, until
@@ -84,12 +84,12 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
         assert oldest == (
             "1   superseded by 2   small (embedded) · on 3 words · first words after 400 ms · 3 words\nIt is noon."
         )
-        ((_, after),) = view.card_formats(1)
+        ((_, after),) = view.card_formats(0)
         assert after.fontStrikeOut()
         assert after.foreground().color() != before.foreground().color()
-        ((_, speaking),) = view.card_formats(0)
+        ((_, speaking),) = view.card_formats(1)
         assert not speaking.fontStrikeOut()
-        assert [card.style for card in view.cards] == ["live", "plain"]
+        assert [card.style for card in view.cards] == ["plain", "live"]
 
 
 async def test_a_failed_revision_says_so() -> None:
@@ -114,7 +114,7 @@ async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
 async def test_the_button_tells_the_state_in_words_and_colour() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        button = window.talk_bar.button
+        button = window.dock.button
         seen = [(button.text(), button.colour())]
         for event in (
             e.UserStarted(1, 1),
@@ -143,7 +143,8 @@ async def test_the_response_time_is_shown() -> None:
 async def test_the_levels_move_hold_their_peak_and_fall() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        meter, other = window.talk_bar.microphone, window.talk_bar.loudspeaker
+        meter, other = window.devices.microphone_level, window.devices.loudspeaker_level
+        window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, -12.0, -30.0))
         assert (meter.level_db, meter.peak_db, other.level_db) == (-12.0, -12.0, -30.0)
         say(window, factory, e.LevelMeasured(1.5, -40.0, float("-inf")))
@@ -152,7 +153,7 @@ async def test_the_levels_move_hold_their_peak_and_fall() -> None:
         say(window, factory, e.LevelMeasured(2.5, -40.0, 3.0))
         assert -40.0 < meter.peak_db < -12.0
         assert other.level_db == 0.0
-        window.setup.stop_button.click()
+        window.devices.stop_button.click()
         assert (meter.level_db, meter.peak_db) == (-60.0, -60.0)
 
 
@@ -232,7 +233,7 @@ async def test_text_is_copied_with_the_standard_key() -> None:
         assert "interrupted" in copied
         # From the menu, with the focus elsewhere: what is selected is copied all the same.
         QApplication.clipboard().clear()
-        window.talk_bar.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        window.dock.button.setFocus(Qt.FocusReason.OtherFocusReason)
         window.menu.copy.emit()
         assert QApplication.clipboard().text() == copied
 

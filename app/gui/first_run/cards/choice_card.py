@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt
-from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
 
+from app.gui.design.look import Look, blend
 from app.gui.widgets.form import wrapped
-from app.gui.widgets.palette import Look, blend
 from app.gui.widgets.panel import Quiet
 
 
@@ -45,7 +45,7 @@ class ChoiceCard(Boxed):
         self.button = QRadioButton(title, self)
         self.button.setAccessibleDescription(words)
         font = self.button.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self.button.setFont(font)
         self.badge = QLabel(self.tr("Fits best"), self)
         self.badge.setVisible(False)

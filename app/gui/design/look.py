@@ -56,14 +56,14 @@ class Look:
             dark=dark,
             text=text,
             # Keeps small print above 4.5 : 1 on every card, light and dark.
-            dim=blend(text, base, 0.32),
+            dim=blend(text, base, 0.26 if dark else 0.3),
             line=blend(base, text, 0.18),
             base=base,
-            accent=blend(highlight, text, 0.45 if dark else 0.3),
+            accent=blend(highlight, text, 0.5 if dark else 0.3),
             bad=QColor("#ff8a80" if dark else "#b3261e"),
             good=QColor("#34a853"),
             warn=QColor("#f0a020"),
-            user_card=blend(base, highlight, 0.28 if dark else 0.16),
+            user_card=blend(base, highlight, 0.2 if dark else 0.13),
             plain_card=blend(base, text, 0.06),
             live_card=blend(base, highlight, 0.16 if dark else 0.08),
         )

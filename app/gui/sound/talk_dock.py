@@ -1,63 +1,52 @@
-"""The row of controls below the conversation: talk button, mute, hands-free, devices and their meters."""
+"""The talk dock below the conversation: the talk button, mute, the devices' menu, hands-free, and silence."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
+from app.gui.design.icon_button import IconButton
+from app.gui.design.theme import tokens
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
 from app.gui.state.talk_state import TalkState
-from app.gui.widgets.level_meter import LevelMeter
-from app.gui.widgets.slim_button import SlimButton
 
 
-class TalkBar(QWidget):
-    """Shows a `TalkState`; its widgets' own signals report what the user does.
+class TalkDock(QWidget):
+    """Shows a `TalkState`; its widgets' own signals report what the user does."""
 
-    `microphones`, `loudspeakers` and `stop`: controls made elsewhere that are placed here.
-    """
+    silence_wanted = Signal()
+    """The answer is to stop; the talk goes on."""
 
-    def __init__(
-        self, microphones: QWidget, loudspeakers: QWidget, stop: QWidget, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
         self.mute = MuteButton(self)
+        self.devices_button = IconButton("chevron-up", self.tr("Microphone and loudspeaker"), self, size=14)
         self.duplex = QCheckBox(self.tr("Hands-&free"), self)
         self.duplex.setAccessibleName(self.tr("Hands-free"))
         hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
         self.duplex.setToolTip(hint)
         self.duplex.setAccessibleDescription(hint)
-        self.sound = SlimButton(self.tr("Sound…"), self)
-        self.sound.setAccessibleName(self.tr("Sound: devices, tests, echo, talk button"))
-        self.sound.setToolTip(self.sound.accessibleName())
-        self.microphone = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
-        self.loudspeaker = LevelMeter(self.tr("Loudspeaker level, dB"), self, titled=False)
-        switch = _column(self.duplex, self.sound)
+        self.silence = IconButton("square", self.tr("Stop speaking"), self, keys=self.tr("Esc"))
+        self.silence.clicked.connect(self.silence_wanted)
+        left, right = QWidget(self), QWidget(self)
+        for side, widgets in (
+            (left, (self.mute, self.devices_button, None)),
+            (right, (None, self.silence, self.duplex)),
+        ):
+            row = QHBoxLayout(side)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(tokens().unit)
+            for widget in widgets:
+                row.addStretch(1) if widget is None else row.addWidget(widget)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(14)
-        row.addLayout(_column(self.mute, stop))
-        row.addLayout(self._device(self.tr("M&icrophone"), microphones, self.microphone), 4)
-        row.addWidget(self.button, 5)
-        row.addLayout(self._device(self.tr("&Loudspeaker"), loudspeakers, self.loudspeaker), 4)
-        row.addLayout(switch)
-
-    def _device(self, name: str, picker: QWidget, meter: LevelMeter) -> QVBoxLayout:
-        label = QLabel(name, self)
-        label.setBuddy(picker)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(label)
-        row.addWidget(picker, 1)
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(meter)
-        column.addStretch(1)
-        return column
+        row.setSpacing(2 * tokens().unit)
+        row.addWidget(left, 1)
+        row.addWidget(self.button)
+        row.addWidget(right, 1)
 
     def show_state(self, state: TalkState, progress: str) -> None:
         """Shows the state on the button; `progress` says what is being prepared."""
@@ -88,7 +77,11 @@ class TalkBar(QWidget):
         self.button.setEnabled(state.phase == "stopped" or (state.phase == "running" and not state.duplex))
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
-        self.microphone.set_muted(state.muted)
+        self.silence.setVisible(state.phase == "running" and (state.speaking or state.awaiting))
+
+    def show_levels(self, user_db: float, assistant_db: float) -> None:
+        """Shows how loud the side is that talks, in dB of full scale."""
+        self.button.show_level(assistant_db if self.button.word == "speaking" else user_db)
 
     def _hint(self, state: TalkState) -> str:
         """What the user can do in this state."""
@@ -101,13 +94,3 @@ class TalkBar(QWidget):
         if state.word == "speaking":
             return self.tr("press to interrupt") if state.toggles else self.tr("hold to interrupt")
         return self.tr("press to talk") if state.toggles else self.tr("hold to talk")
-
-
-def _column(*widgets: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(4)
-    column.addStretch(1)
-    for widget in widgets:
-        column.addWidget(widget)
-    column.addStretch(1)
-    return column

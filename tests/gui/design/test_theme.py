@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.gui.design import theme
+from app.gui.design.fonts import CODE_FAMILY, FAMILY, code_font
+from app.gui.design.look import Look
+from app.gui.design.motion import reduce_motion, reduced_motion
+from app.gui.design.theme import apply_theme
+from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
 from app.gui.settings.dialog import SettingsDialog
-from app.gui.widgets import theme
-from app.gui.widgets.palette import STATE_COLOURS, Look
-from app.gui.widgets.theme import apply_theme, palette_of, reduce_motion, reduced_motion
+from app.platform.resources import resource
 from app.settings.declarations import Settings, choices_of
-from tests.gui.widgets.test_palette import contrast
+from tests.gui.design.test_look import contrast
 
 R = QPalette.ColorRole
 PAIRS = [
@@ -36,18 +40,9 @@ PAIRS = [
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
     """The application, and afterwards as it was."""
-    palette, font, tip = QPalette(qapp.palette()), qapp.font(), QPalette(QToolTip.palette())
     yield qapp
-    manager = qapp.findChild(theme._Manager)
-    if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
-        manager.setParent(None)
     qapp.styleHints().unsetColorScheme()
-    qapp.setPalette(palette)
-    for name in theme.OUTLINED:
-        qapp.setPalette(palette, name)
-    QToolTip.setPalette(tip)
-    qapp.setFont(font)
+    apply_theme(qapp, "light")
     reduce_motion(False)
 
 
@@ -68,34 +63,67 @@ def is_dark(app: QApplication) -> bool:
     return Look.of(app.palette()).dark
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_kind_of_text_can_be_read(app: QApplication, dark: bool) -> None:
-    apply_theme(app, "dark" if dark else "light")
+THEMES = [(scheme, accent) for scheme in ("light", "dark") for accent in ACCENTS] + [("contrast", "teal")]
+
+
+@pytest.mark.parametrize("theme, accent", THEMES)
+def test_every_kind_of_text_can_be_read(app: QApplication, theme: str, accent: str) -> None:
+    apply_theme(app, theme, accent=accent)
     palette = app.palette()
     poor = [(ink, ground) for ink, ground in PAIRS if contrast(palette.color(ink), palette.color(ground)) < 4.5]
     assert poor == []
-    tip = QToolTip.palette()
-    assert contrast(tip.color(R.ToolTipText), tip.color(R.ToolTipBase)) >= 4.5
     look = Look.of(palette)
-    assert look.dark == dark
+    assert look.dark == (theme != "light")
     for ground in (look.base, look.user_card, look.plain_card, look.live_card):
         for ink in (look.text, look.dim, look.accent, look.bad):
             assert contrast(ink, ground) >= 4.5, (ink.name(), ground.name())
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_controls_stand_out_from_the_window(app: QApplication, dark: bool) -> None:
-    palette = palette_of(dark)
-    window, base = palette.color(R.Window), palette.color(R.Base)
-    outline = theme._OUTLINES[dark].darker(140)
-    focus = palette.color(R.Highlight).darker(125)
-    for line in (outline, focus):
-        assert contrast(line, window) >= 2.9 and contrast(line, base) >= 2.4
-    assert contrast(window, base) >= 1.08
-    for state in STATE_COLOURS.values():
-        assert contrast(state, window) >= 1.5
-    disabled = QPalette.ColorGroup.Disabled
-    assert palette.color(disabled, R.ButtonText) != palette.color(R.ButtonText)
+@pytest.mark.parametrize("scheme, accent", THEMES)
+def test_the_tokens_keep_their_contrast(scheme: str, accent: str) -> None:
+    tokens = tokens_for(scheme, accent)
+    grounds = (tokens.ground, tokens.surface, tokens.raised, tokens.sunken)
+    for ground in map(QColor, grounds):
+        for name in ("text", "dim", "accent_text", "good", "warn", "bad"):
+            assert contrast(QColor(getattr(tokens, name)), ground) >= 4.5, (name, ground.name())
+        assert contrast(QColor(tokens.outline), ground) >= 2.7
+    assert contrast(QColor(tokens.outline), QColor(tokens.surface)) >= 3.0
+    for fill in (tokens.accent, tokens.accent_hover):
+        assert contrast(QColor(tokens.on_accent), QColor(fill)) >= 4.5
+    for ink in (tokens.text, tokens.accent_text):
+        assert contrast(QColor(ink), QColor(tokens.accent_soft)) >= 4.5
+    for ground in map(QColor, (tokens.hover, tokens.pressed)):
+        assert contrast(QColor(tokens.text), ground) >= 4.5
+
+
+def test_lengths_are_multiples_of_the_unit() -> None:
+    tokens = tokens_for("light")
+    for name in ("control", "bar", "strip", "column", "radius", "card_radius"):
+        assert getattr(tokens, name) % tokens.unit == 0, name
+    assert all(120 <= ms <= 200 for ms in (tokens.quick_ms, tokens.usual_ms, tokens.slow_ms))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "contrast"])
+def test_the_pictures_of_controls_have_the_themes_colours(scheme: str) -> None:
+    tokens: Tokens = tokens_for(scheme)
+    colours = {
+        "chevron-down": tokens.dim,
+        "chevron-up": tokens.dim,
+        "check": tokens.on_accent,
+        "dot": tokens.on_accent,
+        "tick": tokens.text,
+    }
+    for name, colour in colours.items():
+        assert colour in resource("icons", "controls", f"{name}-{scheme}.svg").read_text("utf-8")
+
+
+def test_the_bundled_typefaces_are_used(app: QApplication) -> None:
+    font = app.font()
+    assert font.family() == FAMILY and QFontInfo(font).family() == FAMILY
+    assert QFontInfo(code_font()).family() == CODE_FAMILY
+    for weight in (QFont.Weight.Normal, QFont.Weight.Medium, QFont.Weight.DemiBold):
+        font.setWeight(weight)
+        assert QFontInfo(font).weight() == weight.value
 
 
 def test_the_system_is_followed_while_it_changes(app: QApplication, told: list[Qt.ColorScheme]) -> None:
@@ -121,7 +149,7 @@ def test_a_wish_of_ones_own_outweighs_the_system(app: QApplication, told: list[Q
 def test_every_theme_of_the_settings_is_one(app: QApplication) -> None:
     for choice in choices_of("theme"):
         apply_theme(app, choice)
-        assert is_dark(app) == (choice == "dark")
+        assert is_dark(app) == (choice in ("dark", "contrast"))
 
 
 def test_text_grows_in_what_is_shown_already_and_shrinks_back(app: QApplication, qtbot: QtBot) -> None:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.gui.widgets.palette import STATE_COLOURS, Look
+from app.gui.design.look import STATE_COLOURS, Look
 from tests.gui.pictures.window import dark_palette
 
 

@@ -1,0 +1,66 @@
+"""The bundled typefaces, Inter and JetBrains Mono, and the window's five sizes of text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.gui.design.tokens import tokens_for
+from app.platform.resources import resource
+
+FILES = (
+    "Inter-Regular.ttf",
+    "Inter-Medium.ttf",
+    "Inter-SemiBold.ttf",
+    "Inter-Italic.ttf",
+    "JetBrainsMono-Regular.ttf",
+)
+FAMILY, CODE_FAMILY = "Inter", "JetBrains Mono"
+POINTS_PER_PX = 0.75
+"""At 96 dots an inch. Sizes are set in points, so that they follow the resolution that the system reports."""
+
+Size = Literal["caption", "small", "body", "title", "display"]
+
+_loaded = False
+
+
+def load_fonts() -> None:
+    """Makes the bundled typefaces known to Qt; where a file is missing, the system's own font is used."""
+    global _loaded
+    if not _loaded:
+        _loaded = True
+        for name in FILES:
+            QFontDatabase.addApplicationFont(str(resource("fonts", name)))
+
+
+def base_font(percent: int = 100) -> QFont:
+    """The font of all controls: `small`, at `percent` of its usual size."""
+    font = QFont(FAMILY)
+    font.setPointSizeF(tokens_for("light").small * POINTS_PER_PX * percent / 100)
+    return font
+
+
+def sized(font: QFont, size: Size, weight: QFont.Weight | None = None) -> QFont:
+    """`font`, which is derived from the application's, in another of the five sizes."""
+    tokens, copy = tokens_for("light"), QFont(font)
+    points = QApplication.font().pointSizeF() * getattr(tokens, size) / tokens.small
+    copy.setPointSizeF(points)
+    if weight is not None:
+        copy.setWeight(weight)
+    return copy
+
+
+def set_size(widget: QWidget, size: Size, weight: QFont.Weight | None = None) -> None:
+    """Gives a widget text of one of the five sizes. Call it again after the application's font has changed."""
+    font = sized(widget.font(), size, weight)
+    if font != widget.font():
+        widget.setFont(font)
+
+
+def code_font(size: Size = "small") -> QFont:
+    """The font of code."""
+    font = sized(QFont(CODE_FAMILY), size)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    return font

@@ -1,0 +1,64 @@
+"""A flat button with one of the icons, in the theme's colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QIcon
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.gui.design.icons import RATIOS, pixmap
+from app.gui.design.theme import tokens
+
+
+class IconButton(QToolButton):
+    """`name` is an icon's; `label` is read by screen readers and shown as the tooltip, with `keys` in brackets."""
+
+    def __init__(self, name: str, label: str, parent: QWidget | None = None, *, keys: str = "", size: int = 18) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._size = size
+        self._tinted = ("", "")
+        self.setProperty("flat", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setIconSize(QSize(size, size))
+        self.set_label(label, keys)
+        self._tint()
+
+    def set_label(self, label: str, keys: str = "") -> None:
+        """Names the button for screen readers, and in its tooltip."""
+        self.setAccessibleName(label)
+        self.setToolTip(f"{label} ({keys})" if keys else label)
+
+    def set_name(self, name: str) -> None:
+        """Shows another icon."""
+        if name != self._name:
+            self._name = name
+            self._tint()
+
+    def setCheckable(self, checkable: bool) -> None:
+        """A checked button has the accent's colour."""
+        super().setCheckable(checkable)
+        self._tint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._tint()
+
+    def _tint(self) -> None:
+        shown = tokens()
+        wanted = (self._name, f"{shown.scheme} {shown.accent}")
+        if wanted == self._tinted or not hasattr(self, "_size"):
+            return
+        self._tinted = wanted
+        icon = QIcon()
+        states = (
+            (shown.text, QIcon.Mode.Normal, QIcon.State.Off),
+            (shown.accent_text, QIcon.Mode.Normal, QIcon.State.On),
+            (shown.outline, QIcon.Mode.Disabled, QIcon.State.Off),
+        )
+        for colour, mode, state in states:
+            for ratio in RATIOS[:2]:
+                icon.addPixmap(pixmap(self._name, QColor(colour), self._size, ratio), mode, state)
+        self.setIcon(icon)

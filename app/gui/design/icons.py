@@ -1,0 +1,52 @@
+"""The window's icons: Lucide's drawings, tinted in a colour of the theme."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from app.platform.resources import resource
+
+RATIOS = (1, 2, 3)
+"""An icon is drawn for screens of so many pixels a point."""
+
+
+@lru_cache(maxsize=128)
+def drawing(name: str) -> str:
+    """The drawing of this name as SVG, whose strokes have the colour `currentColor`."""
+    return resource("icons", "lucide", f"{name}.svg").read_text("utf-8")
+
+
+def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
+    """Draws an icon of `size` pixels, for a screen of `ratio` device pixels each."""
+    made = QPixmap(QSize(round(size * ratio), round(size * ratio)))
+    made.setDevicePixelRatio(ratio)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    paint_icon(painter, name, colour, QRectF(0, 0, size, size))
+    painter.end()
+    return made
+
+
+def paint_icon(painter: QPainter, name: str, colour: QColor, place: QRectF) -> None:
+    """Paints an icon into `place`."""
+    svg = drawing(name).replace("currentColor", colour.name())
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, place)
+
+
+@lru_cache(maxsize=256)
+def _icon(name: str, colour: str, disabled: str, size: int) -> QIcon:
+    icon = QIcon()
+    for ratio in RATIOS:
+        icon.addPixmap(pixmap(name, QColor(colour), size, ratio))
+        icon.addPixmap(pixmap(name, QColor(disabled), size, ratio), QIcon.Mode.Disabled)
+    return icon
+
+
+def icon(name: str, colour: QColor, disabled: QColor | None = None, size: int = 18) -> QIcon:
+    """An icon in this colour; `disabled`: its colour on a control that can't be used."""
+    return _icon(name, colour.name(), (disabled or colour).name(), size)

@@ -1,0 +1,128 @@
+"""Applies the theme, the accent and the size of text to the application: light, dark, high contrast, or as the
+system has it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from app.gui.design.fonts import base_font, load_fonts
+from app.gui.design.look import blend
+from app.gui.design.style_sheet import style_sheet
+from app.gui.design.tokens import Scheme, Tokens, tokens_for
+
+Theme = Literal["system", "light", "dark", "contrast"]
+
+_SCHEMES = {
+    "light": Qt.ColorScheme.Light,
+    "dark": Qt.ColorScheme.Dark,
+    "contrast": Qt.ColorScheme.Dark,
+}
+
+_tokens = tokens_for("light")
+
+
+def tokens() -> Tokens:
+    """The design tokens of the theme that is shown."""
+    return _tokens
+
+
+def apply_theme(app: QApplication, theme: Theme | str, font_percent: int = 100, accent: str = "teal") -> None:
+    """Applies a theme to the whole application; "system" follows the system.
+
+    `font_percent`: the size of text in per cent of the usual one. May be called again at any time.
+    """
+    manager = app.findChild(_Manager) or _Manager(app)
+    manager.show(theme, font_percent, accent)
+
+
+def palette_of(tokens: Tokens) -> QPalette:
+    """The palette with these tokens' colours."""
+    shades = {
+        _R.Window: tokens.ground,
+        _R.WindowText: tokens.text,
+        _R.Base: tokens.surface,
+        _R.AlternateBase: tokens.ground,
+        _R.Text: tokens.text,
+        _R.PlaceholderText: tokens.dim,
+        _R.Button: tokens.sunken,
+        _R.ButtonText: tokens.text,
+        _R.BrightText: tokens.on_accent,
+        _R.Light: tokens.raised,
+        _R.Midlight: tokens.hover,
+        _R.Mid: tokens.line,
+        _R.Dark: tokens.outline,
+        _R.Shadow: tokens.pressed,
+        _R.Highlight: tokens.accent,
+        _R.HighlightedText: tokens.on_accent,
+        _R.Accent: tokens.accent,
+        _R.Link: tokens.accent_text,
+        _R.LinkVisited: tokens.accent_text,
+        _R.ToolTipBase: tokens.raised,
+        _R.ToolTipText: tokens.text,
+    }
+    palette = QPalette()
+    for role, shade in shades.items():
+        palette.setColor(role, QColor(shade))
+    text, ground = QColor(tokens.text), QColor(tokens.ground)
+    for role in (_R.WindowText, _R.Text, _R.ButtonText, _R.PlaceholderText, _R.HighlightedText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, blend(text, ground, 0.5))
+    for role in (_R.Highlight, _R.Accent):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, blend(ground, text, 0.15))
+    return palette
+
+
+_R = QPalette.ColorRole
+
+
+def _told(app: QApplication) -> Qt.ColorScheme:
+    """The system's colour scheme."""
+    return app.styleHints().colorScheme()
+
+
+class _Manager(QObject):
+    """Holds the chosen theme and follows the system's changes. A child of the application; there is one."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        self._theme = "system"
+        self._accent = "teal"
+        self._percent = 0
+        self._shown: Tokens | None = None
+        load_fonts()
+        # Without this, widgets under a style sheet keep the font and the palette that they began with.
+        app.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
+        app.styleHints().colorSchemeChanged.connect(self._paint)
+
+    def show(self, theme: str, percent: int, accent: str) -> None:
+        self._theme, self._accent = theme, accent
+        self._app.styleHints().setColorScheme(_SCHEMES.get(theme, Qt.ColorScheme.Unknown))
+        if percent != self._percent:
+            self._percent = percent
+            self._app.setFont(base_font(percent))
+        self._paint()
+
+    def _scheme(self) -> Scheme:
+        if self._theme == "contrast":
+            return "contrast"
+        return "dark" if _SCHEMES.get(self._theme, _told(self._app)) == Qt.ColorScheme.Dark else "light"
+
+    def _paint(self) -> None:
+        global _tokens
+        made = tokens_for(self._scheme(), self._accent)
+        if made == self._shown:
+            return
+        if self._shown is None:
+            self._app.setStyle(QStyleFactory.create("Fusion"))
+        self._shown = _tokens = made
+        self._app.setStyleSheet(style_sheet(made))
+        self._app.setPalette(palette_of(made))  # last, since widgets then mix palettes of their own
+        # Widgets with palettes of their own, mixed from the application's, get no event by themselves.
+        for widget in self._app.allWidgets():
+            if widget.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
+                QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))

@@ -1,0 +1,74 @@
+"""The bar at the top of the window: the sidebar's switch, the title, the model pill, the oracle's switch, the menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QRectF
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app.gui.backends.model_pill import ModelPill
+from app.gui.design.icon_button import IconButton
+from app.gui.design.theme import tokens
+
+
+class TopBar(QWidget):
+    """Its buttons follow the actions of the panes. `header`: the conversation's title; `menu`: the whole menu."""
+
+    def __init__(
+        self, header: QWidget, menu: QMenu, sidebar: QAction, oracle: QAction, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.sidebar_button = _switch("panel-left", self.tr("Sidebar"), sidebar, self)
+        self.new_button = IconButton("plus", self.tr("New conversation"), self, keys=self.tr("Ctrl+N"))
+        self.new_button.setToolTip(self.tr("Ends this conversation and begins a new one (Ctrl+N)."))
+        self.pill = ModelPill(self)
+        self.oracle_button = _switch("sparkles", self.tr("Oracle"), oracle, self)
+        self.oracle_button.setToolTip(self.tr("What the model thinks while you speak (Ctrl+2)."))
+        self.menu_button = IconButton("ellipsis", self.tr("Menu"), self, keys="F10")
+        self._menu = menu
+        self.menu_button.clicked.connect(self.open_menu)
+        self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has one, too
+        sidebar.toggled.connect(lambda on: self.new_button.setVisible(not on))
+        header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout(self)
+        unit = tokens().unit
+        row.setContentsMargins(2 * unit, unit, 2 * unit, unit)
+        row.setSpacing(unit)
+        row.addWidget(self.sidebar_button)
+        row.addWidget(self.new_button)
+        row.addSpacing(unit)
+        row.addWidget(header, 1)
+        row.addSpacing(unit)
+        for widget in (self.pill, self.oracle_button, self.menu_button):
+            row.addWidget(widget)
+        self._fit()
+
+    def open_menu(self) -> None:
+        """Opens the menu below its button."""
+        button = self.menu_button
+        # Not `exec`, which would run another event loop inside the window's.
+        self._menu.popup(button.mapToGlobal(button.rect().bottomRight() - QPoint(self._menu.sizeHint().width(), 0)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumHeight(max(tokens().bar, self.fontMetrics().height() + 24))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A line at the bottom."""
+        painter = QPainter(self)
+        painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), QColor(tokens().line))
+        painter.end()
+
+
+def _switch(name: str, label: str, action: QAction, parent: QWidget) -> IconButton:
+    keys = action.shortcut().toString()
+    button = IconButton(name, label, parent, keys=keys)
+    button.setCheckable(True)
+    button.setChecked(action.isChecked())
+    action.toggled.connect(button.setChecked)
+    button.clicked.connect(action.trigger)
+    return button

@@ -1,0 +1,216 @@
+"""The field below the transcript to type in: what is sent is a turn like a spoken one.
+
+What is sent before a conversation runs waits here.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
+
+from app.gui.design.icon_button import IconButton
+from app.gui.design.theme import tokens
+from app.gui.state.talk_state import Phase
+from app.gui.widgets.keys import TALKS_WHEN_EMPTY
+
+MOST_KEPT = 50
+"""So many of the texts that were sent can be recalled with the arrow keys."""
+MOST_LINES = 7
+SIDE_PX, ROUND_PX = 6, 16
+
+
+class ComposerField(QPlainTextEdit):
+    """A field that grows with its lines. Enter sends, Shift+Enter starts a line; the arrow keys up and down recall what
+    was sent before; Escape leaves it. A space in the empty field is for the talk button.
+    """
+
+    returned = Signal()
+    recalled = Signal(int)
+    """The step through what was sent: -1 for the one before, 1 for the one after."""
+    left = Signal()
+    focused = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setProperty(TALKS_WHEN_EMPTY, True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setStyleSheet("QPlainTextEdit { border: none; padding: 0px; background: transparent; }")
+        self.document().setDocumentMargin(4)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
+        self._fit()
+
+    def text(self) -> str:
+        """What is typed."""
+        return self.toPlainText()
+
+    def setText(self, text: str) -> None:
+        """Replaces what is typed, with the cursor behind it."""
+        self.setPlainText(text)
+        self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def _fit(self) -> None:
+        lines = max(1, min(MOST_LINES, int(self.document().size().height())))
+        high = round(lines * self.fontMetrics().lineSpacing() + 2 * self.document().documentMargin()) + 2
+        more = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines == MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(more)
+        if high != self.height() or self.minimumHeight() != high:
+            self.setFixedHeight(high)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+            self.returned.emit()
+        elif step and plain and self._at_edge(step):
+            self.recalled.emit(step)
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            event.ignore()  # it also silences an answer
+        else:
+            super().keyPressEvent(event)
+
+    def _at_edge(self, step: int) -> bool:
+        """Whether the cursor is in the first line, for a step up, or in the last one."""
+        cursor = self.textCursor()
+        moved = cursor.movePosition(QTextCursor.MoveOperation.Up if step < 0 else QTextCursor.MoveOperation.Down)
+        return not moved
+
+    def focusInEvent(self, event: QEvent) -> None:
+        super().focusInEvent(event)  # type: ignore[arg-type]  # the stub wants a QFocusEvent, which it is
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QEvent) -> None:
+        super().focusOutEvent(event)  # type: ignore[arg-type]
+        self.focused.emit(False)
+
+
+class Composer(QWidget):
+    """A field and a button."""
+
+    sent = Signal(str)
+    talk_wanted = Signal()
+    """Something was sent while no conversation ran or was being prepared."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._phase: Phase = "stopped"
+        self._waiting: list[str] = []
+        self._history: list[str] = []
+        self._place = 0  # in the history; its length while something new is being typed
+        self._draft = ""
+        self._lit = False
+        self.field = ComposerField(self)
+        self.field.setAccessibleName(self.tr("Type instead of talking"))
+        self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
+        self.button.setProperty("primary", True)
+        self.button.setEnabled(False)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2 * SIDE_PX, SIDE_PX, SIDE_PX, SIDE_PX)
+        row.setSpacing(SIDE_PX)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        self.field.textChanged.connect(lambda: self.button.setEnabled(bool(self.field.text().strip())))
+        self.field.returned.connect(self.send)
+        self.field.recalled.connect(lambda step: self._recall(self._place + step))
+        self.field.focused.connect(self._light)
+        self.button.clicked.connect(self.send)
+        self._show()
+
+    def set_phase(self, phase: Phase) -> None:
+        """Sets whether the conversation is being prepared, runs, or is over; what waited is sent once it runs."""
+        if phase == self._phase:
+            return
+        self._phase = phase
+        if phase == "running":
+            waiting, self._waiting = self._waiting, []
+            for text in waiting:
+                self.sent.emit(text)
+        self._show()
+
+    def put(self, text: str) -> None:
+        """Sends a text as if it had been typed; what is in the field stays there."""
+        draft = self.field.text()
+        self.field.setText(text)
+        self.send()
+        self.field.setText(draft)
+
+    def edit(self, text: str) -> None:
+        """Puts a text into the field to be changed and sent."""
+        self.field.setText(text)
+        self.field.setFocus()
+
+    def take_back(self) -> None:
+        """Puts what waits back into the field: it was meant for another conversation."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
+            self._show()
+
+    def forget(self) -> None:
+        """Forgets what was sent: another conversation is shown."""
+        self._history, self._place, self._draft = [], 0, ""
+
+    def send(self) -> None:
+        """Sends what is in the field, or keeps it until a conversation runs."""
+        text = self.field.text().strip()
+        if not text:
+            return
+        if not self._history or self._history[-1] != text:
+            self._history = [*self._history[1 - MOST_KEPT :], text]
+        self._place, self._draft = len(self._history), ""
+        self.field.clear()
+        if self._phase == "running":
+            self.sent.emit(text)
+        else:
+            self._waiting.append(text)
+            self._show()
+            if self._phase == "stopped":
+                self.talk_wanted.emit()
+
+    def _recall(self, place: int) -> None:
+        if not 0 <= place <= len(self._history):
+            return
+        if self._place == len(self._history):
+            self._draft = self.field.text()
+        self._place = place
+        self.field.setText(self._draft if place == len(self._history) else self._history[place])
+
+    def _show(self) -> None:
+        if self._waiting:
+            hint = self.tr("Sent once KAME is ready")
+        elif self._phase == "stopped":
+            hint = self.tr("Type a message: the conversation goes on")
+        else:
+            hint = self.tr("Type a message")
+        self.field.setPlaceholderText(hint)
+        self.field.setAccessibleDescription(hint)
+
+    # -- the rounded box around field and button
+
+    def sizeHint(self) -> QSize:
+        return QSize(tokens().column, super().sizeHint().height())
+
+    def _light(self, lit: bool) -> None:
+        self._lit = lit
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        shown = tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = QPen(QColor(shown.accent_text), 2) if self._lit else QPen(QColor(shown.outline), 1)
+        inset = edge.widthF() / 2
+        painter.setPen(edge)
+        painter.setBrush(QColor(shown.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), ROUND_PX, ROUND_PX)
+        painter.end()

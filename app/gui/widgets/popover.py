@@ -1,0 +1,135 @@
+"""A panel that floats over the window beside the button that opens it, and goes when something else is used."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from app.gui.design.theme import tokens
+
+GAP_PX = 6
+EDGE_PX = 8
+SHADOW_PX = 12
+PAD_PX = 12
+
+
+class Popover(QWidget):
+    """A child of the window, over everything else in it. Escape and a click elsewhere close it."""
+
+    closed = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._anchor: QWidget | None = None
+        self._before: QWidget | None = None
+        self._width = 0
+        self._watched: list[QObject] = []
+        self.column = QVBoxLayout(self)
+        side = SHADOW_PX + PAD_PX
+        self.column.setContentsMargins(side, side, side, side)
+        self.column.setSpacing(8)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.hide()
+
+    def set_width(self, pixels: int) -> None:
+        """How wide it is where the window has room for it, without its shadow."""
+        self._width = pixels
+
+    def open_at(self, anchor: QWidget) -> None:
+        """Opens beside `anchor`, a control of the same window."""
+        if self.isVisible():
+            return
+        self._anchor, self._before = anchor, QApplication.focusWidget()
+        self.place()
+        self.show()
+        self.raise_()
+        self._watched = [widget for widget in (QApplication.instance(), self.window()) if widget is not None]
+        for widget in self._watched:
+            widget.installEventFilter(self)
+
+    def shut(self) -> None:
+        """Closes, and gives the focus back to where it was."""
+        if not self.isVisible():
+            return
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and (focus is self or self.isAncestorOf(focus))
+        self.hide()
+        if had_focus:
+            (self._before or self._anchor or self.window()).setFocus()
+
+    def toggle_at(self, anchor: QWidget) -> None:
+        """Opens beside `anchor`, or closes."""
+        if self.isVisible():
+            self.shut()
+        else:
+            self.open_at(anchor)
+
+    def place(self) -> None:
+        """Moves to where there is room: below the anchor, else above it."""
+        anchor, window = self._anchor, self.window()
+        if anchor is None:
+            return
+        inner = window.rect()
+        self.column.activate()
+        wide = max(self._width + 2 * SHADOW_PX, self.minimumSizeHint().width())
+        wide = min(wide, inner.width() - 2 * EDGE_PX + 2 * SHADOW_PX)
+        layout = self.column
+        high = layout.heightForWidth(wide) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        corner = anchor.mapTo(window, QPoint(0, 0))
+        below = inner.height() - (corner.y() + anchor.height()) - GAP_PX - EDGE_PX
+        above = corner.y() - GAP_PX - EDGE_PX
+        inside = high - 2 * SHADOW_PX
+        goes_down = below >= min(inside, above) or below >= above
+        inside = min(inside, below if goes_down else above)
+        left = corner.x() + anchor.width() // 2 - wide // 2
+        left = max(EDGE_PX - SHADOW_PX, min(left, inner.width() - wide - EDGE_PX + SHADOW_PX))
+        top = corner.y() + anchor.height() + GAP_PX if goes_down else corner.y() - GAP_PX - inside
+        self.setGeometry(left, top - SHADOW_PX, wide, inside + 2 * SHADOW_PX)
+
+    # -- Qt's own
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        for widget in self._watched:
+            widget.removeEventFilter(self)
+        self._watched = []
+        self.closed.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Closes when something else of the window is clicked or gets the focus; moves along with the window."""
+        if watched is self.window() and event.type() == QEvent.Type.Resize:
+            self.place()
+        elif event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):
+            assert isinstance(event, QMouseEvent)
+            inside = watched is self or self.isAncestorOf(watched)
+            anchor = self._anchor is not None and (watched is self._anchor or self._anchor.isAncestorOf(watched))
+            if not inside and not anchor and watched.window() is self.window():
+                self.shut()
+        elif event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
+            other = watched is not self and not self.isAncestorOf(watched)
+            if other and watched.window() is self.window() and watched is not self._anchor:
+                self.hide()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.shut()
+            return
+        super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A raised, rounded ground with a soft shadow."""
+        shown = tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(SHADOW_PX, SHADOW_PX, -SHADOW_PX, -SHADOW_PX)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for step in range(SHADOW_PX, 0, -2):
+            shade = QColor(0, 0, 0, 5 if shown.dark else 3)
+            painter.setBrush(shade)
+            painter.drawRoundedRect(box.adjusted(-step, -step + 3, step, step), shown.card_radius + step, 14 + step)
+        painter.setBrush(QColor(shown.raised))
+        painter.setPen(QPen(QColor(shown.outline if shown.scheme == "contrast" else shown.line), 1))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), shown.card_radius, shown.card_radius)
+        painter.end()
