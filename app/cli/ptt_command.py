@@ -1,4 +1,4 @@
-"""The command `ptt`: presses and releases the talk button of the running window, from a key of the desktop.
+"""The command `ptt`: talk button, mute and silence of the running window, from a key of the desktop.
 
 It imports as little as possible, since a key press waits for it.
 """
@@ -35,9 +35,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     ptt = commands.add_parser(
         "ptt",
         parents=[common],
-        help="press or release the running window's talk button, or mute it",
+        help="press or release the running window's talk button, mute it, or silence the answer",
         description="For keys of your desktop: bind one to “ptt press” and its release to “ptt release”, or one to "
-        "“ptt toggle”. A key for “ptt mute-toggle” mutes, and the next time no longer.",
+        "“ptt toggle”. A key for “ptt mute-toggle” mutes, and the next time no longer; one for “ptt silence” stops the "
+        "answer.",
     )
     ptt.add_argument("word", metavar="|".join(WORDS), choices=WORDS)
 

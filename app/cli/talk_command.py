@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -227,7 +230,10 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         async with talk:
             talk.add_listener(report.take)
             if not args.input:
-                terminal.note("Talk now; Ctrl-C ends the conversation.")
+                keys = "Enter silences an answer, and Ctrl-C ends the conversation"
+                if not _on_enter(talk.silence):
+                    keys = "Ctrl-C ends the conversation"
+                terminal.note(f"Talk now; {keys}.")
             with _stopped_on_interrupt(talk):
                 Swapper(talk, args.swap)
                 await talk.ended()
@@ -258,6 +264,21 @@ def _check_ends(args: argparse.Namespace) -> None:
             pass
     else:
         find_output(args.loudspeaker or None)
+
+
+def _on_enter(call: Callable[[], None]) -> bool:
+    """Has Enter call `call` on the running loop for as long as the process lives; False where nobody has keys."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    loop, keys = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def read() -> None:
+        with contextlib.suppress(OSError, RuntimeError):  # the terminal is gone, or the conversation is over
+            while os.read(keys, 1024):  # not through `sys.stdin`, whose lock would be held when Python ends
+                loop.call_soon_threadsafe(call)
+
+    threading.Thread(target=read, name="keys", daemon=True).start()
+    return True
 
 
 @contextlib.contextmanager

@@ -48,5 +48,16 @@ class Yield:
     turn: int
 
 
-FloorCommand = TakeFloor | Hold | GoOn | Interrupt | Yield
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The user has silenced the assistant: discard the answer, also one that has not begun, and say nothing until the
+    floor is given again.
+
+    `turn`: the user's last turn, whose answer is dropped; 0 while the user has another one open, which goes on.
+    """
+
+    turn: int
+
+
+FloorCommand = TakeFloor | Hold | GoOn | Interrupt | Yield | Silence
 TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel

@@ -15,7 +15,7 @@ from typing import Literal
 
 from app.conversation import events as e
 from app.conversation.endpointing import EndWeights, PauseLengths
-from app.conversation.floor import FloorCommand, GoOn, Hold, Interrupt, TakeFloor, TurnEvent, Yield
+from app.conversation.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
 from app.conversation.own_words import OwnWords
 from app.conversation.speech_level import SpeechLevel
 from app.conversation.turn_settings import (
@@ -74,6 +74,7 @@ class TurnTracker:
         self._pressed = False
         self._button: Literal["press", "release"] | None = None
         self._typed = 0  # turns that were typed since the last frame
+        self._silences = False
         self._waits_for_silence = False  # the voice goes on from before the last typed turn
         self._ended_turn_voice = _NEVER
         self._passed_voice = _NEVER  # end of a backchannel that may begin an answer
@@ -112,6 +113,10 @@ class TurnTracker:
         """Records words of the assistant that were played at `at`: they may come back through the microphone."""
         self._own_words.add(text, at)
 
+    def silence(self) -> None:
+        """The user has silenced the assistant. What they say next does not resume the turn that was answered."""
+        self._silences = True
+
     def press(self) -> None:
         """The talk button went down."""
         self._button = "press"
@@ -138,6 +143,7 @@ class TurnTracker:
         """
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.own_level(at)
+        self._apply_silence(out)
         self._apply_button(at, out)
         self._apply_typed(at, out)
         for window in windows:
@@ -292,6 +298,12 @@ class TurnTracker:
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))
         speech_end = None if reason == "typed" else self._last_voice
         out.append(TakeFloor(self.turn, speech_end, self.heard, reason in ("button", "typed")))
+
+    def _apply_silence(self, out: list[TurnEvent | FloorCommand]) -> None:
+        if self._silences:
+            self._silences = False
+            self._ended_turn_voice = self._passed_voice = _NEVER
+            out.append(Silence(0 if self.user_holds_floor else self.turn))
 
     def _apply_button(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         button, self._button = self._button, None

@@ -172,6 +172,9 @@ class CascadeFrontEnd:
                 flush = self._give_floor_away()
                 self._unanswered = unanswered
                 return flush
+            case floor.Silence():
+                # Without the floor nothing is being answered, and a question that nobody could answer still may be.
+                return self._has_floor and self._give_floor_away()
             case floor.Yield(turn):
                 for revision in self._revisions.of_turn(turn):
                     revision.complete = False  # the turn's words were not all there

@@ -10,7 +10,7 @@ import os
 import sys
 
 NAME = "kame-desktop"
-WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "raise")
+WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "silence", "raise")
 TIMEOUT_SECONDS = 2.0
 LONGEST_LINE = 4096
 """The most bytes of an answer."""

@@ -158,6 +158,15 @@ class SessionControl(Protocol):
         """The user has typed a turn: it interrupts, and is answered like one that was spoken."""
         ...
 
+    def silence(self) -> None:
+        """Stop the answer that is spoken, held or still being worked out for a finished turn; else do nothing.
+
+        The voice fades out within two frames. What was said stays, the rest is never spoken, and the turn's requests
+        are cancelled. A model that speaks by itself (KAME, Moshi) can't be told to stop: it loses its oracle, and is
+        kept silent until the user has spoken again or typed.
+        """
+        ...
+
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
         """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer
         kept.

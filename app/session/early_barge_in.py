@@ -85,6 +85,16 @@ class EarlyBargeIn:
         """The tracker has dealt with the voice so far and starts a new run."""
         self._run.begin()
 
+    def pause(self) -> bool:
+        """Pause the loudspeaker, so that it fades out before the flush of the next step; False if there is nothing to
+        wait for.
+        """
+        if self._sink is None or self._paused_frames is not None:
+            return False
+        self._sink.pause_playback()
+        self._paused_frames = 0
+        return True
+
     def stepped(self, *, flushed: bool, in_vain: bool) -> None:
         """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to
         hold.

@@ -14,7 +14,7 @@ from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.levels import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.turn import GoOn, Hold, Interrupt, TakeFloor, TurnEvent, TurnTracker, Yield
+from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, TurnTracker, Yield
 from app.conversation.voice import VoiceWindow
 from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, OracleWords, SetVoice
 from app.session.clock import SessionClock
@@ -25,6 +25,7 @@ from app.session.mailbox import (
     Mailbox,
     SetDuplex,
     SetPatience,
+    SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
     TypedWords,
@@ -97,26 +98,35 @@ class FrameStepper:
         self._ready = True
         self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
         self._answering = 0
+        self._over = 0  # the turn whose answer is over
+        self._fades = False  # the loudspeaker does, so that the answer can be silenced at the next step
 
     def step(self, frame: Frame, *, dropped: int = 0, missing: int = 0) -> StepMessage:
         """Run one step for `frame`. Raises AudioError when the sink is gone."""
         self._clock.frame_ended(frame.index)
+        fades, self._fades = self._fades, False
         inputs, typed, events = self._drain(frame)
+        if fades:
+            self.tracker.silence()
         if dropped or missing:
             self._voice.dropped()
         windows = self._voice.hear(frame)
         turn_events, told_to_hold = self._track_turns(frame, windows, inputs)
+        silence = next((item for item in inputs if isinstance(item, Silence)), None)
         self._ready = self._edge is None or self._edge.ready
         if self._edge_events is not None:
             events += self._edge_events.after(frame, duplex=self.tracker.duplex)
         self._waiting += inputs
         voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if self._ready else ()
         step, lost = self._step_frontend(frame)
-        flushed = self._playback.flush() if step.flush else self._playback.lost_with_device()
-        in_vain = told_to_hold and self._ready and not step.flush
+        flushes = step.flush or (silence is not None and self._ready)
+        flushed = self._playback.flush() if flushes else self._playback.lost_with_device()
+        in_vain = told_to_hold and self._ready and not flushes
         self._goes_on = self._goes_on or in_vain
-        self._voice.stepped(flushed=step.flush, in_vain=in_vain)
+        self._voice.stepped(flushed=flushes, in_vain=in_vain)
         events += self._play(frame, step)
+        if silence is not None and silence.turn and silence.turn != self._over:
+            events.append(e.AssistantEnded(frame.at, silence.turn, True))  # it had not begun
         self._voice.listen(
             self._can_be_interrupted,
             self.tracker.own_level(frame.at),
@@ -137,6 +147,7 @@ class FrameStepper:
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
             typed=tuple(typed),
             lost=lost,
+            silenced=silence.turn if silence is not None else 0,
             voices=voices,
         )
 
@@ -158,6 +169,10 @@ class FrameStepper:
                     self.tracker.hint_finished(turn, probability, speech_end)
                 case TalkButton(pressed):
                     self.tracker.press() if pressed else self.tracker.release()
+                case SilenceAnswer():
+                    self._fades = self._voice.pause()
+                    if not self._fades:
+                        self.tracker.silence()
                 case SetDuplex(duplex):
                     self.tracker.duplex = duplex
                 case SetPatience(patience):
@@ -187,7 +202,9 @@ class FrameStepper:
         speaking = self.frontend.speaking
         ready = self.frontend.ready(self.tracker.heard)
         for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready):
-            if isinstance(fact, TakeFloor | Hold | GoOn | Interrupt | Yield):
+            if isinstance(fact, TakeFloor | Hold | GoOn | Interrupt | Yield | Silence):
+                if isinstance(fact, TakeFloor):
+                    self._over = 0
                 inputs.append(fact)
                 self._turn_inputs.add(fact)
                 told_to_hold = told_to_hold or (speaking and isinstance(fact, Hold))
@@ -259,7 +276,7 @@ class FrameStepper:
     def _mark_event(self, at: float, mark: Mark) -> e.Event:
         match mark.what:
             case "started":
-                self._answering = mark.turn
+                self._answering, self._over = mark.turn, 0
                 return e.AssistantStarted(at, mark.turn, mark.revision)
             case "opened":
                 return e.AssistantOpened(at, mark.turn)
@@ -270,6 +287,7 @@ class FrameStepper:
             case "went_on":
                 return e.AssistantResumed(at, mark.turn)
             case _:
+                self._over = mark.turn
                 return e.AssistantEnded(at, mark.turn, mark.what == "interrupted")
 
 

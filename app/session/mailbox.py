@@ -45,6 +45,11 @@ class TypedWords:
 
 
 @dataclass(frozen=True, slots=True)
+class SilenceAnswer:
+    """The user wants the answer no more, whether it is being spoken or worked out."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetDuplex:
     """Whether the voice alone opens and closes turns."""
 
@@ -65,7 +70,17 @@ class SwapFrontEnd:
     frontend: FrontEnd
 
 
-Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | TypedWords | SetDuplex | SetPatience
+Message = (
+    SwapFrontEnd
+    | FrontEndInput
+    | WordsHint
+    | FinishedHint
+    | TalkButton
+    | TypedWords
+    | SilenceAnswer
+    | SetDuplex
+    | SetPatience
+)
 
 
 class Mailbox:

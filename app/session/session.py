@@ -31,6 +31,7 @@ from app.session.mailbox import (
     Mailbox,
     SetDuplex,
     SetPatience,
+    SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
     TypedWords,
@@ -85,6 +86,7 @@ class Session:
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
         self._shed = 0
         self._newest_turn = 0  # of the user's, spoken or typed
+        self._silenced_turn = 0  # the last one whose answer the user has dropped
         self._overload = Overload()
         self._replacing: asyncio.Task[None] | None = None
         self.backends = BackendController(
@@ -294,6 +296,9 @@ class Session:
                 self.backends.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
                 self.backends.answered(event.turn, interrupted=event.interrupted)
+        if message.silenced:
+            self._silenced_turn = message.silenced
+            self.backends.abandon(message.silenced)
         if parts.transcriber.shed > self._shed:
             self._emit(e.RecognitionSkipped(frame.at, parts.transcriber.shed - self._shed))
             self._shed = parts.transcriber.shed
@@ -347,7 +352,7 @@ class Session:
             return
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
-        if not lost.hears_oracle and asked is not None and asked.text:
+        if not lost.hears_oracle and asked is not None and asked.text and asked.number > self._silenced_turn:
             # The lost front-end needed no back-end; the new one needs something to say.
             self.backends.ask(asked.number, asked.text, final=not asked.open, settled=True)
 
@@ -395,8 +400,8 @@ class Session:
             self._emit(e.TranscriptFinal(now, turn, words, update.heard_until))
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
-        if turn < self._newest_turn:
-            return  # the user has typed or spoken again meanwhile: that is what is answered
+        if turn < self._newest_turn or turn <= self._silenced_turn:
+            return  # the user has typed or spoken again meanwhile, which is answered; or wants no answer
         if update.final and not words:
             # A cough, a door: nothing was said, so there is nothing to answer.
             self.mailbox.post(Interrupt(user_speaks=False))
@@ -436,6 +441,11 @@ class Session:
         """The user has typed a turn."""
         if words := " ".join(text.split()):
             self.mailbox.post(TypedWords(words))
+
+    def silence(self) -> None:
+        """Stop the answer, see `SessionControl.silence`."""
+        if not self.quiet:
+            self.mailbox.post(SilenceAnswer())
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
         """Return a side's sound between two session times, float32 mono 24 kHz; None when it is no longer there."""

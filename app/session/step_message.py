@@ -19,7 +19,8 @@ class StepMessage:
     `dropped`: frames before this one that were given up to catch up with the microphone. `missing`: frames before it
     that the device lost. `flushed`: samples written earlier that were thrown away unheard. `typed`: the words of the
     turns in `turn_events` that ended because they were typed, in order. `lost`: why the front-end can't go on; empty
-    while it can. `voices`: the voices that the front-end was given at this step, the last of which it uses now.
+    while it can. `silenced`: the turn whose answer the user has dropped, or 0. `voices`: the voices that the front-end
+    was given at this step, the last of which it uses now.
     """
 
     frame: Frame
@@ -36,4 +37,5 @@ class StepMessage:
     clipped: bool = False
     typed: tuple[str, ...] = ()
     lost: str = ""
+    silenced: int = 0
     voices: tuple[Voice, ...] = ()

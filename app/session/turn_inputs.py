@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.conversation.turn import FloorCommand, Interrupt, TakeFloor, Yield
+from app.conversation.turn import FloorCommand, Interrupt, Silence, TakeFloor, Yield
 from app.frontend.base import (
     FrontEndInput,
     OracleAsked,
@@ -32,7 +32,7 @@ class TurnInputs:
             self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
         if isinstance(item, LASTING):
             self._inputs = [kept for kept in self._inputs if type(kept) is not type(item)]
-        if isinstance(item, Interrupt | Yield):
+        if isinstance(item, Interrupt | Yield | Silence):
             self._inputs = [kept for kept in self._inputs if not isinstance(kept, TakeFloor)]
         elif _belongs_to_turn(item) or isinstance(item, LASTING):
             self._inputs.append(item)

@@ -75,6 +75,9 @@ class FakeSession:
     def write(self, text: str) -> None:
         self.calls.append(("write", text))
 
+    def silence(self) -> None:
+        self.calls.append(("silence",))
+
     def sound_of(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
         self.calls.append(("sound_of", speaker, begin, end))
         return np.zeros(2400, np.float32) if begin >= 1 else None

@@ -136,13 +136,13 @@ def ptt(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_words_arrive_and_are_answered(window: Window) -> None:
-    for word in ("press", "release", "unmute", "mute-toggle"):
+    for word in ("press", "release", "unmute", "mute-toggle", "silence"):
         answer = single_instance.tell(word)
         assert answer.ok and answer.sentence == ""
     answer = single_instance.tell("toggle")
     assert not answer.ok and answer.sentence == "No conversation is running."
     assert single_instance.tell("raise").ok
-    window.until("listening", "press", "release", "unmute", "mute-toggle", "toggle", "raised")
+    window.until("listening", "press", "release", "unmute", "mute-toggle", "silence", "toggle", "raised")
 
 
 def test_the_command_says_what_the_app_says(window: Window) -> None:

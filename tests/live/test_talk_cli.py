@@ -4,6 +4,7 @@ is wrong.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.cli import parser
+from app.cli import parser, talk_command
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
@@ -81,6 +82,27 @@ def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path, capsys: pytest.C
     assert again["turns"] == document["turns"] and again["events"]["SessionEnded"] == 1
     user, assistant = (soundfile.info(tmp_path / "rec" / name) for name in (USER_FILE, ASSISTANT_FILE))
     assert user.frames == assistant.frames and user.samplerate == 24_000
+
+
+def test_enter_silences_the_answer_where_there_are_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    called: list[bool] = []
+
+    async def press_enter() -> bool:
+        pressed = asyncio.Event()
+        if not talk_command._on_enter(lambda: (called.append(True), pressed.set())):
+            return False
+        os.write(master, b"\n")
+        await asyncio.wait_for(pressed.wait(), 10)
+        return True
+
+    with os.fdopen(slave, "rb", buffering=0) as keys, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdin", keys)
+        assert asyncio.run(press_enter()) and called == [True]
+        os.close(master)
+    with open(os.devnull) as none:
+        monkeypatch.setattr(sys, "stdin", none)
+        assert not asyncio.run(press_enter())
 
 
 BAD_FILES = {

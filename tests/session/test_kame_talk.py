@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,55 @@ def test_moshi_asks_no_backend_and_hears_no_oracle(folder: Path) -> None:
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend)
     assert not talk.backend.requests and not frontend.heard
     assert talk.of(e.TranscriptFinal)[0].text == QUESTION[0].words
+
+
+class Babbling(Listening):
+    """Talks without end, whatever it is told."""
+
+    def _say_what_it_hears(self, _module: object, _args: object, logits: torch.Tensor) -> torch.Tensor:
+        logits[..., PAD] -= 1000.0
+        return logits
+
+
+@pytest.mark.parametrize("name", ["kame", "moshi"])
+@pytest.mark.parametrize("typed", [True, False])
+def test_once_silenced_it_is_muted_until_the_user_has_spoken_again_or_typed(
+    folder: Path, name: str, typed: bool
+) -> None:
+    torch.manual_seed(1)
+    script = [*QUESTION] if typed else [*QUESTION, ScriptedTurn(10.0, 11.5, "And what about Spain?")]
+
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(6.0, session.silence)
+        if typed:
+            loop.call_later(11.5, session.write, "And what about Spain?")
+
+    talk = simulate(script, lambda _: _slow(ANSWER), frontend=Babbling(folder, name), seconds=15, during=during)
+    assert talk.speaker.sounding(5.0, 6.0)
+    assert [end.interrupted for end in talk.of(e.AssistantEnded) if 6.0 <= end.at <= 6.25] == [True]
+    assert not talk.speaker.sounding(6.25, 11.5)
+    assert not [said for said in talk.of(e.AssistantSaid) if 6.25 < said.at < 11.5]
+    assert talk.speaker.sounding(11.6, 13.0)
+
+
+def test_the_oracle_of_a_silenced_answer_is_dropped(frontend: Listening) -> None:
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(5.5, session.silence)
+
+    script = [*QUESTION, ScriptedTurn(10.0, 11.5, "And what about Spain?")]
+    talk = simulate(
+        script,
+        lambda request: answer("Madrid." if "Spain" in request.messages[-1].content else ANSWER, every=0.3),
+        frontend=frontend,
+        answer_mode="after",
+        during=during,
+    )
+    first, second = _split(frontend.heard)
+    told = frontend.pieces.encode(ANSWER)
+    assert first == told[: len(first)] and len(first) < len(told)
+    assert second == frontend.pieces.encode("Madrid.")
+    assert ANSWER.startswith(talk.said(1)) and talk.said(2) == "Madrid."
 
 
 @pytest.mark.parametrize("delay", [1, 7, 20])

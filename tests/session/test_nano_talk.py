@@ -6,6 +6,7 @@ recogniser that the app comes with.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from app.frontend.base import FrontEnd, FrontEndError
 from app.frontend.nano.frontend import NanoFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.locations import model_path
+from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
 from app.tts.voices import make_voice
@@ -58,14 +60,19 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, floa
     return made
 
 
-def talk_about(number: int, sound: tuple[Path, float], told: ScriptedAnswer) -> Talk:
+def talk_about(
+    number: int,
+    sound: tuple[Path, float],
+    told: ScriptedAnswer,
+    during: Callable[[Session], None] | None = None,
+) -> Talk:
     path, end = sound
 
     def backend(_: ChatRequest) -> ScriptedAnswer:
         return told
 
     turn = [ScriptedTurn(BEGIN, end, FACTS[number][0])]
-    return simulate(turn, backend, frontend=nano(), source=FileSource(path), answer_mode="after")
+    return simulate(turn, backend, frontend=nano(), source=FileSource(path), answer_mode="after", during=during)
 
 
 def said_in(talk: Talk) -> str:
@@ -115,6 +122,17 @@ def test_it_does_not_begin_in_a_pause_of_the_user(questions: list[tuple[Path, fl
     talk = talk_about(0, (path, end), answer(FACTS[0][1], first=0.3, every=0.1))
     assert not talk.speaker.sounding(0.0, end)
     assert talk.speaker.sounding(end, end + 2.0)
+
+
+def test_it_is_silenced_and_says_nothing_more(questions: list[tuple[Path, float]]) -> None:
+    end = questions[0][1]
+
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(end + 1.5, session.silence)
+
+    talk = talk_about(0, questions[0], answer(FACTS[0][1], first=1.2, every=0.1), during)
+    assert talk.speaker.sounding(end + 0.5, end + 1.5) and not talk.speaker.sounding(end + 1.75, end + 6.0)
+    assert [over.interrupted for over in talk.of(e.AssistantEnded)] == [True]
 
 
 def test_without_its_weights_it_says_where_they_are(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ class KameStream:
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """As `FrontEnd.step`. Raises what torch raises."""
         marks = [mark for item in inputs for mark in self._receive(item)]
-        flush = any(mark.what == "interrupted" for mark in marks)
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker has done so
+        flush = faded or any(mark.what == "interrupted" for mark in marks)
         user_sound = self._delay(frame.samples)
         self.memory.restart_if_due(pause=self._pausing)
         if self.memory.priming:
@@ -78,7 +79,7 @@ class KameStream:
         result = engine.step(user_sound)
         self.memory.columns.append(result.column)
         self._frames_since_floor += 1
-        samples = self._mute(result.samples, forced)
+        samples = self._mute(result.samples, forced, faded=faded)
         oracle = self._oracle
         said, changes = self.words.follow(result.column.text, samples, oracle.asked_turn, oracle.revision)
         position = None
@@ -111,9 +112,13 @@ class KameStream:
                 self._oracle.void(self.words.floor_turn)
                 self._user_holds = user_speaks
                 marks = self.words.stop()
-                self._silenced = bool(marks) and user_speaks
+                self._silenced = (self._silenced or bool(marks)) and user_speaks
                 self._oracle.release_held()
                 return marks
+            case floor.Silence():
+                self._oracle.void(self.words.floor_turn)
+                self._silenced = True
+                return self.words.stop()
             case floor.Yield():
                 self._user_holds = True
                 marks = self.words.stop()
@@ -155,13 +160,15 @@ class KameStream:
         given = words.floor_turn > 0 and self._oracle.asked_turn <= words.floor_turn and not self._user_holds
         return given and min(self._frames_since_floor, words.wordless_frames) < FLOOR_FRAMES
 
-    def _mute(self, samples: np.ndarray, forced: bool) -> np.ndarray:
-        """Silence where it is forced, with a fade into it; else the samples, within -1 to 1."""
+    def _mute(self, samples: np.ndarray, forced: bool, *, faded: bool) -> np.ndarray:
+        """Silence where it is forced, with a fade into it if what came before has not `faded`; else the samples, within
+        -1 to 1.
+        """
         was_forced, self._was_forced = self._was_forced, forced
         if not forced:
             return np.clip(samples, -1.0, 1.0)
         out = np.zeros(FRAME_SAMPLES, np.float32)
-        if not was_forced and self._frames_since_floor > self._dials.delay:
+        if not (was_forced or faded) and self._frames_since_floor > self._dials.delay:
             # It comes out of sounding, not out of another silence.
             out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
         return out

@@ -22,7 +22,7 @@ class ReplaySession:
         self._listeners: list[Callable[[Event], None]] = []
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        if name in ("press", "release", "write", "apply"):
+        if name in ("press", "release", "write", "silence", "apply"):
             return lambda *_, **__: None
         raise AttributeError(name)
 

@@ -165,6 +165,10 @@ class SoundController(QObject):
         """For a key that does both."""
         self.set_muted(not self._manager.wanted.muted)
 
+    def silence(self) -> None:
+        """Stops the answer; the conversation goes on."""
+        self._manager.silence()
+
     def set_processing(self, processing: Processing) -> None:
         """Processes the microphone's sound in this way from now on."""
         keep_processing(self._settings, processing)

@@ -1,4 +1,4 @@
-"""Connects global hotkeys, and the commands of other processes, to the talk button and to mute."""
+"""Connects global hotkeys, and the commands of other processes, to the talk button, to mute and to silence."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ class TalkKeys(QObject):
         elif order.command == "mute-toggle":
             self._sound.toggle_mute()
             order.answer()
-        elif self._push.command(order.command, order.at):
+        elif order.command == "silence" and self._talk.phase == "running":
+            self._sound.silence()
+            order.answer()
+        elif order.command != "silence" and self._push.command(order.command, order.at):
             order.answer()
         elif self._talk.phase == "loading":
             order.answer(self.tr("The conversation is still getting ready. Try again in a moment."))

@@ -229,6 +229,11 @@ class SessionManager(QObject):
         elif new_backend:
             self.backend_settled.emit(self.wanted.backend)
 
+    def silence(self) -> None:
+        """Stop the answer, if a session runs."""
+        if self.session is not None:
+            self.session.silence()
+
     def hand_over(self) -> None:
         """Let the driver and the secondary back-end change roles."""
         if self.session is not None and self.secondary is not None:

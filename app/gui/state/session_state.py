@@ -13,8 +13,8 @@ from app.settings.declarations import Settings
 class SessionState(QObject):
     """`talk` is what happens in the session right now, `progress` how far its start has come, in words.
 
-    It is the user's session of `user`, or the demo's while that one runs. The talk button, typed turns and hands-free
-    mode are passed on to the user's session.
+    It is the user's session of `user`, or the demo's while that one runs. The talk button, typed turns, silence
+    and hands-free mode are passed on to the user's session.
     """
 
     changing = Signal()
@@ -66,6 +66,10 @@ class SessionState(QObject):
         """The user has typed a turn."""
         if self._user.session is not None:
             self._user.session.write(text)
+
+    def silence(self) -> None:
+        """The user wants to hear no more of the answer."""
+        self._user.silence()
 
     def set_duplex(self, duplex: bool) -> None:
         """Let the voice alone open and close turns, or the talk button."""

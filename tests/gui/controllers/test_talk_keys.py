@@ -167,8 +167,10 @@ async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_rea
             assert ask(window, "mute-toggle") == "" and factory.session.calls[-1] == ("set_muted", muted)
         window.dock.duplex.click()
         assert "just talk" in ask(window, "press")
+        assert ask(window, "silence") == "" and factory.session.calls[-1] == ("silence",)
         window.devices.stop_button.click()
-        assert "No conversation is running" in ask(window, "toggle")
+        for word in ("toggle", "silence"):
+            assert "No conversation is running" in ask(window, word)
         assert ask(window, "mute") == "" and window.dock.mute.isChecked()
 
 

@@ -1,0 +1,35 @@
+"""What the window's state passes on to the user's session."""
+
+from __future__ import annotations
+
+from app.gui.state.session_manager import SessionManager
+from app.gui.state.session_state import SessionState
+from app.session.control import SessionChoice
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory
+from tests.gui.state.test_session_manager import calm, managed
+
+
+async def test_silence_reaches_the_session_of_the_user_and_no_other() -> None:
+    factory, shown = FakeFactory(), FakeFactory()
+    async with managed(factory, SessionChoice()) as manager, managed(shown, SessionChoice()) as demo:
+        state = SessionState(manager, Settings())
+        state.add_demo(demo)
+        state.silence()
+        assert factory.session.calls[-1] == ("silence",)
+        assert ("silence",) not in shown.session.calls
+
+
+async def test_without_a_session_there_is_nothing_to_silence() -> None:
+    factory = FakeFactory()
+    manager = SessionManager(factory, lambda event: None)
+    state = SessionState(manager, Settings())
+    state.silence()
+    manager.start(SessionChoice())
+    state.silence()  # it is being built
+    await calm()
+    assert ("silence",) not in factory.session.calls
+    manager.stop()
+    state.silence()
+    await manager.close()
+    assert ("silence",) not in factory.session.calls
