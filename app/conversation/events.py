@@ -62,6 +62,15 @@ class UserStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class TalkTapped:
+    """The talk button was only tapped: it was down for a moment in which nothing was said, so there was no turn. An
+    answer that was being spoken or worked out is silenced.
+    """
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class UserPaused:
     """The user fell silent within a turn; `speech_end` is the end of the speech."""
 
@@ -559,6 +568,7 @@ Event = (
     | SessionEnded
     | LevelMeasured
     | UserStarted
+    | TalkTapped
     | UserPaused
     | UserResumed
     | UserEnded

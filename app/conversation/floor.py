@@ -60,4 +60,4 @@ class Silence:
 
 
 FloorCommand = TakeFloor | Hold | GoOn | Interrupt | Yield | Silence
-TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel
+TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | e.TalkTapped

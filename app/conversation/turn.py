@@ -21,6 +21,7 @@ from app.conversation.speech_level import SpeechLevel
 from app.conversation.turn_settings import (
     COVERED_SECONDS,
     LEARNED_PAUSES,
+    TAP_SECONDS,
     TYPED_SILENCE_SECONDS,
     WORDED_LOOKS,
     WORDLESS_SECONDS,
@@ -72,7 +73,8 @@ class TurnTracker:
         self._wordless = False  # the assistant goes on over this turn, since no words were found in it so far
         self._worded = 0  # how often in a row words were found in the turn
         self._pressed = False
-        self._button: Literal["press", "release"] | None = None
+        self._presses: list[bool] = []  # and releases since the last frame
+        self._unannounced: e.UserStarted | None = None  # the turn that the button opened, while it may be a tap
         self._typed = 0  # turns that were typed since the last frame
         self._silences = False
         self._waits_for_silence = False  # the voice goes on from before the last typed turn
@@ -119,11 +121,11 @@ class TurnTracker:
 
     def press(self) -> None:
         """The talk button went down."""
-        self._button = "press"
+        self._presses.append(True)
 
     def release(self) -> None:
         """The talk button went up."""
-        self._button = "release"
+        self._presses.append(False)
 
     def typed(self) -> None:
         """The user has typed a turn: it interrupts the assistant and ends a spoken turn that is open.
@@ -150,6 +152,7 @@ class TurnTracker:
             self._push_window(window)
             if not self._pressed and self.duplex and self._state == "silent":
                 self._detect_onset(window.end, out, assistant_speaks)
+        self._announce(at, out)
         if self._state != "silent" and not self._pressed:
             self._advance(at, answer_ready, out)
         return out
@@ -159,7 +162,7 @@ class TurnTracker:
         out: list[TurnEvent | FloorCommand] = []
         if self._wordless:
             self._let_pass(at, out)
-        elif self._state != "silent":
+        elif not self._take_back() and self._state != "silent":
             self._close(at, "input_end", out)
         return out
 
@@ -198,7 +201,7 @@ class TurnTracker:
                 out.append(e.UserResumed(at, self.turn))  # the "yes" that was let pass began this turn
                 self._words, self._words_until, self._worded = "", 0.0, 0
             else:
-                self._open(at, out)
+                out.append(self._open(at))
             self._held = assistant_speaks
             # An answer that does not sound yet is not worth holding back.
             out.append(Hold(self.turn) if assistant_speaks else Interrupt())
@@ -206,13 +209,13 @@ class TurnTracker:
         self._onset_at = at - voiced
         self._voiced, self._finished, self._last_voice = voiced, None, at
 
-    def _open(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
+    def _open(self, at: float) -> e.UserStarted:
         self.turn += 1
         self._level.start_turn()
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
         self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, _NEVER
         self._wordless, self._worded = False, 0
-        out.append(e.UserStarted(at, self.turn))
+        return e.UserStarted(at, self.turn)
 
     def _advance(self, at: float, answer_ready: bool, out: list[TurnEvent | FloorCommand]) -> None:
         """Moves an open turn on: echo, barge-in, pause, end."""
@@ -306,26 +309,45 @@ class TurnTracker:
             out.append(Silence(0 if self.user_holds_floor else self.turn))
 
     def _apply_button(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
-        button, self._button = self._button, None
-        if button == "press" and not self._pressed:
-            self._pressed = True
-            if self._state == "silent":
-                self._open(at, out)
+        presses, self._presses = self._presses, []
+        for pressed in presses:
+            if pressed == self._pressed:
+                continue
+            self._pressed = pressed
+            if not pressed and self._take_back():
+                # As if it had been there to silence the assistant.
+                self._silences = True
+                out += (Interrupt(user_speaks=False), e.TalkTapped(at))
+                self._apply_silence(out)
+            elif not pressed and self._state != "silent":
+                self._close(at, "button", out)
+            elif pressed and self._state == "silent":
+                self._unannounced = self._open(at)
                 out.append(Interrupt())
-            elif self._wordless:
+            elif pressed and self._wordless:
                 self._wordless = False
                 out.append(Interrupt())
-        elif button == "release" and self._pressed:
-            self._pressed = False
-            if self._state != "silent":
-                self._close(at, "button", out)
+
+    def _announce(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
+        """Tells of the turn that the button has opened, once it can be no tap any more."""
+        started = self._unannounced
+        if started is not None and (self._run.begins or at - started.at >= TAP_SECONDS - 1e-9):
+            self._unannounced = None
+            out.append(started)
+
+    def _take_back(self) -> bool:
+        """Drops the turn that nobody was told of, if there is one."""
+        if self._unannounced is None:
+            return False
+        self._unannounced, self._state = None, "silent"
+        self.turn -= 1
+        return True
 
     def _apply_typed(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         while self._typed:
             self._typed -= 1
-            if self._state != "silent":
+            if not self._take_back() and self._state != "silent":
                 self._close(at, "button" if self._pressed else "words", out)
-            self._open(at, out)
-            out.append(Interrupt())
+            out += (self._open(at), Interrupt())
             self._close(at, "typed", out)
             self._pressed, self._waits_for_silence = False, self.duplex

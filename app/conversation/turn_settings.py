@@ -34,6 +34,8 @@ class TurnSettings:
     wordless_seconds: float = 1.6
 
 
+TAP_SECONDS = 0.3
+"""A talk button that was down for less, without a voice, was only tapped. Nobody can say a word in this time."""
 TYPED_SILENCE_SECONDS = 0.2
 """After a typed turn, a voice opens a turn only once there has been this much silence."""
 LEARNED_PAUSES = (0.15, 2.4)

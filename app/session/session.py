@@ -363,6 +363,9 @@ class Session:
         ends = (event for event in message.turn_events if isinstance(event, e.UserEnded) and event.reason == "typed")
         typed = {event.turn: next(words) for event in ends}
         for event in message.turn_events:
+            if isinstance(event, e.TalkTapped):
+                self._emit(event)
+                continue
             if event.turn not in typed:
                 self._on_turn(event)
                 continue

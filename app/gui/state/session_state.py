@@ -50,7 +50,7 @@ class SessionState(QObject):
 
     def press(self) -> None:
         """The talk button went down."""
-        self.talk.held = True
+        self.talk.held, self.talk.tapped = True, False
         if self._user.session is not None:
             self._user.session.press()
         self.changed.emit()

@@ -12,6 +12,9 @@ from app.conversation import events as e
 from app.conversation.revisions import Revision, RevisionLog
 
 Phase = Literal["loading", "running", "stopped"]
+TAPPED_SECONDS = 4.0
+"""How long a tap on the talk button counts as the last thing that happened."""
+
 Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped", "muted"]
 
 
@@ -20,6 +23,9 @@ class TalkState:
     """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and
     once to end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the
     window.
+
+    `tapped`: the talk button, which is to be held, was only tapped. That holds until the next turn, for
+    `TAPPED_SECONDS` by the events' time, or until the window takes it back because the button is pressed again.
     """
 
     phase: Phase = "loading"
@@ -31,12 +37,14 @@ class TalkState:
     speaking: bool = False
     awaiting: bool = False
     muted: bool = False
+    tapped: bool = False
+    _tapped_at: float = 0.0
     _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
     _newest: Revision | None = None
 
     def begin(self) -> None:
         """Forgets the last conversation; keeps what the window has set."""
-        self.user_open = self.speaking = self.awaiting = self.muted = False
+        self.user_open = self.speaking = self.awaiting = self.muted = self.tapped = False
         self._newest = None
         self._revisions.clear()
 
@@ -59,10 +67,14 @@ class TalkState:
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        if self.tapped and event.at - self._tapped_at >= TAPPED_SECONDS:
+            self.tapped = False
         revision = self._revisions.apply(event)
         match event:
+            case e.TalkTapped(at=at):
+                self.tapped, self._tapped_at = not self.toggles, at
             case e.UserStarted() | e.UserResumed():
-                self.user_open, self.awaiting = True, False
+                self.user_open, self.awaiting, self.tapped = True, False, False
             case e.UserEnded():
                 self.user_open, self.awaiting = False, not self.speaking
             case e.UserBackchannel():

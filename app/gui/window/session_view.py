@@ -43,6 +43,7 @@ class SessionView(QObject):
                     window.sound.show_levels(event)
                     window.panels.show_levels(event)
                     window.latency.apply(event)
+                    window.state.apply(event)
                     if not past:
                         window.timeline.apply(event)
                         window.oracle.time.update(event.at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.conversation.events import TalkTapped
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.session.control import SessionChoice
@@ -18,6 +19,15 @@ async def test_silence_reaches_the_session_of_the_user_and_no_other() -> None:
         state.silence()
         assert factory.session.calls[-1] == ("silence",)
         assert ("silence",) not in shown.session.calls
+
+
+async def test_pressing_again_takes_the_hint_of_a_tap_back() -> None:
+    async with managed(FakeFactory(), SessionChoice()) as manager:
+        state = SessionState(manager, Settings())
+        state.apply(TalkTapped(1.0))
+        assert state.talk.tapped
+        state.press()
+        assert not state.talk.tapped
 
 
 async def test_without_a_session_there_is_nothing_to_silence() -> None:

@@ -78,6 +78,30 @@ def test_nothing_is_thought_when_nothing_was_said() -> None:
     assert feed(state, e.TranscriptFinal(3.1, 2, "Why?", 3.0)) == ["thinking"]
 
 
+def test_a_tap_is_shown_for_a_while_or_until_the_next_turn() -> None:
+    state = running()
+    assert feed(state, e.TalkTapped(5.0), e.LevelMeasured(8.9, -60.0, -120.0)) == ["ready", "ready"] and state.tapped
+    feed(state, e.LevelMeasured(9.1, -60.0, -120.0))
+    assert not state.tapped
+    feed(state, e.TalkTapped(10.0), e.UserStarted(11.0, 1))
+    assert not state.tapped
+    feed(state, e.TalkTapped(20.0))
+    state.begin()
+    assert not state.tapped
+
+
+def test_where_the_button_is_pressed_once_to_talk_and_once_to_end_a_tap_is_as_it_should_be() -> None:
+    state = running(toggles=True)
+    feed(state, e.TalkTapped(5.0))
+    assert not state.tapped
+
+
+def test_a_tap_while_it_thinks_drops_the_answer() -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), asked(1), e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.TalkTapped(3.0), e.AssistantEnded(3.0, 1, True)) == ["thinking", "ready"]
+
+
 def test_a_backend_at_the_side_changes_nothing() -> None:
     state = running()
     beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)

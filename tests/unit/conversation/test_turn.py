@@ -11,6 +11,7 @@ from app.conversation.turn import (
     GoOn,
     Hold,
     Interrupt,
+    Silence,
     TakeFloor,
     TurnSettings,
     TurnTracker,
@@ -331,7 +332,7 @@ def test_the_button_opens_and_closes_whatever_the_sound() -> None:
     talk = Talk(duplex=False)
     assert talk.run(1.0, 0.9) == []  # nobody pressed
     talk.tracker.press()
-    assert talk.kinds(talk.run(0.16, 0.9)) == [e.UserStarted, Interrupt]
+    assert talk.kinds(talk.run(0.16, 0.9)) == [Interrupt, e.UserStarted]
     assert talk.run(3.0, 0.02) == []  # a pause is no end while the button is down
     talk.tracker.release()
     facts = talk.run(0.16, 0.02)
@@ -340,6 +341,45 @@ def test_the_button_opens_and_closes_whatever_the_sound() -> None:
     # What is said right after is a turn of its own, not the same one gone on.
     talk.tracker.press()
     assert [f.turn for f in talk.run(0.16, 0.9) if isinstance(f, e.UserStarted)] == [2]
+
+
+def test_a_tap_on_the_button_is_no_turn() -> None:
+    talk = Talk(duplex=False)
+    talk.tracker.press()
+    assert talk.run(0.24, 0.02) == [Interrupt()]
+    assert talk.tracker.user_holds_floor
+    talk.tracker.release()
+    assert talk.run(0.08, 0.02) == [Interrupt(user_speaks=False), e.TalkTapped(talk.at), Silence(0)]
+    assert not talk.tracker.user_holds_floor and talk.run(1.0, 0.02) == []
+    talk.tracker.press()
+    talk.tracker.release()
+    assert talk.kinds(talk.run(0.08, 0.02)) == [Interrupt, Interrupt, e.TalkTapped, Silence], "within one frame"
+    talk.tracker.press()
+    pressed_at = round(talk.at + 0.08, 6)
+    [told] = [f for f in talk.run(0.4, 0.02) if isinstance(f, e.UserStarted)]
+    assert told == e.UserStarted(pressed_at, 1), "held for longer, it opens a turn from the press on"
+
+
+def test_a_short_word_behind_the_button_is_a_turn() -> None:
+    talk = Talk(duplex=False)
+    talk.tracker.press()
+    assert e.UserStarted(0.08, 1) in talk.run(0.16, 0.9)
+    talk.tracker.release()
+    assert [f.reason for f in talk.run(0.08, 0.02) if isinstance(f, e.UserEnded)] == ["button"]
+
+
+def test_what_is_typed_or_ends_during_a_tap_follows_no_empty_turn() -> None:
+    talk = Talk(duplex=False)
+    talk.tracker.press()
+    talk.run(0.08, 0.02)
+    talk.tracker.typed()
+    facts = talk.run(0.08, 0.02)
+    assert [(f.turn, f.reason) for f in facts if isinstance(f, e.UserEnded)] == [(1, "typed")]
+    talk.tracker.release()
+    assert talk.run(0.08, 0.02) == []
+    talk.tracker.press()
+    talk.run(0.08, 0.02)
+    assert talk.tracker.end_input(talk.at) == [] and not talk.tracker.user_holds_floor
 
 
 def test_the_end_of_the_input_closes_an_open_turn() -> None:
