@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from app.conversation.clauses import CLOSING, ends_sentence_here
@@ -79,6 +80,27 @@ def plan_correction(
     if agrees or resumed:
         return Correction("continue", first.place)
     return Correction("correct", first.place, bridge=spoken_in.bridges[corrections % len(spoken_in.bridges)])
+
+
+def taken_back(said: str, newer: str, code: str = ENGLISH) -> list[bool]:
+    """Tells for each word of `said` whether the answer `newer`, which corrects it, takes it back.
+
+    Whole sentences stay that `newer` has too, before the first one that it has alone. `code`: the answers' language.
+    """
+    spoken_in = language(code)
+    sentences = _sentences([said] if said.split() else [], spoken_in)
+    whole = [one for one in sentences if one.whole]
+    others = _sentences([newer] if newer.split() else [], spoken_in, complete=True)
+    kept = list(takewhile(lambda one: _is_among(one, whole, spoken_in), others))
+    stays = [one.whole and any(_is_same(one.words, other.words, spoken_in) for other in kept) for one in sentences]
+    out, place, left = [], 0, len(sentences[0].words) if sentences else 0
+    for token in said.split():
+        if not left and fold(token):
+            place += 1
+            left = len(sentences[place].words)
+        left -= len(fold(token))
+        out.append(not (stays and stays[place]))
+    return out
 
 
 def after_bridge(clause: str, code: str = ENGLISH) -> str:

@@ -7,16 +7,28 @@ from typing import Literal
 
 from app.conversation import events as e
 from app.conversation.intended import intended_answer
+from app.conversation.languages import ENGLISH
+from app.conversation.passages import CorrectionPoint, Passage, passages
 from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.spoken_form import spoken
 
 
 @dataclass(slots=True)
 class Part:
-    """What was heard of one revision. `revision` is None if its request is not known."""
+    """What was heard of one revision, from letter `start` of its turn on. `revision` is None if its request is not
+    known. `corrects`: it begins with words of correction, and takes back what was said before.
+    """
 
     number: int
     revision: Revision | None = field(compare=False)
     heard: list[str] = field(default_factory=list)
+    start: int = 0
+    corrects: bool = False
+
+    @property
+    def language(self) -> str:
+        """The answer's language, by its two letters."""
+        return ENGLISH if self.revision is None else self.revision.language
 
     @property
     def answer(self) -> str:
@@ -25,8 +37,7 @@ class Part:
 
     def meant(self, whole: bool) -> str:
         """What the heard words stand for in the answer."""
-        language = "en" if self.revision is None else self.revision.language
-        return intended_answer(self.answer, self.heard, whole=whole, code=language)
+        return intended_answer(self.answer, self.heard, whole=whole, code=self.language)
 
 
 @dataclass(slots=True)
@@ -55,12 +66,24 @@ class Turn:
     """It starts with an opening, which is no part of the answer."""
     parts: list[Part] = field(default_factory=list, repr=False)
     """The revisions that it was made of, in order; none for the user's turns."""
+    _corrections: set[int] = field(default_factory=set, repr=False, compare=False)
+    """The revisions that correct what was said before, and of which nothing was heard yet."""
     _meant: tuple[tuple[bool, int, int, int], str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
         """All words of the turn."""
         return " ".join(part for part in (self.stable, self.unstable) if part)
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The words of an answer, divided where the voice took some of them back and said others in their place."""
+        corrections = (
+            CorrectionPoint(part.start, spoken(part.answer, part.language), part.language)
+            for part in self.parts
+            if part.corrects
+        )
+        return passages(self.text, self.parts[0].start if self.parts else 0, corrections)
 
     @property
     def meant(self) -> str:
@@ -100,6 +123,10 @@ class Transcript:
                 turn = self._find("assistant", event.turn) or self._add(Turn("assistant", event.turn, event.at))
                 self._change_assistant_turn(turn, event)
                 return turn
+            case e.AssistantCorrected(how="corrected"):
+                found = self._find("assistant", event.turn)
+                if found is not None:
+                    found._corrections.add(event.revision)
             case e.AssistantEnded():
                 found = self._find("assistant", event.turn)
                 if found is not None:
@@ -116,11 +143,14 @@ class Transcript:
             case e.AssistantOpened():
                 turn.opened = True
             case e.AssistantSaid():
+                start = len(turn.stable) + (1 if turn.stable and not event.glued else 0)
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 revision = self._revisions.get(event.revision)
                 if event.revision:
                     if not turn.parts or turn.parts[-1].number != event.revision:
-                        turn.parts.append(Part(event.revision, revision))
+                        corrects = event.revision in turn._corrections
+                        turn._corrections.discard(event.revision)
+                        turn.parts.append(Part(event.revision, revision, start=start, corrects=corrects))
                     turn.parts[-1].heard.append(event.text)
                 model = "" if revision is None else revision.model or revision.backend
                 if model and (not turn.backends or turn.backends[-1] != model):

@@ -31,7 +31,9 @@ class TranscriptCards(QObject):
         head: list[Run] = [(self.tr("KAME"), "name")]
         if turn.backends:
             head.append((f"   {' → '.join(turn.backends)}", "dim"))
-        body: list[Run] = [(turn.text or ("" if turn.interrupted or not turn.open else "…"), "text")]
+        body: list[Run] = [(passage.text, "struck" if passage.withdrawn else "text") for passage in turn.passages]
+        if not body:
+            body = [("" if turn.interrupted or not turn.open else "…", "text")]
         if turn.interrupted:
             body.append((self.tr("   interrupted"), "bad"))
         return Card(tuple(head), tuple(body), "assistant")
