@@ -62,6 +62,8 @@ class Turn:
     talk: int = 0
     backends: list[str] = field(default_factory=list)
     """The models whose words were heard in it, in the order of their first word."""
+    revisions: int = 0
+    """The oracle revisions with words that there were for an answer before it ended."""
     opened: bool = False
     """It starts with an opening, which is no part of the answer."""
     parts: list[Part] = field(default_factory=list, repr=False)
@@ -111,8 +113,10 @@ class Transcript:
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
-        self._revisions.apply(event)
+        revision = self._revisions.apply(event)
         match event:
+            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and revision.text:
+                return self._count_revisions(revision)
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
             case e.TranscriptPartial() | e.TranscriptFinal() | e.UserEnded() | e.UserResumed() | e.UserBackchannel():
@@ -140,6 +144,7 @@ class Transcript:
         match event:
             case e.AssistantStarted():  # an early start that was taken back continues
                 turn.open, turn.interrupted, turn.ended_at = True, False, None
+                turn.revisions = self._revisions_of(turn.number)
             case e.AssistantOpened():
                 turn.opened = True
             case e.AssistantSaid():
@@ -155,6 +160,18 @@ class Transcript:
                 model = "" if revision is None else revision.model or revision.backend
                 if model and (not turn.backends or turn.backends[-1] != model):
                     turn.backends.append(model)
+
+    def _count_revisions(self, revision: Revision) -> Turn | None:
+        """Counts again for a revision that has words; returns the turn whose number has changed."""
+        turn = self.last("assistant")
+        if turn is None or turn.number != revision.turn or not turn.open:
+            return None
+        before, turn.revisions = turn.revisions, self._revisions_of(turn.number)
+        return turn if turn.revisions != before else None
+
+    def _revisions_of(self, turn: int) -> int:
+        """How many revisions of the driving back-end have words for a turn."""
+        return sum(one.turn == turn and bool(one.text) and not one.secondary for one in self._revisions.revisions)
 
     def last(self, speaker: Literal["user", "assistant"]) -> Turn | None:
         """The newest turn of one side."""

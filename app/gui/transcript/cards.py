@@ -31,6 +31,10 @@ class TranscriptCards(QObject):
         head: list[Run] = [(self.tr("KAME"), "name")]
         if turn.backends:
             head.append((f"   {' → '.join(turn.backends)}", "dim"))
+        if turn.revisions > 1:
+            times = turn.revisions - 1
+            words = self.tr("revised once") if times == 1 else self.tr("revised {0}×").format(times)
+            head.append((f"   {words}", "dim"))
         body: list[Run] = [(passage.text, "struck" if passage.withdrawn else "text") for passage in turn.passages]
         if not body:
             body = [("" if turn.interrupted or not turn.open else "…", "text")]

@@ -40,6 +40,16 @@ def test_what_the_voice_took_back_is_struck() -> None:
     assert card.body == (("It is Lyon.", "struck"), (" Or rather, it is Paris.", "text"))
 
 
+def test_how_often_the_thought_was_revised_stands_in_the_head() -> None:
+    def head(count: int) -> list[str]:
+        asked = [event for number in range(1, count + 1) for event in requested(number, f"It is {number}.")]
+        return [text for text, _ in answered(*asked, e.AssistantStarted(2.9, 1, count), *said(count, "It is so.")).head]
+
+    assert head(1) == ["KAME", "   tiny"]
+    assert head(2) == ["KAME", "   tiny", "   revised once"]
+    assert head(4) == ["KAME", "   tiny", "   revised 3×"]
+
+
 def test_an_answer_that_goes_on_is_plain() -> None:
     card = answered(*requested(1, "It is Paris."), *said(1, "It is Paris."))
     assert card.body == (("It is Paris.", "text"),)

@@ -11,7 +11,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.event_json import EventReader, to_json
 from app.conversation.prompt import PERSONA, ChatMessage, build_prompt, system_prompt
-from app.conversation.transcript import Transcript
+from app.conversation.transcript import Transcript, Turn
 
 _EXAMPLES = {"float": 1.25, "int": 3, "str": "„Grüße“, 5,895", "bool": True}
 
@@ -113,3 +113,27 @@ def test_a_persona_comes_first_in_every_backends_own_prompt() -> None:
     assert system_prompt(PERSONA) == PERSONA
     large = system_prompt(PERSONA, "You are Ada.", "long")
     assert large.startswith("You are Ada. Your answer is read aloud") and "friendly" not in large
+
+
+def test_an_answer_counts_the_revisions_that_had_words_until_it_ended() -> None:
+    transcript = Transcript()
+
+    def asked(number: int, text: str = "It is.", *, turn: int = 1, secondary: bool = False) -> list[Turn | None]:
+        request = e.OracleRequested(1.0, number, turn, "B", "m", "why", True, secondary)
+        return [transcript.apply(event) for event in (request, *([e.OracleDelta(1.1, number, text)] if text else []))]
+
+    asked(1)
+    asked(2, "")  # superseded before it had said anything
+    asked(3, secondary=True)
+    asked(4)
+    transcript.apply(e.AssistantStarted(2.0, 1, 1))
+    answer = transcript.turns[0]
+    assert answer.revisions == 2
+    assert asked(5)[-1] is answer and answer.revisions == 3, "while it is spoken, too"
+    assert transcript.apply(e.OracleDelta(2.2, 5, " More.")) is None, "nothing to show"
+    assert transcript.apply(e.OracleHandedOver(2.3, 3)) is answer and answer.revisions == 4
+    transcript.apply(e.AssistantEnded(3.0, 1, False))
+    asked(6)
+    asked(7, turn=2)
+    transcript.apply(e.AssistantStarted(9.0, 2, 7))
+    assert [turn.revisions for turn in transcript.turns] == [4, 1]
