@@ -186,6 +186,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
             choice.loudspeaker,
             choice.processing,
             muted=choice.muted,
+            required=False,
             echoes=EchoStore(echoes_path()),
         )
         made = session(

@@ -7,9 +7,10 @@ from typing import Literal
 
 DeviceKind = Literal["microphone", "loudspeaker"]
 
-DeviceChange = Literal["lost", "moved", "back", "note"]
-"""`lost`: there is no such device until one appears; `moved`: the conversation goes on with another device; `back`: the
-chosen device is in use again; `note`: something about the device that the user should know."""
+DeviceChange = Literal["absent", "lost", "moved", "back", "note"]
+"""`absent`: there has been no such device so far; `lost`: there is none until one appears; `moved`: the conversation
+goes on with another device; `back`: the chosen device is in use again, or the first one has appeared; `note`: something
+about the device that the user should know."""
 
 
 @dataclass(frozen=True, slots=True)

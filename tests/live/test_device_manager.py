@@ -33,7 +33,8 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.devices.manager import DeviceManager
 
-manager = DeviceManager(*json.loads(sys.argv[1]))
+microphone, loudspeaker, required = json.loads(sys.argv[1])
+manager = DeviceManager(microphone, loudspeaker, required=required)
 leave = threading.Event()
 tested = []
 
@@ -95,8 +96,9 @@ except DeviceError as error:
 class Session(Child):
     """The child process."""
 
-    def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str) -> None:
-        super().__init__(SCRIPT, json.dumps([microphone, loudspeaker]), env=audio.env, patience=PATIENCE_SECONDS)
+    def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str, *, required: bool = True) -> None:
+        settings = json.dumps([microphone, loudspeaker, required])
+        super().__init__(SCRIPT, settings, env=audio.env, patience=PATIENCE_SECONDS)
         self.all: list[dict] = []
 
     @property
@@ -146,8 +148,10 @@ class Session(Child):
 
 
 @contextlib.contextmanager
-def session(audio: VirtualAudio, microphone: str = "", loudspeaker: str = "") -> Iterator[Session]:
-    with Session(audio, microphone, loudspeaker) as child:
+def session(
+    audio: VirtualAudio, microphone: str = "", loudspeaker: str = "", *, required: bool = True
+) -> Iterator[Session]:
+    with Session(audio, microphone, loudspeaker, required=required) as child:
         yield child
         child.finish()
 
@@ -267,6 +271,27 @@ def test_no_device_is_left_and_a_new_one_comes() -> None:
         child.until(lambda now: now["ready"] and now["loudspeaker"] == "Horn", "the new loudspeaker")
         assert sounds(audio, "horn")
         child.until(lambda now: ["microphone", "moved", "Other mic"] in [n[:3] for n in now["notices"]], "reported: it")
+
+
+@in_real_time
+def test_it_begins_without_devices_and_takes_those_that_come() -> None:
+    with virtual_audio() as audio:
+        audio.control("unload-module", "module-remap-source")
+        audio.control("unload-module", "module-null-sink")
+        with session(audio, required=False) as child:
+            child.until_notified(("microphone", "absent", ""), ("loudspeaker", "absent", ""))
+            assert all("KAME notices one that you plug in" in sentence for sentence in child.sentences(child.now))
+            begun = child.until(lambda now: now["ready"] and now["tone"] == 0, "silence, and a stand-in to speak to")
+            child.until(lambda now: now["frames"] >= begun["frames"] + 12, "frames of silence")
+            assert child.now["played"] > begun["played"] and child.now["queued"] < 5_000
+            audio.add_microphone("headset", 1_000, description="USB headset")
+            child.until_it_captures(1_000)
+            audio.add_loudspeaker("box", description="USB box")
+            audio.set_defaults("headset", "box")
+            child.until(lambda now: now["loudspeaker"] == "USB box", "the loudspeaker")
+            assert sounds(audio, "box")
+            child.until(lambda now: len(now["notices"]) >= 4, "reported: both")
+            assert {("microphone", "back", "USB headset")} <= set(child.notified)
 
 
 @in_real_time

@@ -49,7 +49,8 @@ class MutedSource(WrappedSource):
 class DeviceDuplexAudio:
     """A `DuplexAudio` on the machine's devices (names; empty: the system's defaults).
 
-    `echoes`: where the echo path of these devices is kept from session to session.
+    `required`: without one of them entering raises `DeviceError`; else the conversation begins without it. `echoes`:
+    where the echo path of these devices is kept from session to session.
     """
 
     def __init__(
@@ -59,9 +60,10 @@ class DeviceDuplexAudio:
         processing: Processing | None = None,
         *,
         muted: bool = False,
+        required: bool = True,
         echoes: EchoStore | None = None,
     ) -> None:
-        self._devices = DeviceManager(microphone, loudspeaker)
+        self._devices = DeviceManager(microphone, loudspeaker, required=required)
         self.muted = muted
         if echoes is not None:
             echoes.pair = lambda: f"{self._devices.source.name} < {self._devices.sink.name}"

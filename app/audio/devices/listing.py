@@ -32,6 +32,10 @@ _NAMED_AT_MOST = 6
 _CARD = re.compile(r"\s*\((?:plug)?hw:\d+,\d+\)$")
 
 
+class NoDevice(DeviceError):
+    """There is no microphone, or no loudspeaker, at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """A sound device. `inputs`, `outputs`: channels; `default_rate`: hertz."""
@@ -223,13 +227,13 @@ def _without_card(name: str) -> str:
     return _CARD.sub("", name.strip()).casefold()
 
 
-def _none_found(kind: DeviceKind) -> DeviceError:
+def _none_found(kind: DeviceKind) -> NoDevice:
     if kind == "microphone":
-        return DeviceError(
+        return NoDevice(
             "No microphone was found, so the app can't hear you. Plug one in (or allow the app to use it in "
             "the system's privacy settings), then try again."
         )
-    return DeviceError(
+    return NoDevice(
         "No loudspeaker was found, so the app can't be heard. Plug in a loudspeaker or headphones, then try again."
     )
 

@@ -12,13 +12,15 @@ from typing import Self
 import numpy as np
 
 from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.silent_loudspeaker import SilentLoudspeaker
 from app.audio.io.errors import DeviceError
 from app.audio.io.playback_position import Playback, PlaybackCounters
 from app.conversation.frame import SAMPLE_RATE
 
 
 class ManagedSink(PlaybackCounters):
-    """An `AudioSink` over the current loudspeaker; without one it drops what it is given.
+    """An `AudioSink` over the current loudspeaker; without one it drops what it is given, unless it is to
+    `play_unheard`.
 
     `written == played + queued + flushed + overruns` holds over all devices together. Samples written while there is no
     device, or queued when it went, count as flushed. A pause (see `PausesPlayback`) ends with its device.
@@ -33,7 +35,7 @@ class ManagedSink(PlaybackCounters):
         self._lock = threading.Lock()
         self.moves = 0
         """How often the sound server has connected a stream to another device."""
-        self._loudspeaker: Loudspeaker | None = None
+        self._loudspeaker: Loudspeaker | SilentLoudspeaker | None = None
         self._suspended = False
         self._closing: list[Loudspeaker] = []
         self._earlier = Playback(0, 0, 0, 0, 0)
@@ -54,10 +56,20 @@ class ManagedSink(PlaybackCounters):
             before, self._loudspeaker = self._loudspeaker, loudspeaker
             if before is not None:
                 before.flush()
+            if isinstance(before, Loudspeaker):
                 self._closing.append(before)
+            elif before is not None:
+                self._earlier = _sum(self._earlier, before.playback())
             if loudspeaker is not None:
                 self.name = loudspeaker.name
                 self._suspended = False
+
+    def play_unheard(self) -> None:
+        """Takes what is written at the pace of sound from now on, until there is a device."""
+        with self._lock:
+            if self._loudspeaker is None:
+                self._loudspeaker = SilentLoudspeaker()
+                self.name, self._suspended = self._loudspeaker.name, False
 
     def moved(self, name: str) -> None:
         """Notes that the sound server has connected the stream to another device."""
@@ -84,11 +96,12 @@ class ManagedSink(PlaybackCounters):
     @property
     def loudspeaker(self) -> Loudspeaker | None:
         """The device in use."""
-        return self._loudspeaker
+        loudspeaker = self._loudspeaker
+        return loudspeaker if isinstance(loudspeaker, Loudspeaker) else None
 
     @property
     def ready(self) -> bool:
-        """Whether there is a working loudspeaker."""
+        """Whether there is a working loudspeaker, or none is waited for any more."""
         loudspeaker = self._loudspeaker
         return loudspeaker is not None and not loudspeaker.finished and not self._suspended
 

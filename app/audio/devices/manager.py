@@ -19,7 +19,7 @@ from concurrent.futures import Future
 
 from app.audio.devices import portaudio_library
 from app.audio.devices.list_process import ListRefresh
-from app.audio.devices.listing import Device
+from app.audio.devices.listing import Device, NoDevice
 from app.audio.devices.managed_sink import ManagedSink, ManagedTap
 from app.audio.devices.managed_source import ManagedSource
 from app.audio.devices.messages import Cause
@@ -39,11 +39,18 @@ QUERY_SECONDS = 0.5
 FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
 """If nothing could be opened: the pause before the next try, and before each one after that."""
 
+ABSENT_RETRY_SECONDS = 3.0
+"""The same where there was no device from the beginning, and PortAudio has to be restarted to see one. One that the
+system tells of is tried at once."""
+
 GRACE_SECONDS = 0.5
 """A sound server itself moves streams to a new default, or back to a returned device. It gets so much time for it."""
 
 PORTAUDIO_RETRY_SECONDS = 10.0
 """How often a frozen list is refreshed without an event: it takes a child process."""
+
+UNHEARD_SECONDS = 10.0
+"""How long an answer waits for a lost loudspeaker to be replaced. Then it goes on without being heard, as text."""
 
 UNLISTED_SECONDS = 3.0
 """How long a lost device stays unreplaced while PortAudio can't be restarted. Then its old list is used."""
@@ -54,11 +61,13 @@ _log = logging.getLogger(__name__)
 class DeviceManager:
     """Microphone and loudspeaker by name (empty: the system's defaults) for the duration of a session.
 
-    Enter `sink` and `source`, in any order: opening raises `DeviceError`, as `Microphone` does. After that nothing is
-    raised; `notices` reports what happens. `tap` is what the loudspeaker really plays.
+    Enter `sink` and `source`, in any order: opening raises `DeviceError`, as `Microphone` does, if devices are
+    `required`; else a missing one is reported, and taken when it is there. After that nothing is raised; `notices`
+    reports what happens. `tap` is what the loudspeaker really plays.
     """
 
-    def __init__(self, microphone: str, loudspeaker: str) -> None:
+    def __init__(self, microphone: str, loudspeaker: str, *, required: bool = True) -> None:
+        self._required = required
         self._notices: deque[DeviceNotice] = deque()
         self.source = ManagedSource(lambda: self._enter(self._microphone), lambda: self._leave(self._microphone))
         self.sink = ManagedSink(lambda: self._enter(self._loudspeaker), lambda: self._leave(self._loudspeaker))
@@ -109,7 +118,7 @@ class DeviceManager:
             self._thread = threading.Thread(target=self._run, name="audio-devices", daemon=True)
             self._thread.start()
         try:
-            self._request(lambda: self._open_first(slot)).result()
+            self._request(lambda: self._start_use(slot)).result()
         except BaseException:
             self._stop_if_unused()
             raise
@@ -181,6 +190,15 @@ class DeviceManager:
                 with _errors_logged():
                     slot.report(now, self._server.state)
 
+    def _start_use(self, slot: DeviceSlot) -> None:
+        """Opens the chosen device. One that is required raises `DeviceError`."""
+        try:
+            self._open_first(slot)
+        except DeviceError as error:
+            if self._required:
+                raise
+            slot.start_without("" if isinstance(error, NoDevice) else str(error))
+
     def _open_first(self, slot: DeviceSlot) -> None:
         """Opens the chosen device, or raises `DeviceError`."""
         self._server.query()
@@ -208,6 +226,8 @@ class DeviceManager:
         if not slot.active.is_open:
             if changed or listed is not None or now >= slot.retry_at:
                 self._reopen(slot, now, listed)
+            if slot is self._loudspeaker and not slot.active.is_open and now - slot.lost_at >= UNHEARD_SECONDS:
+                self.sink.play_unheard()
         elif state is not None and slot.needs_switch(state, now, GRACE_SECONDS):
             slot.active.close()
             self._reopen(slot, now, listed)
@@ -218,6 +238,8 @@ class DeviceManager:
             slot.tries += 1
             open_best(slot, self._server)
             return
+        if slot.was_absent:
+            slot.retry_at = now + ABSENT_RETRY_SECONDS
         # PortAudio's list is frozen while the other device is open. That one is interrupted only once for each loss, or
         # for a device that can be opened.
         other_open = any(other.active.is_open for other in self._slots)

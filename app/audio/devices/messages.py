@@ -24,6 +24,22 @@ _EFFECT = {
 }
 
 
+def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
+    """The conversation begins without a device of this kind. `problem`: the sentence why none can be opened; empty:
+    there is none.
+    """
+    without = {"microphone": "You can type", "loudspeaker": "You can read the answers"}[kind]
+    if problem:
+        return DeviceNotice(kind, "absent", "", f"{problem} {without} meanwhile.")
+    sentence = f"No {kind} was found. {without}; KAME notices one that you plug in."
+    return DeviceNotice(kind, "absent", "", sentence)
+
+
+def found(kind: DeviceKind, name: str) -> DeviceNotice:
+    """The conversation began without a device of this kind, and there is one now."""
+    return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is there now, and in use.")
+
+
 def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     """There is no device of this kind any more. `problem`: the sentence why none can be opened, if known."""
     sentence = (

@@ -41,18 +41,21 @@ class DeviceNotifier:
 
     def __init__(self, kind: DeviceKind, notify: Callable[[DeviceNotice], None]) -> None:
         self._kind, self._notify = kind, notify
-        self.reported = ""
-        """The device in use according to the last notice."""
+        self.reported: str | None = ""
+        """The device in use according to the last notice; None before anything is known."""
         self._pending: tuple[str, float] | None = None  # another device, and since when it is in use
         self._notified_at: deque[float] = deque(maxlen=STORM_NOTICES)
         self._lost = ""
+        self._absent = False  # it was reported that there is none
         self._narrowband = ""
         self._muted = self._suspended = False
         self._suspended_since: float | None = None
 
-    def start(self, name: str) -> None:
-        """Starts a session with this device, without a notice."""
-        self.reported, self._pending = name, None
+    def start(self, name: str | None) -> None:
+        """Starts a session with this device, without a notice; None: it could not be opened, which is still to be
+        reported, or which other one is in use.
+        """
+        self.reported, self._pending, self._absent = name, None, False
         self._narrowband, self._muted, self._suspended = "", False, False
         self._notified_at.clear()
 
@@ -75,9 +78,18 @@ class DeviceNotifier:
         if now - self._pending[1] < self._must_last(now, name, status):
             return
         before, self.reported, self._pending = self.reported, name, None
+        if before is None and not name:
+            self._absent = True
+            self._notify(messages.absent(self._kind, status.problem))
+            return  # why it is so is still to be said of what comes
+        before, was_absent, self._absent = before or "", before is None or self._absent, False
         self._muted = self._suspended = False
         self._notified_at.append(now)
-        self._notify(self._notice(before, name, status))
+        no_other = not status.preferred or same_device(status.preferred, name)
+        if was_absent and name and no_other:
+            self._notify(messages.found(self._kind, name))
+        else:
+            self._notify(self._notice(before, name, status))
         status.absent, status.problem, status.cause = False, "", "gone"
 
     def update_quality(self, device: Device, muted: bool) -> None:

@@ -6,6 +6,7 @@ Used by the device thread alone.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -37,7 +38,7 @@ class DeviceSlot:
         self.retry_at = 0.0
         self.tries = 0
         self.lost_at = 0.0
-        """When the last device was lost (`time.monotonic`)."""
+        """When the last device was lost (`time.monotonic`); endlessly long ago if there was none."""
         self.active = ActiveDevice(kind, managed)
         self.refused = RefusedDevices()
         self._status = DeviceStatus(preferred)
@@ -52,6 +53,11 @@ class DeviceSlot:
     def preferred(self) -> str:
         """The name that the user chose; empty for the system's default."""
         return self._status.preferred
+
+    @property
+    def was_absent(self) -> bool:
+        """Whether there was no device when the session began, nor has one been lost since."""
+        return self.lost_at == -math.inf
 
     @property
     def cause(self) -> Cause:
@@ -106,6 +112,16 @@ class DeviceSlot:
         self.opened(state)
         self._notifier.start(self.active.name)
         self._preferred_was_there = True
+
+    def start_without(self, problem: str) -> None:
+        """Starts a session without a device. `problem`: why none can be opened, in a sentence; empty: there is none."""
+        self.used = True
+        self.refused.reset_delay()
+        self.retry_at, self.lost_at = 0.0, -math.inf
+        self.tries = 1  # the list of devices is a new one: nothing is interrupted to get another
+        self._status.problem, self._status.cause = problem, "chosen" if self.preferred else "gone"
+        self._preferred_was_there = False
+        self._notifier.start(None)
 
     def end_use(self) -> None:
         """Ends the session."""

@@ -192,8 +192,9 @@ class Tap(Protocol):
 class DuplexAudio(Protocol):
     """Full-duplex audio: a source and a sink that outlive the devices behind them.
 
-    Without a microphone the source delivers silence in real time; without a loudspeaker `ready` is False and nothing
-    should be written. Changes are reported by `notices`.
+    Without a microphone the source delivers silence in real time. While a loudspeaker is waited for, `ready` is False
+    and nothing should be written; where there is none, the sink takes samples in real time, unheard. Changes are
+    reported by `notices`.
     """
 
     @property
@@ -211,7 +212,7 @@ class DuplexAudio(Protocol):
 
     @property
     def ready(self) -> bool:
-        """Whether there is a loudspeaker."""
+        """Whether there is a loudspeaker, or none is waited for."""
         ...
 
     def notices(self) -> Sequence[DeviceNotice]:

@@ -69,8 +69,8 @@ class SoundPage(Page):
 
     @property
     def name(self) -> str:
-        """The microphone, for people."""
-        return self.microphone.currentText()
+        """The microphone, for people; empty if there is none."""
+        return "" if self._absent is not None and self._absent[0] else self.microphone.currentText()
 
     def begin(self, microphone: str, loudspeaker: str) -> None:
         """Chooses the devices in force, and forgets earlier test results."""

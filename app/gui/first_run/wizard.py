@@ -115,6 +115,9 @@ class FirstRun(Panel):
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         self.sound.set_devices(microphones, loudspeakers)
+        if self.pages[self.here] is self.talk:
+            self._sum_up()
+            self._name_page()
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool = False) -> None:
         """Shows the levels of the session's sound, in dBFS, at session time `at`."""
@@ -140,19 +143,24 @@ class FirstRun(Panel):
             self._sum_up()
         self._offer_download()
         self.steps.show_step(place)
+        self._name_page()
+        self.back_button.setEnabled(place > 0)
+        self.skip_button.setVisible(page is not self.talk)
+        self._scrollers[place].verticalScrollBar().setValue(0)
+        (page.arrive() or self.next_button).setFocus()
+
+    def _name_page(self) -> None:
+        page = self.pages[self.here]
         self.title.setText(page.title)
         self.subtitle.setText(page.words)
-        self.back_button.setEnabled(place > 0)
-        last = place == len(self.pages) - 1
+        self._scrollers[self.here].setAccessibleName(page.title)
+        start = self.tr("&Start talking") if self.talk.has_microphone else self.tr("&Start typing")
         for button, text in (
-            (self.next_button, self.tr("&Start talking") if last else self.tr("&Next")),
+            (self.next_button, start if page is self.talk else self.tr("&Next")),
             (self.skip_button, self.tr("&Close") if self._again else self.tr("S&kip, use what fits")),
         ):
             button.setText(text)
             button.setAccessibleName(text.replace("&", ""))
-        self.skip_button.setVisible(not last)
-        self._scrollers[place].verticalScrollBar().setValue(0)
-        (page.arrive() or self.next_button).setFocus()
 
     def _next(self) -> None:
         page = self.pages[self.here]

@@ -24,8 +24,9 @@ class TalkState:
     once to end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the
     window.
 
-    `tapped`: the talk button, which is to be held, was only tapped. That holds until the next turn, for
-    `TAPPED_SECONDS` by the events' time, or until the window takes it back because the button is pressed again.
+    `microphone`: whether there is one; without, the user can only type. `tapped`: the talk button, which is to be held,
+    was only tapped. That holds until the next turn, for `TAPPED_SECONDS` by the events' time, or until the window takes
+    it back because the button is pressed again.
     """
 
     phase: Phase = "loading"
@@ -37,6 +38,7 @@ class TalkState:
     speaking: bool = False
     awaiting: bool = False
     muted: bool = False
+    microphone: bool = True
     tapped: bool = False
     _tapped_at: float = 0.0
     _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
@@ -45,6 +47,7 @@ class TalkState:
     def begin(self) -> None:
         """Forgets the last conversation; keeps what the window has set."""
         self.user_open = self.speaking = self.awaiting = self.muted = self.tapped = False
+        self.microphone = True
         self._newest = None
         self._revisions.clear()
 
@@ -99,6 +102,8 @@ class TalkState:
                 self.speaking = True
             case e.AssistantEnded():
                 self.speaking = self.awaiting = False
+            case e.DeviceChanged(kind="microphone", name=name):
+                self.microphone = bool(name)
             case e.MicrophoneMuted(muted=muted):
                 self.muted = muted
             case e.SessionEnded():

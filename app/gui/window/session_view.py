@@ -50,6 +50,7 @@ class SessionView(QObject):
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 window.sound.apply(event)
+                window.state.apply(event)
                 if not past:
                     window.timeline.apply(event)
                 return

@@ -6,14 +6,16 @@ import asyncio
 import threading
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
 from app.settings.declarations import Settings
-from tests.gui.fakes import FakeFactory, FakeSoundService, two_devices
+from tests.gui.fakes import FakeFactory, FakeSoundService, no_devices, two_devices
 from tests.gui.first_run.test_wizard import FakeMachine
 from tests.gui.helpers import say, shown, until
 
@@ -192,6 +194,25 @@ async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears(
         say(window, factory, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
         assert window.messages.sentences() == ["No loudspeaker.", BACK]
         await until(lambda: window.messages.sentences() == ["No loudspeaker."])
+
+
+async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_they_are_plugged_in() -> None:
+    factory = FakeFactory()
+    absent = {"microphone": "No microphone was found.", "loudspeaker": "No loudspeaker was found."}
+    async with shown(factory, list_devices=no_devices) as window:
+        for kind, sentence in absent.items():
+            say(window, factory, e.DeviceChanged(1.0, kind, "absent", "", sentence))  # type: ignore[arg-type]
+        assert window.messages.sentences() == list(absent.values()) and not window.state.talk.microphone
+        assert [row.level for row in window.messages.rows] == ["warning", "warning"]
+        window.transcript.type_box.put("Where is Paris?")
+        QTest.keyClick(window.transcript.type_box.field, Qt.Key.Key_Return)
+        assert factory.session.calls == [("write", "Where is Paris?")]
+        window.sound.news_ms["back"] = 50
+        say(window, factory, e.DeviceChanged(9.0, "microphone", "back", "Headset", BACK))
+        assert window.messages.sentences() == [absent["loudspeaker"], BACK] and window.state.talk.microphone
+        await until(lambda: window.messages.sentences() == [absent["loudspeaker"]])
+        say(window, factory, e.DeviceChanged(9.5, "loudspeaker", "back", "Headphones", BACK))
+        await until(lambda: window.messages.sentences() == [])
 
 
 async def test_the_list_of_devices_follows_what_is_plugged_in() -> None:

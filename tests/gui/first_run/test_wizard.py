@@ -719,6 +719,22 @@ async def test_no_devices_are_told_until_one_is_plugged_in() -> None:
         assert page.microphone.itemText(1) == "Headset"
 
 
+async def test_without_a_microphone_it_ends_with_typing_until_one_is_plugged_in() -> None:
+    async with opened(devices=no_devices) as place:
+        run = place.run
+        place.go("The voice", "The model", "Sound")
+        await until(run.sound.lacking.isVisible)
+        place.go("Ready to type")
+        assert run.subtitle.text().startswith("No microphone was found. KAME notices one that you plug in")
+        assert run.talk.how.text() == "Type a question below the conversation, and press Enter."
+        assert run.next_button.text() == "&Start typing" and not run.talk.keys.isVisible()
+        assert run.talk.values[2].text() == "None so far"
+        run.set_devices(["Headset"], [])
+        assert place.page == "Ready to talk" and run.next_button.text() == "&Start talking"
+        assert run.talk.how.text().startswith("Hold the talk button") and run.talk.keys.isVisible()
+        assert run.talk.values[2].text() == "System default"
+
+
 async def test_levels_of_the_talk_are_shown() -> None:
     async with opened() as place:
         page = place.run.sound

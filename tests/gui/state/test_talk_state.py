@@ -96,6 +96,17 @@ def test_where_the_button_is_pressed_once_to_talk_and_once_to_end_a_tap_is_as_it
     assert not state.tapped
 
 
+def test_it_knows_whether_there_is_a_microphone() -> None:
+    state = running()
+    assert state.microphone
+    feed(state, e.DeviceChanged(1.0, "loudspeaker", "absent", "", "None."))
+    assert state.microphone
+    feed(state, e.DeviceChanged(1.0, "microphone", "absent", "", "None."))
+    assert not state.microphone
+    feed(state, e.DeviceChanged(9.0, "microphone", "back", "Headset", "It is there."))
+    assert state.microphone
+
+
 def test_a_tap_while_it_thinks_drops_the_answer() -> None:
     state = running()
     feed(state, e.UserStarted(1, 1), asked(1), e.UserEnded(2, 1, 1.9, "button"))
