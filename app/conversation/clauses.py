@@ -6,6 +6,7 @@ A clause that has been cut stays as it is, however the text grows.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from app.conversation.languages import ENGLISH, Language, language
 
@@ -31,12 +32,21 @@ def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str
     """Returns the closed clauses of `text`, which is in the language `code`; joined by spaces they are its words.
 
     A clause is closed by what follows it, so the last one is returned only if the text is `complete`. The first one is
-    kept short.
+    kept short. A sentence that stands for code or a table is a clause at once: what follows it may be long in coming.
     """
     spoken_in = language(code)
     clauses: list[str] = []
+    stretches = _announcements(code).split(text)
+    for number, stretch in enumerate(stretches):
+        if number % 2:
+            clauses.append(stretch)
+        else:
+            _split(stretch.split(), clauses, spoken_in, complete or number + 1 < len(stretches))
+    return clauses
+
+
+def _split(tokens: list[str], clauses: list[str], spoken_in: Language, complete: bool) -> None:
     words: list[str] = []
-    tokens = text.split()
     for place, token in enumerate(tokens):
         words.append(token)
         if place + 1 == len(tokens):
@@ -47,7 +57,11 @@ def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str
             words = []
     if words and complete:
         clauses.append(" ".join(words))
-    return clauses
+
+
+@cache
+def _announcements(code: str) -> re.Pattern[str]:
+    return re.compile("(" + "|".join(map(re.escape, language(code).on_screen.values())) + ")")
 
 
 def ends_sentence_here(token: str, following: str, spoken_in: Language) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
+from app.conversation.aloud import Aloud
 from app.conversation.oracle import OraclePolicy, OracleTrack
 from app.conversation.turn import Interrupt
 from app.conversation.words import fold, is_backchannel
@@ -187,7 +188,7 @@ class OracleRunner:
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()
             self._supersede(stream, now)
-            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
+            self._give(stream, stream.aloud.text, now)
         if stream.over:
             self.policy.ended()
             if not stream.cut_short:  # a whole answer follows
@@ -252,6 +253,7 @@ class OracleRunner:
         before, now = self._newest, self._now()
         revision, order = self._track.begin()
         stream = OracleStream(self, revision, order, turn, words, final, backend, self.backend, now)
+        stream.aloud = Aloud(self.policy.language)
         stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
@@ -321,11 +323,20 @@ class OracleRunner:
         stream.count += len(fold(text))
         stream.text += text
         traits = stream.backend.traits
-        stream.enough = stream.count >= traits.partial_words if stream.brief else traits.is_enough(text, stream.count)
+        said = stream.aloud.push(text)
+        if stream.brief:
+            stream.enough = stream.count >= traits.partial_words
+        else:
+            stream.enough = traits.is_enough(text, stream.count) and not stream.aloud.in_block
         self._emit(e.OracleDelta(now, stream.revision, text))
-        self._post(OracleWords(stream.revision, stream.turn, text, now))
+        self._give(stream, said, now)
         if first and stream is self._newest:
             self._reconsider()
+
+    def _give(self, stream: OracleStream, said: str, now: float) -> None:
+        """Pass on to the front-end what it is to say of a stream."""
+        if said:
+            self._post(OracleWords(stream.revision, stream.turn, said, now))
 
     def _supersede(self, stream: OracleStream, now: float) -> None:
         """`stream` has its first words: it supersedes what spoke before it in this turn."""
@@ -409,6 +420,7 @@ class OracleRunner:
         if stream.count or reason != "failed" or stream.usage is not None:
             count(stream, self._context, now)  # a refused request cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows
+            self._give(stream, stream.aloud.flush(), now)
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.backend.base import Backend, BackendError, ChatRequest, ToolEnded, ToolStarted, Usage
 from app.conversation import events as e
+from app.conversation.aloud import Aloud
 from app.conversation.words import WordGatherer
 from app.session.oracle_context import OracleContext
 
@@ -46,6 +47,8 @@ class OracleStream:
     task: asyncio.Task[None] | None = None
     count: int = 0
     text: str = ""
+    aloud: Aloud = field(default_factory=Aloud)
+    """What the front-end gets of it."""
     first_at: float | None = None
     sent: int = 0
     usage: Usage | None = None

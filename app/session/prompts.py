@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from app.backend.base import Backend, ChatRequest
-from app.conversation.languages import ENGLISH
+from app.conversation.languages import ENGLISH, language
 from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
 from app.conversation.transcript import Transcript, Turn
+from app.conversation.words import fold
 from app.session.control import Style
 
 TOKENS_FACTOR: dict[Length, float] = {"short": 0.6, "medium": 1.0, "long": 4.0}
 """The share of a back-end's usual token limit that an answer of this length may take."""
+BLOCK_FACTOR = 6.0
+"""The same where code or a table is asked for: some fifty lines. The prompt keeps the words around it few."""
 
 
 class Prompts:
@@ -28,16 +31,18 @@ class Prompts:
 
     def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
         """Return the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
-        traits, style = backend.traits, self.style
+        traits, style, code = backend.traits, self.style, self.language or ENGLISH
         messages = build_prompt(
             [*self._earlier, *self._transcript.turns],
             turn,
             words,
-            persona=system_prompt(traits.persona, style.persona, style.length, self.language or ENGLISH),
+            persona=system_prompt(traits.persona, style.persona, style.length, code),
             history_words=traits.history_words,
         )
         temperature = traits.temperature if style.temperature is None else style.temperature
-        return ChatRequest(messages, round(traits.max_tokens * TOKENS_FACTOR[style.length]), temperature, final=may_act)
+        asks_for_block = language(code).written & set(fold(words))
+        factor = max(TOKENS_FACTOR[style.length], BLOCK_FACTOR if asks_for_block else 0.0)
+        return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=may_act)
 
     def answered(self, turn: int) -> None:
         """Note that the answer to `turn` was heard to its end."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.conversation.languages.form import Language
+from app.conversation.languages.form import PROGRAMMING, Language
 
 N = r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)"
 """A number that is no part of a word."""
@@ -14,9 +14,10 @@ LANGUAGE = Language(
     small_persona="You answer spoken questions briefly and correctly, in plain words.",
     answer_in="Answer in English.",
     spoken=(
-        "Your answer is read aloud by a voice, so write as people speak: plain words in whole sentences, no lists, no "
-        "headings, no symbols, no emoji, no code, no links. Write numbers, units and formulas as they are said. The "
-        "question was heard by a machine and may hold misheard words or break off: answer what was meant. Answer "
+        "Your answer is read aloud by a voice, so write as people speak: plain words in whole sentences, no lists, "
+        "no headings, no symbols, no emoji, no links. Only code or a table that is asked for goes into a Markdown "
+        "block, which is shown on a screen and not read aloud. Write numbers, units and formulas as they are said. "
+        "The question was heard by a machine and may hold misheard words or break off: answer what was meant. Answer "
         "first, then explain."
     ),
     lengths={
@@ -71,6 +72,11 @@ LANGUAGE = Language(
     stakes=(
         r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|"
         r"nine|ten|eleven|twelve|.+teen|.+ty(?:-.+)?|hundred|thousand|.+illion"
+    ),
+    on_screen={"code": "The code is on the screen.", "table": "The table is on the screen."},
+    written=PROGRAMMING
+    | frozenset(
+        "code script scripts program function functions class snippet command commands query table tables".split()
     ),
     link="a link",
     readings=(

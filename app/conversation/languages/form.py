@@ -8,6 +8,9 @@ from dataclasses import dataclass
 NUMBER = r"(?<![\w.,])(\d+(?:[.,]\d+)*)"
 """A number that is not part of a word, with points or commas as the language has them."""
 
+PROGRAMMING = frozenset("python javascript typescript java rust sql html css bash json yaml csv regex markdown".split())
+"""Names that ask for code in every language."""
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
@@ -17,8 +20,9 @@ class Language:
     `answer_in` requests the language after a persona of the user's own. `spoken`: how to write an answer that is read
     aloud. `lengths`: instructions on an answer's length. `openings`: short neutral phrases that fill a wait. `bridges`:
     phrases that correct what was said. `backchannels`: words that only encourage the speaker. `commands`: words that
-    always interrupt. `link`: spoken in place of a link. `readings`: what a voice misreads and what it should say, as
-    pairs of a regular expression and its replacement.
+    always interrupt. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words
+    that ask for code or a table. `link`: spoken in place of a link. `readings`: what a voice misreads and what it
+    should say, as pairs of a regular expression and its replacement.
 
     `abbreviations`: lower-case words whose full stop ends no sentence, besides single letters; `ordinals_with_point`:
     nor does that of a number of up to two digits. `phrase_starters`: words that often begin a phrase, before which a
@@ -43,6 +47,8 @@ class Language:
     fillers: frozenset[str]
     sentence_starters: frozenset[str]
     stakes: str
+    on_screen: Mapping[str, str]
+    written: frozenset[str]
     link: str
     readings: tuple[tuple[str, str], ...]
     ordinals_with_point: bool = False

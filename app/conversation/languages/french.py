@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation.languages.form import NUMBER as N
-from app.conversation.languages.form import Language
+from app.conversation.languages.form import PROGRAMMING, Language
 
 LANGUAGE = Language(
     code="fr",
@@ -12,11 +12,11 @@ LANGUAGE = Language(
     small_persona="Tu réponds à des questions orales, brièvement et correctement, en mots simples et en français.",
     answer_in="Réponds en français.",
     spoken=(
-        "Ta réponse est lue à voix haute, alors écris comme on parle : des mots simples dans des phrases "
-        "entières, sans listes, sans titres, sans symboles, sans emojis, sans code, sans liens. Écris les "
-        "nombres, les unités et les formules comme on les dit. La question a été entendue par une machine et peut "
-        "contenir des mots mal compris ou s'interrompre : réponds à ce qui était voulu. Réponds d'abord, explique "
-        "ensuite."
+        "Ta réponse est lue à voix haute, alors écris comme on parle : des mots simples dans des phrases entières, "
+        "sans listes, sans titres, sans symboles, sans emojis, sans liens. Seuls le code ou le tableau demandés vont "
+        "dans un bloc Markdown, qui est montré à l'écran et non lu. Écris les nombres, les unités et les formules "
+        "comme on les dit. La question a été entendue par une machine et peut contenir des mots mal compris ou "
+        "s'interrompre : réponds à ce qui était voulu. Réponds d'abord, explique ensuite."
     ),
     lengths={
         "short": "Dis une ou deux phrases courtes.",
@@ -58,6 +58,9 @@ LANGUAGE = Language(
         r"huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt.*|trente.*|(?:quar|cinqu|soix|sept|non)ante.*|"
         r"cents?|mille|.+illi(?:on|ard)s?"
     ),
+    on_screen={"code": "Le code est à l'écran.", "table": "Le tableau est à l'écran."},
+    written=PROGRAMMING
+    | frozenset("code script programme fonction fonctions classe commande commandes requête tableau tableaux".split()),
     link="un lien",
     readings=(
         (r"\b[nN]°\s?", "numéro "),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation.languages.form import NUMBER as N
-from app.conversation.languages.form import Language
+from app.conversation.languages.form import PROGRAMMING, Language
 
 LANGUAGE = Language(
     code="de",
@@ -13,10 +13,11 @@ LANGUAGE = Language(
     answer_in="Antworte auf Deutsch.",
     spoken=(
         "Deine Antwort wird vorgelesen, also schreibe, wie man spricht: einfache Wörter in ganzen Sätzen, keine "
-        "Listen, keine Überschriften, keine Symbole, keine Emojis, kein Code, keine Links. Schreibe Zahlen, "
-        "Einheiten und Formeln so, wie man sie sagt. Die Frage wurde von einer Maschine gehört und kann falsch "
-        "verstandene Wörter enthalten oder abbrechen: Beantworte, was gemeint war. Antworte zuerst, erkläre "
-        "danach."
+        "Listen, keine Überschriften, keine Symbole, keine Emojis, keine Links. Nur Code oder eine Tabelle, wenn "
+        "danach gefragt wird, steht in einem Markdown-Block, der auf einem Bildschirm gezeigt und nicht vorgelesen "
+        "wird. Schreibe Zahlen, Einheiten und Formeln so, wie man sie sagt. Die Frage wurde von einer Maschine "
+        "gehört und kann falsch verstandene Wörter enthalten oder abbrechen: Beantworte, was gemeint war. Antworte "
+        "zuerst, erkläre danach."
     ),
     lengths={
         "short": "Sage ein oder zwei kurze Sätze.",
@@ -71,6 +72,11 @@ LANGUAGE = Language(
         r"\d.*|nicht|nein|kein(?:e[nmrs]?)?|keinesfalls|keineswegs|kaum|nie|niemals|niemand(?:e[nm])?|nirgends|nichts|"
         r"weder|ohne|null|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|.+zehn|.+(?:z|ß)ig|"
         r".*hundert.*|.*tausend.*|.+illion(?:en)?|.+illiarden?"
+    ),
+    on_screen={"code": "Der Code steht auf dem Bildschirm.", "table": "Die Tabelle steht auf dem Bildschirm."},
+    written=PROGRAMMING
+    | frozenset(
+        "code quellcode skript programm funktion funktionen klasse befehl befehle abfrage tabelle tabellen".split()
     ),
     link="ein Link",
     readings=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation.languages.form import NUMBER as N
-from app.conversation.languages.form import Language
+from app.conversation.languages.form import PROGRAMMING, Language
 
 LANGUAGE = Language(
     code="it",
@@ -13,9 +13,10 @@ LANGUAGE = Language(
     answer_in="Rispondi in italiano.",
     spoken=(
         "La tua risposta viene letta ad alta voce, quindi scrivi come si parla: parole semplici in frasi intere, "
-        "niente elenchi, niente titoli, niente simboli, niente emoji, niente codice, niente link. Scrivi numeri, "
-        "unità e formule come si dicono. La domanda è stata sentita da una macchina e può contenere parole capite "
-        "male o interrompersi: rispondi a ciò che si intendeva. Prima rispondi, poi spiega."
+        "niente elenchi, niente titoli, niente simboli, niente emoji, niente link. Solo il codice o la tabella "
+        "richiesti vanno in un blocco Markdown, che appare su uno schermo e non viene letto. Scrivi numeri, unità e "
+        "formule come si dicono. La domanda è stata sentita da una macchina e può contenere parole capite male o "
+        "interrompersi: rispondi a ciò che si intendeva. Prima rispondi, poi spiega."
     ),
     lengths={
         "short": "Di' una o due frasi brevi.",
@@ -57,6 +58,9 @@ LANGUAGE = Language(
         r"sette|otto|nove|dieci|undici|dodici|.+dici|dici.+|vent.*|trent[aou].*|(?:quar|cinqu|sess|sett|ott|nov)ant[aou].*|"
         r".*cento.*|mille|.*mila|.+ilion[ei]|.+iliard[oi]"
     ),
+    on_screen={"code": "Il codice è sullo schermo.", "table": "La tabella è sullo schermo."},
+    written=PROGRAMMING
+    | frozenset("codice script programma funzione funzioni classe comando comandi query tabella tabelle".split()),
     link="un link",
     readings=(
         (r"\b[nN]\.?°\s?", "numero "),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation.languages.form import NUMBER as N
-from app.conversation.languages.form import Language
+from app.conversation.languages.form import PROGRAMMING, Language
 
 LANGUAGE = Language(
     code="es",
@@ -12,10 +12,11 @@ LANGUAGE = Language(
     small_persona="Respondes preguntas habladas de forma breve y correcta, con palabras sencillas y en español.",
     answer_in="Responde en español.",
     spoken=(
-        "Tu respuesta se lee en voz alta, así que escribe como se habla: palabras sencillas en frases completas, "
-        "sin listas, sin títulos, sin símbolos, sin emojis, sin código, sin enlaces. Escribe los números, las "
-        "unidades y las fórmulas como se dicen. La pregunta la oyó una máquina y puede tener palabras mal "
-        "entendidas o cortarse: responde a lo que se quiso decir. Primero responde, luego explica."
+        "Tu respuesta se lee en voz alta, así que escribe como se habla: palabras sencillas en frases completas, sin "
+        "listas, sin títulos, sin símbolos, sin emojis, sin enlaces. Solo el código o la tabla que se pidan van en "
+        "un bloque de Markdown, que se muestra en una pantalla y no se lee. Escribe los números, las unidades y las "
+        "fórmulas como se dicen. La pregunta la oyó una máquina y puede tener palabras mal entendidas o cortarse: "
+        "responde a lo que se quiso decir. Primero responde, luego explica."
     ),
     lengths={
         "short": "Di una o dos frases cortas.",
@@ -67,6 +68,9 @@ LANGUAGE = Language(
         r"siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci.+|veinti?.*|treinta|cuarenta|cincuenta|sesenta|"
         r"setenta|ochenta|noventa|cien(?:to)?|.+cient[oa]s|quinient[oa]s|mil|.+ill(?:ón|ones)"
     ),
+    on_screen={"code": "El código está en la pantalla.", "table": "La tabla está en la pantalla."},
+    written=PROGRAMMING
+    | frozenset("código script programa función funciones clase comando comandos consulta tabla tablas".split()),
     link="un enlace",
     readings=(
         (r"\b[nN]\.?[°º]\s?", "número "),

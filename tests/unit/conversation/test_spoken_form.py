@@ -29,6 +29,11 @@ from app.conversation.spoken_form import spoken
         ("Fine 😀👍🏽.", "Fine ."),
         ("and/or, his/her, TCP/IP", "and/or, his/her, TCP/IP"),
         ("C++ and C# are languages", "C++ and C are languages"),
+        ("# A heading\nText", "A heading. Text"),
+        ("- one\n- `two()`\n+ [three](http://x.y)", "one. two(). three"),
+        ("A paragraph\n\nand *another*\n\n1. end", "A paragraph. and another. end"),
+        ("So:\n\n```py\nx = 1\n```\n\n> Quoted", "So: The code is on the screen. Quoted"),
+        ("![A picture](http://x.y/z.png), $x^2$ and $y$", "A picture, x squared and y"),
     ],
 )
 def test_symbols_become_words(written: str, said: str) -> None:
