@@ -86,7 +86,8 @@ class TalkReport:
             case e.AssistantSaid() if turn is not None:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
-                self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
+                said = turn.written or turn.text  # code and tables are only told to be on the screen
+                self._terminal.say(f"KAME: {said.strip()}{' — interrupted' if event.interrupted else ''}")
             case e.OracleRequested(secondary=False) | e.OracleHandedOver():
                 self._driving += 1
             case e.OracleEnded(reason="complete") if revision is not None and revision.secondary:

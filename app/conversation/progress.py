@@ -1,7 +1,7 @@
 """Follows the progress of a revision's text: which words the front-end has, and which have been heard.
 
 A voice may respell words, and a corrected answer starts in the middle, so what was heard is matched loosely with the
-text, and only forward.
+text, and only forward. Code and tables are heard with the sentence that says where they are.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from app.conversation.aloud import aloud_parts
+from app.conversation.blocks import Kind, blocks
+from app.conversation.languages import ENGLISH
 from app.conversation.words import fold
 
 NEAR = 4
@@ -23,20 +26,34 @@ _WRITTEN = re.compile(r"\S+")
 
 @dataclass(slots=True)
 class Progress:
-    """The progress of one revision. `told`: events report what reaches the front-end; else all counts as sent."""
+    """The progress of one revision, which is in the language `code`. `told`: events report what reaches the front-end;
+    else all counts as sent.
+    """
 
     told: bool = False
+    code: str = ENGLISH
     fed: int = 0
     """Words that have reached the front-end."""
     taken: int = 0
     waiting: int = 0
     """Of the tokens of those words: how many the front-end has consumed, and how many wait for their frame."""
+    begun: int = 0
+    """Where in the text what was heard of it begins, in letters."""
+    begun_before: bool = False
+    """Whether that is with the word before the first one that matched: only the two together were found."""
+    matched: int = 0
+    """How many of the words that were heard since then are those of the text."""
     _ends: list[int] = field(default_factory=list)
-    """Where each written word ends, in letters."""
+    """Where each word that the voice gets ends in the text, in letters."""
     _words: list[str] = field(default_factory=list)
-    _at: list[int] = field(default_factory=list)
-    """Each word in its folded form, and where the written word that contains it ends."""
+    _spans: list[tuple[int, int]] = field(default_factory=list)
+    """Each word in its folded form, and where what it stands for begins and ends in the text."""
+    _seen: int = 0
     _read: int = 0
+    _parts: list[tuple[Kind, int]] = field(default_factory=list)
+    """The parts of the text so far, with their places."""
+    _announced: tuple[int, int, int] = (-1, 0, 0)
+    """Where the newest block begins in the text, in `_ends` and in `_words`."""
     _place: int = 0
     """How many of `_words` have been heard or skipped."""
     _before: str = ""
@@ -65,16 +82,25 @@ class Progress:
     @property
     def heard(self) -> int:
         """How many letters of the text have been heard."""
-        if self._place and self._place == len(self._words):
+        if self.all_heard:
             return self._ends[-1]
-        return self._at[self._place - 1] if self._place else 0
+        return self._spans[self._place - 1][1] if self._place else 0
 
-    def hear(self, text: str, said: str) -> bool:
-        """Takes words that were heard; returns whether there was progress."""
+    @property
+    def all_heard(self) -> bool:
+        """Whether the text, as it was when it was last looked at, has been heard to its end."""
+        return bool(self._place) and self._place == len(self._words)
+
+    def follow(self, text: str) -> None:
+        """Looks at the revision's text so far."""
+        self._index(text)
+
+    def hear(self, text: str, said: str, *, seek: bool = False) -> bool:
+        """Takes words that were heard; returns whether there was progress. `seek`: they may begin anywhere in it."""
         self._index(text)
         place = self._place
         for word in fold(said):
-            self._step(word)
+            self.matched += self._step(word, seek and not self.matched)
         return self._place > place
 
     def go_on(self, text: str, said: str) -> bool:
@@ -86,6 +112,7 @@ class Progress:
         if found < SAME * len(words):
             self._place = place
         self._before = words[-1] if words else ""
+        self.begun, self.matched = 0, 0
         return self._place > place
 
     def finish(self) -> bool:
@@ -96,25 +123,64 @@ class Progress:
             return True
         return False
 
-    def _step(self, word: str) -> bool:
+    def words_between(self, begin: int, end: int) -> int:
+        """How many of the words that the voice gets are of these letters of the text."""
+        return sum(begin <= first and last <= end for first, last in self._spans)
+
+    def _step(self, word: str, seek: bool = False) -> bool:
         before, self._before = self._before, word
         words = self._words
-        for place in range(self._place, min(self._place + NEAR, len(words))):
+        for place in range(self._place, self._place if seek else min(self._place + NEAR, len(words))):
             if words[place] == word:
-                self._place = place + 1
-                return True
+                return self._go_to(place, place)
         for place in range(max(1, self._place), min(self._place + FAR, len(words))):
             if words[place] == word and words[place - 1] == before:
-                self._place = place + 1
-                return True
+                return self._go_to(place, place - 1)
         return False
 
+    def _go_to(self, place: int, first: int) -> bool:
+        """Takes the word at `place` for the one that was heard; `first` is where that begins if nothing was before."""
+        if not self.matched:
+            self.begun, self.begun_before = self._spans[first][0], first < place
+        self._place = place + 1
+        return True
+
     def _index(self, text: str) -> None:
-        if self._read == len(text):
+        if self._seen == len(text):
             return
+        self._seen = len(text)
+        start, parts, ends = 0, list(aloud_parts(blocks(text), self.code)), []
+        places: list[tuple[Kind, int]] = []
+        for part, _ in parts:
+            places.append((part.kind, start))
+            start += len(part.text)
+            ends.append(start)
+        if places[: len(self._parts)] != self._parts:  # what looked like words is a table
+            self._ends, self._words, self._spans, self._parts = [], [], [], []
+            self._read, self._announced = 0, (-1, 0, 0)
+        known = max(0, len(self._parts) - 1)
+        self._parts = places
+        for (part, said), (_, begin), end in list(zip(parts, places, ends, strict=True))[known:]:
+            if part.kind == "prose":
+                self._add_words(text[:end])
+            else:
+                self._add_block(begin, end, said)
+            self._read = end
+        self._place = min(self._place, len(self._words))
+
+    def _add_words(self, text: str) -> None:
         for match in _WRITTEN.finditer(text, self._read):
             self._ends.append(match.end())
             for word in fold(match.group()):
                 self._words.append(word)
-                self._at.append(match.end())
-        self._read = len(text)
+                self._spans.append(match.span())
+
+    def _add_block(self, begin: int, end: int, said: str) -> None:
+        """Adds what a voice says in place of a block, or makes the newest one longer."""
+        if said and self._announced[0] != begin:
+            self._announced = (begin, len(self._ends), len(self._words))
+            self._ends += [end] * len(said.split())
+            self._words += fold(said)
+        begin, first_end, first_word = self._announced
+        self._ends[first_end:] = [end] * (len(self._ends) - first_end)
+        self._spans[first_word:] = [(begin, end)] * (len(self._words) - first_word)

@@ -6,38 +6,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.intended import intended_answer
-from app.conversation.languages import ENGLISH
+from app.conversation.heard_part import HeardPart
 from app.conversation.passages import CorrectionPoint, Passage, passages
 from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.spoken_form import spoken
 
-
-@dataclass(slots=True)
-class Part:
-    """What was heard of one revision, from letter `start` of its turn on. `revision` is None if its request is not
-    known. `corrects`: it begins with words of correction, and takes back what was said before.
-    """
-
-    number: int
-    revision: Revision | None = field(compare=False)
-    heard: list[str] = field(default_factory=list)
-    start: int = 0
-    corrects: bool = False
-
-    @property
-    def language(self) -> str:
-        """The answer's language, by its two letters."""
-        return ENGLISH if self.revision is None else self.revision.language
-
-    @property
-    def answer(self) -> str:
-        """The revision's own words so far."""
-        return "" if self.revision is None else self.revision.text
-
-    def meant(self, whole: bool) -> str:
-        """What the heard words stand for in the answer."""
-        return intended_answer(self.answer, self.heard, whole=whole, code=self.language)
+_State = tuple[bool, int, int, int]
+"""Of a turn: whether it was heard to its end, and the sizes of what changes while it is heard."""
 
 
 @dataclass(slots=True)
@@ -66,11 +41,12 @@ class Turn:
     """The oracle revisions with words that there were for an answer before it ended."""
     opened: bool = False
     """It starts with an opening, which is no part of the answer."""
-    parts: list[Part] = field(default_factory=list, repr=False)
-    """The revisions that it was made of, in order; none for the user's turns."""
+    parts: list[HeardPart] = field(default_factory=list, repr=False)
+    """What it was made of, in order; nothing for the user's turns."""
     _corrections: set[int] = field(default_factory=set, repr=False, compare=False)
     """The revisions that correct what was said before, and of which nothing was heard yet."""
-    _meant: tuple[tuple[bool, int, int, int], str] | None = field(default=None, repr=False, compare=False)
+    _meant: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
+    _written: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -80,12 +56,13 @@ class Turn:
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The words of an answer, divided where the voice took some of them back and said others in their place."""
+        answers = self._answers
         corrections = (
             CorrectionPoint(part.start, spoken(part.answer, part.language), part.language)
-            for part in self.parts
+            for part in answers
             if part.corrects
         )
-        return passages(self.text, self.parts[0].start if self.parts else 0, corrections)
+        return passages(self.text, answers[0].start if answers else 0, corrections)
 
     @property
     def meant(self) -> str:
@@ -93,15 +70,49 @@ class Turn:
         heard as a whole the sentences that were started. For the user's turns, and where a front-end speaks in words
         of its own: what was heard.
         """
-        if not self.parts:
+        answers = self._answers
+        if not answers:
             return "" if self.opened else self.text
-        whole, last = not self.open and not self.interrupted, self.parts[-1]
-        state = whole, len(self.parts), len(last.heard), len(last.answer)
+        state = self._state
         if self._meant is None or self._meant[0] != state:  # every prompt needs it of every turn
-            texts = (part.meant(whole) for part in reversed(self.parts))
-            heard = " ".join(word for part in self.parts for word in part.heard) if self.opened else self.text
+            texts = (part.meant(self._whole) for part in reversed(answers))
+            heard = " ".join(word for part in answers for word in part.heard) if self.opened else self.text
             self._meant = state, next(filter(None, texts), heard)
         return self._meant[1]
+
+    @property
+    def written(self) -> str:
+        """The assistant's words in Markdown, as its model wrote them and as far as they were heard: with the code and
+        the tables that the voice said are on the screen. Empty where no answer has Markdown: `text` tells all.
+        """
+        state = self._state
+        if self._written is None or self._written[0] != state:
+            marked = any(part.marked for part in self._answers)
+            self._written = state, self._joined() if marked else ""
+        return self._written[1]
+
+    @property
+    def _answers(self) -> list[HeardPart]:
+        return [part for part in self.parts if part.number]
+
+    @property
+    def _whole(self) -> bool:
+        """Whether it was heard to its end."""
+        return not self.open and not self.interrupted
+
+    @property
+    def _state(self) -> _State:
+        last = self.parts[-1] if self.parts else None
+        heard, answer = (0, 0) if last is None else (len(last.heard), len(last.answer))
+        return self._whole, len(self.parts), heard, answer
+
+    def _joined(self) -> str:
+        joined = ""
+        for part in self.parts:
+            for piece in part.written(self._whole and part is self.parts[-1]):
+                apart = "\n\n" if piece.fresh or joined.endswith("\n") else " "
+                joined += f"{apart if joined and piece.text else ''}{piece.text}"
+        return joined
 
 
 @dataclass(slots=True)
@@ -115,8 +126,6 @@ class Transcript:
         """Takes one event in; returns the turn that it changed, if any."""
         revision = self._revisions.apply(event)
         match event:
-            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and revision.text:
-                return self._count_revisions(revision)
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
             case e.TranscriptPartial() | e.TranscriptFinal() | e.UserEnded() | e.UserResumed() | e.UserBackchannel():
@@ -127,15 +136,21 @@ class Transcript:
                 turn = self._find("assistant", event.turn) or self._add(Turn("assistant", event.turn, event.at))
                 self._change_assistant_turn(turn, event)
                 return turn
-            case e.AssistantCorrected(how="corrected"):
-                found = self._find("assistant", event.turn)
-                if found is not None:
-                    found._corrections.add(event.revision)
             case e.AssistantEnded():
                 found = self._find("assistant", event.turn)
                 if found is not None:
                     found.open, found.interrupted, found.ended_at = False, event.interrupted, event.at
                 return found
+            case e.AssistantCorrected(how="corrected"):
+                found = self._find("assistant", event.turn)
+                if found is not None:
+                    found._corrections.add(event.revision)
+            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and revision.text:
+                counted = self._count_revisions(revision)
+                last = self.last("assistant")
+                if last is not None and last.parts and last.parts[-1].number == event.revision:
+                    return last  # code that was announced may still be growing
+                return counted
         return None
 
     def _change_assistant_turn(
@@ -151,12 +166,12 @@ class Transcript:
                 start = len(turn.stable) + (1 if turn.stable and not event.glued else 0)
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 revision = self._revisions.get(event.revision)
-                if event.revision:
-                    if not turn.parts or turn.parts[-1].number != event.revision:
-                        corrects = event.revision in turn._corrections
-                        turn._corrections.discard(event.revision)
-                        turn.parts.append(Part(event.revision, revision, start=start, corrects=corrects))
-                    turn.parts[-1].heard.append(event.text)
+                if not turn.parts or turn.parts[-1].number != event.revision:
+                    before = " ".join(part.said for part in turn.parts if part.number)
+                    corrects = event.revision in turn._corrections
+                    turn._corrections.discard(event.revision)
+                    turn.parts.append(HeardPart(event.revision, revision, before, corrects, start=start))
+                turn.parts[-1].hear(event.text, glued=event.glued)
                 model = "" if revision is None else revision.model or revision.backend
                 if model and (not turn.backends or turn.backends[-1] != model):
                     turn.backends.append(model)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from app.conversation.blocks import blocks
+from app.conversation.markdown import escaped, without_html
 from app.history.base import ConversationView
 from app.history.subtitles import SPEAKERS
 from app.history.timing import TimedTurn
 from app.platform.local_time import local_datetime
-
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
-_LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 
 
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
     """Returns the page for the start of each talk (seconds since 1970) and its turns; dates in `zone`, None: here."""
-    lines = [f"# {_escape(view.title) or 'Conversation'}", ""]
+    lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
-    backends = f" · with {', '.join(_escape(backend) for backend in view.backends)}" if view.backends else ""
+    backends = f" · with {', '.join(escaped(backend) for backend in view.backends)}" if view.backends else ""
     lines += [f"{_date(began, zone)}{backends}", ""]
     for number, (began, turns) in enumerate(talks, 1):
         if len(talks) > 1:
@@ -33,18 +31,15 @@ def markdown(
 
 def _turn(timed: TimedTurn) -> Iterator[str]:
     turn = timed.turn
-    backends = f" ({', '.join(_escape(backend) for backend in turn.backends)})" if turn.backends else ""
+    backends = f" ({', '.join(escaped(backend) for backend in turn.backends)})" if turn.backends else ""
     yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
     yield ""
-    words = _escape(" ".join(turn.text.split()))
+    words = without_html(turn.written.strip()) or escaped(" ".join(turn.text.split()))
     if turn.interrupted:
         at = f" at {_clock(timed.ended)}" if timed.ended is not None else ""
-        words += f" — *interrupted{at}*"
+        apart = "\n\n" if blocks(words)[-1:] and blocks(words)[-1].kind != "prose" else " "
+        words += f"{apart}— *interrupted{at}*"
     yield words
-
-
-def _escape(text: str) -> str:
-    return _LIST.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _SPECIAL.sub(r"\\\1", text))
 
 
 def _clock(seconds: float) -> str:

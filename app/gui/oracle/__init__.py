@@ -6,7 +6,6 @@
 - `column.py`: a column of cards.
 - `card.py`: what a revision's card says.
 - `revisions.py`: the revisions with what has been spoken of them, on top of `app.conversation.revisions`.
-- `progress.py`: how far a revision's text has been sent and heard.
 
 `OraclePane.apply` passes an event to the log, which returns the revisions that it has changed; `settle` makes their
 cards and writes those that differ from the shown ones.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
+from app.conversation.progress import Progress
 from app.conversation.revisions import Revision, RevisionLog
-from app.gui.oracle.progress import Progress
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +87,7 @@ class OracleLog:
         revision = self._talk.apply(event)
         match event:
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None:
-                revision.progress.told = self._feeding_known
+                revision.progress.told, revision.progress.code = self._feeding_known, revision.language
                 self._put_first(revision)
             case e.AssistantStarted(turn=turn, revision=number):
                 return self._speak(number, turn)

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from app.conversation.progress import Progress
 from app.conversation.spoken_form import spoken
-from app.gui.oracle.progress import Progress
 
 TEXT = "The highest mountain in Europe is Mount Elbrus, 5,642 metres high. It costs $5, or 20% off."
 

@@ -59,7 +59,7 @@ def test_a_page_tells_who_spoke_when_and_where_they_were_interrupted() -> None:
     assert page.startswith(
         "# The \\*moon\\*\n\n2023-11-14 22:13 · with big\\_model\n\n## Talk 1 · 2023-11-14 22:13\n\n"
         f"**You** · 0:02\n\n{MOON[0]}\n\n**KAME** (big\\_model) · 0:04\n\n"
-        "It is \\*very\\* far away, and — *interrupted at 0:06*\n\n**You** · 1:10\n\n1\\. Stop \\& \\_listen\\_.\n\n"
+        "It is *very* far away, and — *interrupted at 0:06*\n\n**You** · 1:10\n\n1\\. Stop \\& \\_listen\\_.\n\n"
         "## Talk 2 · 2023-11-14 23:13\n\n"
     )
 

@@ -1,0 +1,145 @@
+"""Answers with code, tables and markers: the user hears that they are on the screen, and the transcript has them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend
+from app.conversation import events as e
+from app.conversation.languages import CODES, language
+from app.session.control import BackendChoice
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from tests.support.talks import Talk, simulate
+
+QUESTION = "Write me a greeting in Python."
+CODE = '```python\ndef greet(name):\n    print(f"Hello, {name}!")\n\n\nfor name in names:\n    greet(name)\n```'
+TABLE = "| name | age |\n|:-----|----:|\n| Ann  | 12  |\n| Bob  | 30  |"
+ANSWER = (
+    f"Here is **a function** that greets:\n\n{CODE}\n\nCall it with *a name*, see [the docs](https://docs.python.org)."
+)
+SAID = "Here is a function that greets: The code is on the screen. Call it with a name, see the docs."
+
+
+def pieces(text: str, size: int = 3) -> tuple[str, ...]:
+    """A text as a model's tokens come, with fences in pieces."""
+    return tuple(text[place : place + size] for place in range(0, len(text), size))
+
+
+def ask(answer: str, *, every: float = 0.01, size: int = 3, words: str = QUESTION, **more: object) -> Talk:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return ScriptedAnswer(pieces(answer, size), 0.1, every)
+
+    return simulate([ScriptedTurn(1.0, 3.0, words)], reply, answer_mode="after", **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 400])
+def test_code_is_announced_and_not_read_out_and_the_transcript_has_it(size: int) -> None:
+    talk = ask(ANSWER, size=size)
+    assert talk.said(1) == SAID
+    assert not any("greet(" in text or "```" in text for text in talk.voice.spoken)
+    answer = talk.transcript.turns[-1]
+    assert answer.written == ANSWER and answer.text == SAID
+    assert not answer.interrupted
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_it_is_said_in_the_talks_language(code: str) -> None:
+    script = [ScriptedTurn(1.0, 3.0, QUESTION)]
+    talk = ask(f"{CODE}\n\n{TABLE}", transcriber=ScriptedTranscriber(script, language=code))
+    told = language(code).on_screen
+    assert talk.said(1) == f"{told['code']} {told['table']}"
+    assert talk.transcript.turns[-1].written == f"{CODE}\n\n{TABLE}"
+
+
+def test_the_voice_does_not_wait_until_long_code_has_come() -> None:
+    code = "```python\n" + "".join(f"value_{number} = compute({number})\n" for number in range(80)) + "```"
+    talk = ask(f"{code}\n\nThat is all.", every=0.02, seconds=40)
+    announced = next(event for event in talk.of(e.AssistantSaid) if event.text == "screen.")
+    [ended] = [event for event in talk.of(e.OracleEnded) if event.reason == "complete"]
+    assert announced.at < ended.at - 5
+    assert talk.said(1) == "The code is on the screen. That is all."
+    assert talk.transcript.turns[-1].written == f"{code}\n\nThat is all."
+    assert [end.interrupted for end in talk.of(e.AssistantEnded)] == [False]
+
+
+def test_what_was_cut_short_is_not_shown_as_said_but_announced_code_is() -> None:
+    late = f"{ANSWER} {'It is a very fine thing to know how to greet people. ' * 5}\n\n```sh\nrm -rf everything\n```"
+    script = [ScriptedTurn(1.0, 3.0, QUESTION), ScriptedTurn(10.0, 11.0, "Stop, that is enough.")]
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        again = len(request.messages) > 2
+        return ScriptedAnswer(pieces("All right." if again else late), 0.1, 0.001)
+
+    talk = simulate(script, reply, answer_mode="after", seconds=20)
+    answer = next(turn for turn in talk.transcript.turns if turn.speaker == "assistant")
+    assert answer.interrupted
+    assert answer.written.startswith(f"Here is **a function** that greets:\n\n{CODE}\n\nCall it with *a name*")
+    assert "rm -rf" not in answer.written and len(answer.written) < len(late) - 100
+    told = talk.backend.requests[-1].messages[2].content
+    assert told.startswith(f"Here is a function that greets:\n\n{CODE}\n\nCall it") and "rm -rf" not in told
+
+
+def test_the_model_sees_its_own_code_again_and_may_write_more_where_code_is_asked_for() -> None:
+    script = [ScriptedTurn(1.0, 3.0, QUESTION), ScriptedTurn(15.0, 17.0, "How are you?")]
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return ScriptedAnswer(pieces(ANSWER if "greeting" in request.messages[-1].content else "I am well."), 0.1)
+
+    talk = simulate(script, reply, answer_mode="after", seconds=25)
+    first, last = talk.backend.requests[0], talk.backend.requests[-1]
+    assert CODE in last.messages[2].content and "on the screen" not in last.messages[2].content
+    assert first.max_tokens >= 4 * last.max_tokens
+    assert talk.transcript.turns[-1].written == "", "a plain answer is its words"
+
+
+def test_a_model_that_stops_after_a_few_words_does_not_stop_within_code() -> None:
+    answer = "Here it is.\n\n```sh\n# First. Then.\necho one two three four five six.\n```\n\nRun it. Not said."
+    talk = ask(answer, enough_words=6, size=400, every=0.0)
+    assert talk.said(1).startswith("Here it is. The code is on the screen. Run it.")
+    assert "echo one two three four five six." in talk.transcript.turns[-1].written
+
+
+def test_an_answer_that_corrects_another_has_both_as_far_as_they_were_heard() -> None:
+    first = (
+        "The **old** answer is that Paris is the capital of Italy, which is in the south of Europe. More follows here."
+    )
+    second = f"Rome is **the capital** of Italy:\n\n{TABLE}\n\nIt is *old*."
+
+    def change(session: Session) -> None:
+        choice = BackendChoice("scripted", "two")
+        asyncio.get_running_loop().call_later(5.5, lambda: session.change(backend=choice))
+
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        return ScriptedBackend(lambda request: ScriptedAnswer(pieces(second), 0.1, 0.001), model=choice.model)
+
+    talk = ask(first, make_backend=make, during=change, seconds=30)
+    assert [event.how for event in talk.of(e.AssistantCorrected)] == ["corrected"]
+    written = talk.transcript.turns[-1].written
+    assert written.startswith("The **old** answer is that Paris")
+    assert written.endswith(f"{second}") and written.count("Rome") == 1
+    assert "rather" in written and "More follows" not in written
+
+
+def test_whatever_is_written_the_voice_says_no_marker_and_no_code() -> None:
+    dice = random.Random(3)
+    parts = [
+        "It is **so**.",
+        CODE,
+        TABLE,
+        "- one\n- two",
+        "> a quote",
+        "# A heading",
+        "Use `print`.",
+        "1. first\n2. next",
+    ]
+    for _ in range(12):
+        text = "\n\n".join(dice.choice(parts) for _ in range(4))
+        talk = ask(text, size=dice.randint(1, 9), seconds=40)
+        said = talk.said(1)
+        assert not set("*`|#>_") & set(said) and "greet" not in said and "Ann" not in said
+        assert talk.transcript.turns[-1].written == text
