@@ -18,17 +18,18 @@ BODY = 15 / 13
 """The size of what is said, of the size of controls."""
 STEP = 16.0
 LINE_BREAK = "\u2028"
-_ONE_PARAGRAPH = str.maketrans(
-    dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | dict.fromkeys("\0\ufdd0\ufdd1", " ")
-)
+_NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
+_ONE_PARAGRAPH = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | _NO_TEXT)
+_LINES = str.maketrans(dict.fromkeys("\r\x0b\x0c\x85\u2029", "\n") | _NO_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
     """The content of a card. `style` is `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`.
 
-    `quote`: words on a line of their own between head and body, of which the last ones that fit are shown. `caret`: a
-    mark is painted after so many letters of the body; -1 for none. `tip`: the tooltip.
+    `written`: Markdown that comes before the runs of the body. `quote`: words on a line of their own between head and
+    body, of which the last ones that fit are shown. `caret`: a mark is painted after so many letters of a body without
+    Markdown; -1 for none. `tip`: the tooltip.
     """
 
     head: tuple[Run, ...]
@@ -37,11 +38,17 @@ class Card:
     quote: str = ""
     caret: int = -1
     tip: str = ""
+    written: str = ""
 
     def clean(self) -> Card:
         """Returns the card without characters that would start another paragraph."""
         quote = " ".join(self.quote.split())
         return replace(self, head=_clean(self.head), body=_clean(self.body), quote=quote)
+
+
+def clean_text(text: str) -> str:
+    """Returns a text of several lines without characters that mean something to a document."""
+    return text.replace("\r\n", "\n").translate(_LINES)
 
 
 def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:

@@ -1,13 +1,28 @@
-"""Writes cards into a text document: each is two paragraphs, a head and a body.
+"""Writes cards into a text document: each is a paragraph for its head, and one or more for its body.
 
 A change touches only the letters that differ.
 """
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFont, QFontMetricsF, QTextBlock, QTextCharFormat, QTextCursor, QTextDocument
+from bisect import bisect_right
+from collections.abc import Iterator
 
-from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats, text_formats
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+
+from app.gui.cards.body import Body
+from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats
+from app.gui.cards.elements import Element, Paragraph
+from app.gui.cards.formats import Formats
+from app.gui.cards.reader import read_markdown
 from app.gui.cards.runs import laid_out_once, write_runs
 from app.gui.design.look import Look
 
@@ -25,38 +40,58 @@ class CardDocument:
         self._document = document
         self._scale = scale
         self._side = SIDE
-        self._kinds: dict[str, QTextCharFormat] = {}
+        self._elements: list[tuple[Element, ...]] = []
+        self._firsts: list[int] = []  # the number of each card's first block
         document.setDocumentMargin(0)
 
     def restyle(self, look: Look, font: QFont) -> None:
         """Uses these colours and this font for the cards that are written from now on."""
         self._font = font
-        self._kinds = text_formats(look, font, self._scale)
+        self._formats = Formats(look, font, self._scale)
         self.quote_height = round(QFontMetricsF(self.font_of("quote")).height() + 5)
+        self.strip_height = round(QFontMetricsF(self.font_of("dim")).height() + 14)
+        self._body = Body(self._document, self._formats, look, self.strip_height)
 
     def font_of(self, kind: str) -> QFont:
         """The font of a kind of text."""
         font = QFont(self._font)
-        font.setPointSizeF(self._kinds[kind].fontPointSize())
-        font.setItalic(self._kinds[kind].fontItalic())
+        font.setPointSizeF(self._formats[kind].fontPointSize())
+        font.setItalic(self._formats[kind].fontItalic())
         return font
 
     def block(self, place: int, part: int) -> QTextBlock:
-        """The paragraph of a card's head (`part` 0) or body (1)."""
-        return self._document.findBlockByNumber(2 * place + part)
+        """The paragraph of a card's head (`part` 0), or of its body (from 1)."""
+        return self._document.findBlockByNumber(self._firsts[place] + part)
+
+    def last_block(self, place: int) -> QTextBlock:
+        """The last paragraph of a card."""
+        return self.block(place, self._blocks(place) - 1)
+
+    def place_of(self, block: QTextBlock) -> int:
+        """The card that a paragraph is in."""
+        return bisect_right(self._firsts, block.blockNumber()) - 1
+
+    def elements(self, place: int) -> Iterator[tuple[Element, QTextBlock]]:
+        """What the body of a card is made of, with the first block of each."""
+        part = 1
+        for element in self._elements[place]:
+            yield element, self.block(place, part)
+            part += element.blocks
 
     def text(self, place: int) -> str:
         """The text of a card: the head on one line with dots, a line break, the body."""
-        return f"{self.block(place, 0).text().replace(LINE_BREAK, ' · ')}\n{self.block(place, 1).text()}"
+        body = (self.block(place, part).text() for part in range(1, self._blocks(place)))
+        return f"{self.block(place, 0).text().replace(LINE_BREAK, ' · ')}\n" + "\n".join(body)
 
     def formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
         """The pieces of a card's body with their formats."""
         pieces = []
-        iterator = self.block(place, 1).begin()
-        while not iterator.atEnd():
-            fragment = iterator.fragment()
-            pieces.append((fragment.text(), fragment.charFormat()))
-            iterator += 1
+        for part in range(1, self._blocks(place)):
+            iterator = self.block(place, part).begin()
+            while not iterator.atEnd():
+                fragment = iterator.fragment()
+                pieces.append((fragment.text(), fragment.charFormat()))
+                iterator += 1
         return pieces
 
     # -- changing cards
@@ -74,7 +109,11 @@ class CardDocument:
                 cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertBlock()
             cursor.insertBlock()
+        first = self._firsts[place] if place < len(self.cards) else self._first_behind()
         self.cards.insert(place, Card((), (), ""))
+        self._elements.insert(place, (Paragraph(),))
+        self._firsts.insert(place, first)
+        self._move(place, 2)
         self.write(place, card)
         cursor.endEditBlock()
 
@@ -89,9 +128,10 @@ class CardDocument:
         cursor.beginEditBlock()
         if old.style != card.style or bool(old.quote) != bool(card.quote):
             self._format_blocks(place, card)
-        for part, before, after in ((0, old.head, card.head), (1, old.body, card.body)):
-            if before != after:
-                write_runs(self.block(place, part), before, after, self._kinds)
+        if old.head != card.head:
+            write_runs(self.block(place, 0), old.head, card.head, self._formats)
+        if (old.written, old.body) != (card.written, card.body):
+            self._write_body(place, elements_of(card), self._block_formats(card)[1])
         cursor.endEditBlock()
 
     def remove(self, place: int) -> None:
@@ -100,7 +140,8 @@ class CardDocument:
         cursor.beginEditBlock()
         last = place == len(self.cards) - 1
         if last and place:
-            cursor.setPosition(self.block(place - 1, 1).position() + self.block(place - 1, 1).length() - 1)
+            before = self.last_block(place - 1)
+            cursor.setPosition(before.position() + before.length() - 1)
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         elif last:
             cursor.select(QTextCursor.SelectionType.Document)
@@ -108,15 +149,37 @@ class CardDocument:
             cursor.setPosition(self.block(place, 0).position())
             cursor.setPosition(self.block(place + 1, 0).position(), QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
-        del self.cards[place]
-        if place < len(self.cards):
-            self._format_blocks(place, self.cards[place])
+        self._move(place, -self._blocks(place))
+        del self.cards[place], self._elements[place], self._firsts[place]
+        if self.cards:  # the paragraph where it was has the format of one that is gone
+            near = min(place, len(self.cards) - 1)
+            self._format_blocks(near, self.cards[near])
         cursor.endEditBlock()
 
     def clear(self) -> None:
         """Removes all cards."""
         self._document.clear()
         self.cards.clear()
+        self._elements.clear()
+        self._firsts.clear()
+
+    def _write_body(self, place: int, elements: tuple[Element, ...], look: QTextBlockFormat) -> None:
+        before = self._elements[place]
+        self._elements[place] = elements
+        self._body.write(self._firsts[place] + 1, before, elements, look)
+        self._move(place, sum(e.blocks for e in elements) - sum(e.blocks for e in before))
+
+    def _blocks(self, place: int) -> int:
+        return 1 + sum(element.blocks for element in self._elements[place])
+
+    def _first_behind(self) -> int:
+        return self._firsts[-1] + self._blocks(len(self._firsts) - 1) if self._firsts else 0
+
+    def _move(self, place: int, blocks: int) -> None:
+        """The cards behind `place` have moved by so many blocks."""
+        if blocks:
+            for other in range(place + 1, len(self._firsts)):
+                self._firsts[other] += blocks
 
     # -- margins
 
@@ -141,7 +204,25 @@ class CardDocument:
             frame_format.setBottomMargin(GAP + PAD)
             frame.setFrameFormat(frame_format)
 
+    def _block_formats(self, card: Card) -> tuple[QTextBlockFormat, QTextBlockFormat]:
+        return block_formats(card.style, self.quote_height if card.quote else 0.0, self._side)
+
     def _format_blocks(self, place: int, card: Card) -> None:
-        quote = self.quote_height if card.quote else 0.0
-        for part, block_format in enumerate(block_formats(card.style, quote, self._side)):
-            QTextCursor(self.block(place, part)).setBlockFormat(block_format)
+        head, body = self._block_formats(card)
+        QTextCursor(self.block(place, 0)).setBlockFormat(head)
+        self._body.format(self._firsts[place] + 1, self._elements[place], body)
+
+
+def elements_of(card: Card) -> tuple[Element, ...]:
+    """What the body of a card is made of: its Markdown, behind which its runs follow."""
+    if not card.written:
+        return (Paragraph(card.body),)
+    elements = read_markdown(card.written)
+    if not card.body and elements:
+        return elements
+    last = elements[-1] if elements else None
+    if isinstance(last, Paragraph) and last.look in ("text", "item", "heading"):
+        return (*elements[:-1], last.followed_by(card.body))
+    rest = elements[:-1] if isinstance(last, Paragraph) and last.look == "end" else elements
+    (text, kind), *others = card.body
+    return (*rest, Paragraph(((text.lstrip(), kind), *others)))

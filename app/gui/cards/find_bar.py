@@ -60,7 +60,7 @@ class FindBar(QWidget):
         """Shows itself, and searches for the selection of the view."""
         chosen = self._view.textCursor().selectedText()
         self.show()
-        if chosen and "\u2029" not in chosen:
+        if len(chosen.splitlines()) == 1:
             self.field.setText(chosen)
         self.field.setFocus()
         self.field.selectAll()

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock, QTextLine
 
 from app.gui.cards.card import GAP, PAD, ROUND, Run
+from app.gui.cards.formats import CODE_PAD, QUOTE_INDENT
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
 
@@ -69,6 +70,45 @@ def paint_chips(
                 patch.adjust(-_PATCH_SIDE, -_PATCH_UP, _PATCH_SIDE, _PATCH_UP)
                 painter.drawRoundedRect(patch, patch.height() / 2, patch.height() / 2)
         start = end
+
+
+def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
+    """Paints the ground of code in `box`, whose uppermost `strip` pixels name its language."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.sunken)
+    painter.drawRoundedRect(box, ROUND, ROUND)
+    painter.setFont(font)
+    painter.setPen(look.dim)
+    name = QRectF(box.left() + CODE_PAD, box.top(), box.width() - 2 * CODE_PAD, strip)
+    painter.drawText(name, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, language)
+
+
+def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, runs: tuple[Run, ...]) -> None:
+    """Paints patches behind the runs of a paragraph that are code."""
+    start = 0
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.sunken)
+    for text, kind in runs:
+        end = start + qt_length(text)
+        if "|code" in kind:
+            for patch in _rects(block, start, end):
+                patch.translate(at)
+                painter.drawRoundedRect(patch.adjusted(-1.5, -1, 1.5, 1), 4, 4)
+        start = end
+
+
+def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
+    """Paints a line beside a quoted paragraph for each quote that it is in."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.line)
+    for step in range(depth):
+        painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)
+
+
+def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: float) -> None:
+    """Paints a line across a card."""
+    painter.setPen(QPen(look.line, 1))
+    painter.drawLine(QPointF(left, round(y) + 0.5), QPointF(right, round(y) + 0.5))
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -21,8 +23,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
+from app.gui.cards.body_paint import paint_body
 from app.gui.cards.card import PAD, Card, chip_fills
+from app.gui.cards.code_buttons import CodeButtons, Key
+from app.gui.cards.copying import selected_text
 from app.gui.cards.document import CardDocument
+from app.gui.cards.elements import Paragraph
+from app.gui.cards.links import open_link
 from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
@@ -37,6 +44,9 @@ class CardView(QTextEdit):
         self.empty_text = ""
         """Shown in the middle while there is no card."""
         self._newest_first = newest_first
+        self._pressed_link = ""
+        self._buttons = CodeButtons(self)
+        self.viewport().setMouseTracking(True)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
@@ -139,6 +149,7 @@ class CardView(QTextEdit):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_fills"):
             cards = list(self.cards)
             self._restyle()
+            self._buttons.restyle()
             self.content.clear()
             self.content.set_margins(self.viewport().width())
             for place, card in enumerate(cards):
@@ -151,13 +162,47 @@ class CardView(QTextEdit):
         if stay:
             self.show_newest()
 
+    # -- copying and links
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """The selection as plain text: whole code and tables as they were written."""
+        data = QMimeData()
+        data.setText(selected_text(self.content, self.textCursor()))
+        return data
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        hand = not event.buttons() and self.anchorAt(event.position().toPoint())
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.IBeamCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed_link = self.anchorAt(event.position().toPoint()) if left else ""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Opens the link that was clicked; one over which text was selected stays closed."""
+        super().mouseReleaseEvent(event)
+        link, self._pressed_link = self._pressed_link, ""
+        if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
+            open_link(link)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Opens the link at the text cursor on Enter."""
+        link = self.textCursor().charFormat().anchorHref()
+        if link and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            open_link(link)
+        else:
+            super().keyPressEvent(event)
+
     # -- painting
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Shows the tooltip of the card under the mouse."""
+        """Shows the address of the link under the mouse, or the tooltip of the card."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.card_at(event.pos())
-            tip = escape(self.cards[place].tip).replace("\n", "<br>") if place >= 0 else ""
+            words = self.anchorAt(event.pos()) or (self.cards[place].tip if place >= 0 else "")
+            tip = escape(words).replace("\n", "<br>")
             QToolTip.showText(event.globalPos(), f"<p>{tip}</p>" if tip else "", self.viewport())
             return True
         return super().viewportEvent(event)
@@ -166,13 +211,21 @@ class CardView(QTextEdit):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         carets: list[int] = []
+        strips: dict[Key, tuple[QRectF, Paragraph]] = {}
         for place, box in self._in_view():
             self._paint_card(painter, place, box)
+            if self.cards[place].written:
+                height = self.viewport().height()
+                for number, strip, code in paint_body(
+                    painter, self._look, self.content, place, box, height, self._rect
+                ):
+                    strips[place, number] = strip, code
             if self.cards[place].caret >= 0:
                 carets.append(place)
         if not self.cards:
             paint_empty(painter, self._look, self.viewport().rect(), self.empty_text)
         painter.end()
+        self._buttons.place(strips)
         super().paintEvent(event)
         if carets:
             painter = QPainter(self.viewport())
@@ -201,13 +254,16 @@ class CardView(QTextEdit):
 
     def _origin(self, block: QTextBlock) -> QPointF:
         """The point of the viewport where a paragraph's text is painted."""
-        corner = self.document().documentLayout().blockBoundingRect(block).topLeft()
-        return QPointF(corner.x(), corner.y() - self._scrolled())
+        return self._rect(block).topLeft()
+
+    def _rect(self, block: QTextBlock) -> QRectF:
+        """The rectangle of a paragraph's text in the viewport."""
+        return self.document().documentLayout().blockBoundingRect(block).translated(0, -self._scrolled())
 
     def _in_view(self) -> Iterator[tuple[int, QRectF]]:
         """The visible cards with their boxes in the viewport."""
         # The card above the one at the top edge may reach into view with its margin.
-        top = self.cursorForPosition(QPoint(4, 0)).blockNumber() // 2 if self.cards else 0
+        top = self.content.place_of(self.cursorForPosition(QPoint(4, 0)).block()) if self.cards else 0
         for place in range(max(0, top - 1), len(self.cards)):
             box = self._box(place)
             if box.top() > self.viewport().height():
@@ -216,7 +272,7 @@ class CardView(QTextEdit):
 
     def _box(self, place: int) -> QRectF:
         layout = self.document().documentLayout()
-        head, body = self.content.block(place, 0), self.content.block(place, 1)
+        head, body = self.content.block(place, 0), self.content.last_block(place)
         rect = layout.blockBoundingRect(head).united(layout.blockBoundingRect(body))
         margins = head.blockFormat()
         side = self.document().rootFrame().frameFormat().leftMargin()

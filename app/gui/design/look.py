@@ -37,6 +37,7 @@ class Look:
     dim: QColor
     line: QColor
     base: QColor
+    sunken: QColor
     accent: QColor
     bad: QColor
     good: QColor
@@ -59,6 +60,7 @@ class Look:
             dim=blend(text, base, 0.26 if dark else 0.3),
             line=blend(base, text, 0.18),
             base=base,
+            sunken=blend(base, text, 0.12),
             accent=blend(highlight, text, 0.5 if dark else 0.3),
             bad=QColor("#ff8a80" if dark else "#b3261e"),
             good=QColor("#34a853"),

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.conversation.revisions import ToolUse
 from app.gui.cards.card import Card, Run
+from app.gui.oracle.readable import readable
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.formats import backend_words, dollars, wait
 
@@ -185,7 +186,7 @@ def _heard(revision: ShownRevision) -> int:
 
 def _text(revision: ShownRevision, column: bool) -> list[Run]:
     """Its text in up to three parts: heard, sent to the front-end, still waiting. What was heard is never struck."""
-    text = revision.text.strip().replace("\r\n", " \n")  # of the same length, for the caret
+    text = readable(revision.text.strip().replace("\r\n", " \n"))  # of the same length, for the caret
     if revision.secondary:
         return [(text, "text" if column and revision.status != "superseded" else "beside")]
     heard = _heard(revision)

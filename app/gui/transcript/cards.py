@@ -35,12 +35,15 @@ class TranscriptCards(QObject):
             times = turn.revisions - 1
             words = self.tr("revised once") if times == 1 else self.tr("revised {0}×").format(times)
             head.append((f"   {words}", "dim"))
-        body: list[Run] = [(passage.text, "struck" if passage.withdrawn else "text") for passage in turn.passages]
-        if not body:
+        written = turn.written
+        body: list[Run] = []
+        if not written:
+            body += [(passage.text, "struck" if passage.withdrawn else "text") for passage in turn.passages]
+        if not written and not body:
             body = [("" if turn.interrupted or not turn.open else "…", "text")]
         if turn.interrupted:
             body.append((self.tr("   interrupted"), "bad"))
-        return Card(tuple(head), tuple(body), "assistant")
+        return Card(tuple(head), tuple(body), "assistant", written=written)
 
     def _user(self, turn: Turn) -> Card:
         if turn.backchannel:

@@ -281,7 +281,7 @@ class TranscriptPane(QWidget):
         """All that is shown as plain text: who said what, turn by turn."""
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
         turns = [turn for turn in self._cards if turn is not None and turn.text]
-        return "\n\n".join(f"{names[turn.speaker]}: {turn.text}" for turn in turns)
+        return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in turns)
 
     def _open_menu(self, place: QPoint) -> None:
         if not self.view.viewport().rect().contains(place):  # by keyboard, at a text cursor that is not in view
@@ -293,7 +293,7 @@ class TranscriptPane(QWidget):
         menu.popup(self.view.viewport().mapToGlobal(place))
 
     def _add_actions(self, menu: QMenu, turn: Turn | None) -> None:
-        words = turn.text if turn is not None else ""
+        words = _words(turn) if turn is not None else ""
         copy = menu.addAction(self.tr("&Copy the selection"), self.view.copy)
         copy.setEnabled(self.view.textCursor().hasSelection())
         copy_turn = menu.addAction(self.tr("Copy this &turn"), lambda: _to_clipboard(words))
@@ -310,6 +310,11 @@ class TranscriptPane(QWidget):
             action.setEnabled(turn is not None and self._askable(turn))
         menu.addSeparator()
         menu.addAction(self.tr("&Find…"), self.find_bar.appear)
+
+
+def _words(turn: Turn) -> str:
+    """What is copied of a turn: an answer with Markdown as its model wrote it."""
+    return turn.written.strip() or turn.text
 
 
 def _to_clipboard(text: str) -> None:

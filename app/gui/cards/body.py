@@ -1,0 +1,104 @@
+"""Writes the elements of a card's body into a document: paragraphs, code and tables.
+
+A paragraph that changes keeps the letters that stay, and elements that stay are not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+
+from app.gui.cards.elements import Element, Paragraph, Table
+from app.gui.cards.formats import Formats, cell_format, cell_paragraph, paragraph_format, table_format
+from app.gui.cards.runs import write_runs
+from app.gui.design.look import Look
+
+EDGE = Paragraph(look="end")
+"""The empty paragraph before a table, and the one behind it."""
+
+
+class Body:
+    """Writes into `document`. `strip`: the height of the line above code. In its methods, `first` is the number of a
+    body's first block, and `base` the format of a paragraph that is all of a body.
+    """
+
+    def __init__(self, document: QTextDocument, formats: Formats, look: Look, strip: float) -> None:
+        self._document = document
+        self._formats = formats
+        self._look = look
+        self._strip = strip
+
+    def write(self, first: int, before: Sequence[Element], after: Sequence[Element], base: QTextBlockFormat) -> None:
+        """Changes the elements `before` into those `after`."""
+        shared = 0
+        for old, new in zip(before, after, strict=False):
+            if old != new:
+                if isinstance(old, Table) or isinstance(new, Table):
+                    break
+                self._change(first, old, new, base)
+            first += old.blocks
+            shared += 1
+        if shared < len(before):
+            self._remove(first, before[shared:])
+        self._insert(first, after[shared:], base)
+
+    def format(self, first: int, elements: Sequence[Element], base: QTextBlockFormat) -> None:
+        """Gives all elements their formats again."""
+        for element in elements:
+            block = self._document.findBlockByNumber(first)
+            if isinstance(element, Paragraph):
+                QTextCursor(block).setBlockFormat(self._paragraph(element, base))
+            else:
+                QTextCursor(block.next()).currentTable().setFormat(table_format(base))
+                for edge in (block, self._document.findBlockByNumber(first + element.blocks - 1)):
+                    QTextCursor(edge).setBlockFormat(self._paragraph(EDGE, base))
+            first += element.blocks
+
+    def _change(self, number: int, old: Paragraph, new: Paragraph, base: QTextBlockFormat) -> None:
+        block = self._document.findBlockByNumber(number)
+        if old.looks != new.looks:
+            QTextCursor(block).setBlockFormat(self._paragraph(new, base))
+        write_runs(block, old.runs, new.runs, self._formats)
+
+    def _remove(self, first: int, elements: Sequence[Element]) -> None:
+        """Removes elements; the block before them keeps its format."""
+        before = self._document.findBlockByNumber(first - 1)
+        last = self._document.findBlockByNumber(first + sum(element.blocks for element in elements) - 1)
+        look = before.blockFormat()
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(before.position() + before.length() - 1)
+        cursor.setPosition(last.position() + last.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        cursor.setBlockFormat(look)
+
+    def _insert(self, first: int, elements: Sequence[Element], base: QTextBlockFormat) -> None:
+        if not elements:
+            return
+        before = self._document.findBlockByNumber(first - 1)
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(before.position() + before.length() - 1)
+        for element in elements:
+            if isinstance(element, Paragraph):
+                cursor.insertBlock(self._paragraph(element, base), self._formats["text"])
+                for text, kind in element.runs:
+                    cursor.insertText(text, self._formats[kind])
+            else:
+                self._insert_table(cursor, element, base)
+
+    def _insert_table(self, cursor: QTextCursor, element: Table, base: QTextBlockFormat) -> None:
+        cursor.insertBlock(self._paragraph(EDGE, base), self._formats["text"])
+        table = cursor.insertTable(len(element.rows), len(element.aligns), table_format(base))
+        for row, cells in enumerate(element.rows):
+            for column, runs in enumerate(cells):
+                cell = table.cellAt(row, column)
+                cell.setFormat(cell_format(self._look, head=row == 0))
+                inner = cell.firstCursorPosition()
+                inner.setBlockFormat(cell_paragraph(element.aligns[column]))
+                for text, kind in runs:
+                    inner.insertText(text, self._formats[kind])
+        cursor.setPosition(table.lastPosition() + 1)
+        cursor.setBlockFormat(self._paragraph(EDGE, base))
+
+    def _paragraph(self, paragraph: Paragraph, base: QTextBlockFormat) -> QTextBlockFormat:
+        return paragraph_format(base, paragraph, self._formats.step, self._strip)

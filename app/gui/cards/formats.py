@@ -1,0 +1,168 @@
+"""The formats of a card's body: of its kinds of text with their styles, of its paragraphs, and of its tables."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QBrush,
+    QFont,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFrameFormat,
+    QTextLength,
+    QTextOption,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
+
+from app.gui.cards.card import text_formats
+from app.gui.cards.elements import Align, Paragraph
+from app.gui.design.fonts import CODE_FAMILY
+from app.gui.design.look import Look
+
+CODE_PAD = 12.0
+"""Between code and the edge of its ground."""
+CODE_SIZE = 0.9
+"""Of text in the typeface for code: its letters are larger than the others."""
+HEADINGS = (1.3, 1.15, 1.0)
+"""The sizes of headings, in those of the text."""
+PARAGRAPH_GAP, ITEM_GAP = 8.0, 4.0
+QUOTE_INDENT = 16.0
+_HEIGHT = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+_ALIGNS = {
+    "left": Qt.AlignmentFlag.AlignLeft,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+    "right": Qt.AlignmentFlag.AlignRight,
+}
+
+
+class Formats(dict[str, QTextCharFormat]):
+    """The format of each kind of text. A kind may have styles and a link: `text|bold|italic@https://…`."""
+
+    def __init__(self, look: Look, font: QFont, scale: float = 1.0) -> None:
+        super().__init__(text_formats(look, font, scale))
+        self._look = look
+        text = self["text"]
+        for level, size in enumerate(HEADINGS, 1):
+            self[f"heading{level}"] = _bold(text, size)
+        self["cell"] = _bold(text, 1.0)
+        self["marker"] = _coloured(text, look)
+        self["code"] = _code(text)
+        self.step = text.fontPointSize() * 2.2
+        """The width of a step of a list, in pixels."""
+
+    def __missing__(self, kind: str) -> QTextCharFormat:
+        base, _, link = kind.partition("@")
+        base, *styles = base.split("|")
+        made = QTextCharFormat(self[base])
+        if "code" in styles:
+            made = _code(made)
+        if "bold" in styles:
+            # The typeface's italics have one weight, which is only made bolder for this one.
+            made.setFontWeight(QFont.Weight.Bold if "italic" in styles else QFont.Weight.DemiBold)
+        made.setFontItalic("italic" in styles)
+        made.setFontStrikeOut("struck" in styles)
+        if link:
+            made.setAnchor(True)
+            made.setAnchorHref(link)
+            made.setForeground(self._look.accent)
+            made.setFontUnderline(True)
+        self[kind] = made
+        return made
+
+
+def _bold(text: QTextCharFormat, size: float) -> QTextCharFormat:
+    made = QTextCharFormat(text)
+    made.setFontPointSize(text.fontPointSize() * size)
+    made.setFontWeight(QFont.Weight.DemiBold)
+    return made
+
+
+def _coloured(text: QTextCharFormat, look: Look) -> QTextCharFormat:
+    made = QTextCharFormat(text)
+    made.setForeground(look.dim)
+    return made
+
+
+def _code(text: QTextCharFormat) -> QTextCharFormat:
+    made = QTextCharFormat(text)
+    letters = QFont()
+    letters.setFeature(QFont.Tag("calt"), 0)  # "->" are two letters
+    made.setFont(letters, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
+    made.setFontFamilies([CODE_FAMILY])
+    made.setFontStyleHint(QFont.StyleHint.Monospace)
+    made.setFontFixedPitch(True)
+    made.setFontPointSize(text.fontPointSize() * CODE_SIZE)
+    return made
+
+
+def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, strip: float) -> QTextBlockFormat:
+    """Returns the format of a paragraph in a card whose only paragraph would have the format `body`.
+
+    `step`: the width of a step of a list; `strip`: the height of the line above code.
+    """
+    if paragraph.look == "text" and not paragraph.quote:
+        return body
+    made = QTextBlockFormat(body)
+    made.setBottomMargin(PARAGRAPH_GAP)
+    left = body.leftMargin() + QUOTE_INDENT * paragraph.quote
+    match paragraph.look:
+        case "heading":
+            made.setTopMargin(PARAGRAPH_GAP)
+            made.setBottomMargin(ITEM_GAP)
+        case "item":
+            left += step * paragraph.level
+            if any(kind == "marker" for _, kind in paragraph.runs):
+                made.setTextIndent(-step)
+                made.setTabPositions([QTextOption.Tab(step, QTextOption.TabType.LeftTab)])
+            made.setBottomMargin(ITEM_GAP)
+        case "code":
+            left += CODE_PAD
+            made.setRightMargin(body.rightMargin() + CODE_PAD)
+            made.setTopMargin(strip + PARAGRAPH_GAP)
+            made.setBottomMargin(CODE_PAD + PARAGRAPH_GAP)
+            made.setLineHeight(120.0, _HEIGHT)
+        case "rule" | "end":
+            made.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+            made.setTopMargin(PARAGRAPH_GAP if paragraph.look == "rule" else 0.0)
+            made.setBottomMargin(2 * PARAGRAPH_GAP if paragraph.look == "rule" else 0.0)
+    made.setLeftMargin(left)
+    return made
+
+
+def table_format(body: QTextBlockFormat) -> QTextTableFormat:
+    """Returns the format of a table in such a card."""
+    made = QTextTableFormat()
+    made.setLeftMargin(body.leftMargin())
+    made.setRightMargin(body.rightMargin())
+    made.setTopMargin(0)
+    made.setBottomMargin(PARAGRAPH_GAP + ITEM_GAP)
+    made.setBorder(0)
+    made.setBorderCollapse(True)
+    made.setCellPadding(0)
+    made.setCellSpacing(0)
+    made.setHeaderRowCount(1)
+    made.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_None)
+    made.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+    return made
+
+
+def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
+    """Returns the format of a table's cell; `head`: of its first row."""
+    made = QTextTableCellFormat()
+    made.setLeftPadding(8)
+    made.setRightPadding(16)
+    made.setTopPadding(5)
+    made.setBottomPadding(5)
+    made.setBottomBorder(1)
+    made.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+    made.setBottomBorderBrush(QBrush(look.dim if head else look.line))
+    return made
+
+
+def cell_paragraph(align: Align) -> QTextBlockFormat:
+    """Returns the format of the paragraph in a cell."""
+    made = QTextBlockFormat()
+    made.setAlignment(_ALIGNS[align])
+    made.setLineHeight(112.0, _HEIGHT)
+    return made

@@ -1,0 +1,196 @@
+"""Reads Markdown into the elements of a card's body, with Qt's own reader. Tags in it are shown as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFormat, QTextFrame, QTextTable
+
+from app.conversation.blocks import blocks
+from app.gui.cards.card import LINE_BREAK, Run, clean_text
+from app.gui.cards.elements import Align, Element, Paragraph, Table
+from app.gui.cards.formula import plain_formulas
+from app.gui.cards.links import is_link
+
+_FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_BREAK = re.compile(r"(?: {2,}|\\)\n(?=[ \t]*\S)")
+_NEW_CHUNK = re.compile(r"\n[ \t]*\n(?=[^\s])(?![-*+][ \t]|\d{1,9}[.)][ \t])")
+"""The end of a paragraph behind which nothing depends on what is before."""
+_BULLETS = ("•", "◦", "▪")
+_MARKERS = {"checked": "☑", "unchecked": "☐"}
+
+
+def read_markdown(text: str) -> tuple[Element, ...]:
+    """Returns the elements of a Markdown text. Of a text that grows only the last ones change."""
+    found: list[Element] = []
+    head = ""
+    parts = blocks(clean_text(text))
+    for place, part in enumerate(parts):
+        if part.kind == "code":
+            found.append(_code(part.language, part.code))
+        elif part.kind == "table":
+            found += _read(head + part.text.rstrip("\n"))
+            head = ""
+        else:
+            prose, head = part.text, ""
+            follower = parts[place + 1] if place + 1 < len(parts) else None
+            if follower is not None and follower.kind == "table" and not follower.text.lstrip().startswith("|"):
+                prose, head = _without_last_line(prose)
+            for chunk in _NEW_CHUNK.split(_dedented(prose)):
+                found += _read(chunk.strip("\n")) if chunk.strip() else ()
+    if found and (isinstance(found[-1], Table) or found[-1].look in ("code", "rule")):
+        found.append(Paragraph(look="end"))
+    return tuple(found)
+
+
+def styled(base: str, *styles: str, link: str = "") -> str:
+    """The kind of a run: that of a text with styles (`bold`, `italic`, `struck`, `code`) and with a link."""
+    return "|".join((base, *styles)) + (f"@{link}" if link else "")
+
+
+def _without_last_line(prose: str) -> tuple[str, str]:
+    """Splits the heading of a table off."""
+    before, _, line = prose.rstrip("\n").rpartition("\n")
+    return before, f"{line}\n"
+
+
+def _dedented(prose: str) -> str:
+    """Prose that goes on behind code in a list, without its indentation: four spaces would make it code."""
+    first = next((line for line in prose.split("\n") if line.strip()), "")
+    indent = len(first) - len(first.lstrip(" "))
+    return "\n".join(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in prose.split("\n"))
+
+
+def _code(language: str, code: str) -> Paragraph:
+    fence = "~~~" if "```" in code else "```"
+    source = f"{fence}{language}\n{code}\n{fence}"
+    shown = code.expandtabs(4).replace("\n", LINE_BREAK)
+    return Paragraph(((shown, "code"),), "code", language=language, source=source)
+
+
+@lru_cache(maxsize=256)
+def _read(markdown: str) -> tuple[Element, ...]:
+    document = QTextDocument()
+    document.setMarkdown(_BREAK.sub(LINE_BREAK, plain_formulas(markdown)), _FEATURES)
+    found: list[Element] = []
+    after_table = False
+    frame = document.rootFrame()
+    iterator = frame.begin()
+    while not iterator.atEnd():
+        inner = iterator.currentFrame()
+        if isinstance(inner, QTextTable):
+            found.append(_table(inner, markdown))
+        elif inner is None:
+            block = iterator.currentBlock()
+            empty = not block.text() and (after_table or _is_before_table(block, frame))
+            if not empty:
+                _add(found, block)
+        after_table = inner is not None
+        iterator += 1
+    return tuple(found)
+
+
+def _is_before_table(block: QTextBlock, frame: QTextFrame) -> bool:
+    following = block.next()
+    return following.isValid() and any(
+        inner.firstPosition() == following.position() for inner in frame.childFrames() if isinstance(inner, QTextTable)
+    )
+
+
+def _add(found: list[Element], block: QTextBlock) -> None:
+    """Adds a paragraph; a line of code joins the code before it."""
+    paragraph = _paragraph(block)
+    if paragraph.look == "code":
+        last = found[-1] if found else None
+        code = paragraph.text
+        if isinstance(last, Paragraph) and last.look == "code":
+            code = f"{last.text.replace(LINE_BREAK, chr(10))}\n{code}"
+            found.pop()
+        paragraph = _code("", code)
+    elif not paragraph.runs and paragraph.look != "rule":
+        return
+    found.append(paragraph)
+
+
+def _paragraph(block: QTextBlock) -> Paragraph:
+    look = block.blockFormat()
+    quote = look.intProperty(QTextFormat.Property.BlockQuoteLevel)
+    if look.hasProperty(QTextFormat.Property.BlockTrailingHorizontalRulerWidth):
+        return Paragraph(look="rule", quote=quote)
+    if look.hasProperty(QTextFormat.Property.BlockCodeLanguage) or look.hasProperty(
+        QTextFormat.Property.BlockCodeFence
+    ):
+        return Paragraph(((block.text(), "code"),), "code", quote=quote)
+    if look.headingLevel():
+        level = min(look.headingLevel(), 3)
+        return Paragraph(tuple(_runs(block, f"heading{level}", plain=True)), "heading", level, quote)
+    items = block.textList()
+    runs = tuple(_runs(block, "text"))
+    if items is None:
+        return Paragraph(runs, "item" if look.indent() else "text", look.indent(), quote)
+    level = items.format().indent()
+    return Paragraph(((f"{_marker(block)}\t", "marker"), *runs), "item", level, quote)
+
+
+def _marker(block: QTextBlock) -> str:
+    """What stands before an item: a bullet, a number or a box."""
+    items, look = block.textList(), block.blockFormat()
+    if look.marker() != look.MarkerType.NoMarker:
+        return _MARKERS["checked" if look.marker() == look.MarkerType.Checked else "unchecked"]
+    form = items.format()
+    if form.style() == form.Style.ListDecimal:
+        return f"{form.start() + items.itemNumber(block)}."
+    return _BULLETS[min(form.indent(), len(_BULLETS)) - 1]
+
+
+def _runs(block: QTextBlock, base: str, *, plain: bool = False) -> Iterator[Run]:
+    """The runs of a paragraph; `plain`: none is bold, since all is."""
+    iterator = block.begin()
+    while not iterator.atEnd():
+        fragment = iterator.fragment()
+        look = fragment.charFormat()
+        text, link = fragment.text(), look.anchorHref()
+        if look.isImageFormat():  # nothing is loaded: its name leads to it
+            image = look.toImageFormat()
+            text = look.stringProperty(QTextFormat.Property.ImageAltText) or image.name()
+            link = image.name()
+        yield text, styled(base, *_styles(look, plain=plain), link=link if is_link(link) else "")
+        iterator += 1
+
+
+def _styles(look: QTextCharFormat, *, plain: bool) -> Iterator[str]:
+    if look.fontWeight() > QFont.Weight.Medium and not plain:
+        yield "bold"
+    if look.fontItalic():
+        yield "italic"
+    if look.fontStrikeOut():
+        yield "struck"
+    if look.fontFixedPitch():
+        yield "code"
+
+
+def _table(table: QTextTable, source: str) -> Table:
+    rows = tuple(
+        tuple(
+            tuple(
+                _runs(table.cellAt(row, column).firstCursorPosition().block(), "text" if row else "cell", plain=not row)
+            )
+            for column in range(table.columns())
+        )
+        for row in range(table.rows())
+    )
+    last = table.rows() - 1
+    aligns = tuple(
+        _align(table.cellAt(last, column).firstCursorPosition().block()) for column in range(table.columns())
+    )
+    return Table(rows, aligns, source.strip())
+
+
+def _align(block: QTextBlock) -> Align:
+    alignment = block.blockFormat().alignment()
+    if alignment & Qt.AlignmentFlag.AlignRight:
+        return "right"
+    return "center" if alignment & Qt.AlignmentFlag.AlignHCenter else "left"
