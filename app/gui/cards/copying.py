@@ -18,6 +18,8 @@ def selected_text(content: CardDocument, cursor: QTextCursor) -> str:
     begin, end = cursor.selectionStart(), cursor.selectionEnd()
     if begin == end or not content.cards:
         return ""
+    if cursor.hasComplexSelection():  # several cells of one table, from one corner to another
+        return _clean(_selected_cells(content, cursor))
     document = cursor.document()
     first = content.place_of(document.findBlock(begin))
     last = content.place_of(document.findBlock(end))
@@ -27,13 +29,32 @@ def selected_text(content: CardDocument, cursor: QTextCursor) -> str:
         if _touches(head, begin, end):
             parts.append((_letters(head, begin, end), None))
         for element, block in content.elements(place):
-            blocks = _blocks(block, element.blocks)
-            if _touches(blocks[0], begin, end) or _touches(blocks[-1], begin, end) or blocks[0].position() < begin:
-                parts += _element(element, blocks, begin, end)
+            parts += _element(element, _blocks(block, element.blocks), begin, end)
     text = ""
     for number, (part, paragraph) in enumerate(parts):
         text += f"{_gap(parts[number - 1][1], paragraph) if number else ''}{part}"
+    return _clean(text)
+
+
+def _clean(text: str) -> str:
     return text.replace("\u00a0", " ").replace("\u2060", "")
+
+
+def _selected_cells(content: CardDocument, cursor: QTextCursor) -> str:
+    """The selected cells with tabulators between them, or the source of the table."""
+    table = cursor.currentTable()
+    first_row, rows, first_column, columns = cursor.selectedTableCells()
+    if (rows, columns) == (table.rows(), table.columns()):
+        before = table.firstCursorPosition().block().previous()
+        place = content.place_of(before)
+        return next(element.source for element, block in content.elements(place) if block == before)
+    return "\n".join(
+        "\t".join(
+            table.cellAt(row, column).firstCursorPosition().block().text()
+            for column in range(first_column, first_column + columns)
+        )
+        for row in range(first_row, first_row + rows)
+    )
 
 
 def _element(

@@ -218,8 +218,8 @@ def elements_of(card: Card) -> tuple[Element, ...]:
     if not card.written:
         return (Paragraph(card.body),)
     elements = read_markdown(card.written)
-    if not card.body and elements:
-        return elements
+    if not card.body:
+        return elements or (Paragraph(),)
     last = elements[-1] if elements else None
     if isinstance(last, Paragraph) and last.look in ("text", "item", "heading"):
         return (*elements[:-1], last.followed_by(card.body))

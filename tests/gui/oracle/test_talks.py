@@ -9,6 +9,7 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.gui.oracle.pane import OraclePane
+from app.gui.oracle.readable import readable
 from app.stt.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -54,6 +55,7 @@ def early_and_late(early: str, late: str):
     [
         "The capital of France is Paris, on the Seine.",
         "**Well:** it costs $5 (about 20%), i.e. 3 × 4 = 12 km² at 20 °C. See [a table](https://x.org), that's all.",
+        "Here:\n\n```sh\nls -l | wc\n```\n\nIt counts *all* files. And more words follow here.",
         "1. First, boil water.\n2. Then add 1/4 spoon of salt & stir.\n3. Wait – that's it.",
     ],
 )
@@ -62,7 +64,7 @@ def test_an_answer_is_followed_to_its_end_and_never_back(qtbot: QtBot, text: str
     last = carets[-1][0]
     reached = [len(before) for number, before in carets if number == last]
     assert reached == sorted(reached) and len(set(reached)) >= 4
-    assert body(pane, int(last)) == [(text.replace("\n", "\u2028"), "text")]
+    assert body(pane, int(last)) == [(readable(text).replace("\n", "\u2028"), "text")]
 
 
 @pytest.fixture
