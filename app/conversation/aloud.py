@@ -50,7 +50,7 @@ def aloud_parts(parts: Sequence[Block], code: str = ENGLISH) -> Iterator[tuple[B
     announced = ""
     for part in parts:
         if part.kind == "prose":
-            announced = "" if fold(part.text) else announced
+            announced = "" if not announced or fold(part.text) else announced
             yield part, part.text
         else:
             yield part, "" if part.kind == announced else f"\n\n{language(code).on_screen[part.kind]}\n\n"

@@ -12,7 +12,8 @@ from typing import Literal
 
 Kind = Literal["prose", "code", "table"]
 
-_ANY = re.compile(r"`{3}|~{3}|\||(?:[`~]|^[ \t]+)$", re.M)
+_MARKS = "`~|"
+"""Without one of them a text has no block."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})")
 _INNER_FENCE = re.compile(r"(?<=\s)`{3,}[\w+#.-]*[ \t]*\n")
@@ -59,13 +60,18 @@ class Block:
         return last.startswith(fence) and not last.strip(fence[0])
 
 
+def may_have_blocks(text: str) -> bool:
+    """Whether a text is worth a closer look: most have no block, and this is told at once."""
+    return any(mark in text for mark in _MARKS)
+
+
 def blocks(text: str, *, whole: bool = True) -> list[Block]:
     """Splits an answer; the blocks' texts, joined, are `text`.
 
     Of an answer that is not `whole`, an end that may turn out to begin a block is left out: then the blocks of a longer
     text are the same ones, of which the last may be longer, and further ones.
     """
-    if not _ANY.search(text):
+    if not may_have_blocks(text) and (whole or not text[-1:].isspace()):
         return [Block("prose", text)] if text else []
     return _Splitter(_LINES.findall(text), whole).split()
 

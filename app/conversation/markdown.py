@@ -16,6 +16,8 @@ _MARKED = re.compile(
     """,
     re.M | re.X,
 )
+_PERHAPS = re.compile(r"[*`_~#>|\]\\$:\n]|\A[ \t]*[-+\d]")
+"""Without any of these a text is plain: much faster to find."""
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&$])")
 _LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)(?:\]\([^()\s]*)?$")
@@ -27,7 +29,7 @@ _MARKERS = ("**", "__", "~~", "*", "_")
 
 def has_markdown(text: str) -> bool:
     """Whether Markdown changes how a text looks. Line breaks and blank lines alone are plain."""
-    return _MARKED.search(text) is not None
+    return _PERHAPS.search(text) is not None and _MARKED.search(text) is not None
 
 
 def is_line_mark(text: str) -> bool:

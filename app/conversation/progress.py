@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from app.conversation.aloud import aloud_parts
-from app.conversation.blocks import Kind, blocks
+from app.conversation.blocks import Kind, blocks, may_have_blocks
 from app.conversation.languages import ENGLISH
 from app.conversation.words import fold
 
@@ -149,6 +149,11 @@ class Progress:
         if self._seen == len(text):
             return
         self._seen = len(text)
+        if len(self._parts) <= 1 and not may_have_blocks(text):
+            self._parts = [("prose", 0)]
+            self._add_words(text)
+            self._read = len(text)
+            return
         start, parts, ends = 0, list(aloud_parts(blocks(text), self.code)), []
         places: list[tuple[Kind, int]] = []
         for part, _ in parts:
