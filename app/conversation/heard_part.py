@@ -30,7 +30,7 @@ class HeardPart:
     """Consecutive words of a turn that are of one revision, which is None if its request is not known.
 
     `number`: the revision's; 0 for words of none, such as an opening. `before`: what was heard of the answer until
-    then. `corrects`: the part puts that right, and does not continue it. `start`: the letter of the turn where it begins.
+    then. `corrects`: the part puts that right, and does not continue it. `start`: it begins at this letter of the turn.
     """
 
     number: int

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from app.settings.paths import default_path
-from app.settings.setting import Setting, setting, tr
+from app.settings.setting import Page, Setting, setting, tr
 from app.settings.storage import read_settings, write_settings
 from app.settings.talk_settings import TalkSettings
 
@@ -27,19 +27,38 @@ def patience_of(steps: float) -> float:
 class Settings(TalkSettings):
     """The settings in force. `notice` says, in a sentence, what was wrong with the file, if anything."""
 
-    groups: ClassVar[Mapping[str, str]] = {
-        "talk": tr("Talk"),
-        "speech": tr("Speech"),
-        "backend": tr("Model"),
-        "conversation": tr("Conversation"),
-        "sound": tr("Sound"),
-        "keys": tr("Keys"),
-        "window": tr("Window"),
-        "model": tr("KAME and Moshi"),
-        "history": tr("History"),
-        "advanced": tr("Advanced"),
+    pages: ClassVar[Mapping[str, Page]] = {
+        "general": Page(
+            tr("General"),
+            {"essentials": tr("Essentials"), "look": tr("Appearance"), "keys": tr("Keys everywhere")},
+        ),
+        "voice": Page(
+            tr("Voice"),
+            {"speech": tr("The voice"), "talk": tr("Taking turns"), "recognition": tr("Speech recognition")},
+        ),
+        "models": Page(
+            tr("Models and keys"),
+            {
+                "backend": tr("Model"),
+                "openai": tr("OpenAI"),
+                "anthropic": tr("Anthropic"),
+                "google": tr("Google"),
+                "ollama": tr("Ollama"),
+                "compatible": tr("Another server"),
+                "answers": tr("Answers"),
+                "tools": tr("Tools"),
+            },
+        ),
+        "sound": Page(
+            tr("Sound"), {"devices": tr("Devices"), "processing": tr("Processing of the microphone's sound")}
+        ),
+        "privacy": Page(tr("Privacy"), {"history": tr("Conversations")}),
+        "advanced": Page(
+            tr("Advanced"),
+            {"frontend": tr("Front-end"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
+        ),
     }
-    """The groups in the dialog's order, with their labels."""
+    """The pages of the dialog in their order, by key."""
 
     talk_hotkey: str = setting(
         "Ctrl+Alt+Space",
@@ -60,7 +79,7 @@ class Settings(TalkSettings):
         "system",
         tr("Window language"),
         tr("The language of the window's words, not of the conversation."),
-        "window",
+        "look",
         effect="start",
         words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
     )
@@ -68,7 +87,7 @@ class Settings(TalkSettings):
         "system",
         tr("Theme"),
         tr("Light or dark colours, or black and white with strong contrast."),
-        "window",
+        "look",
         words={
             "system": tr("Like the system"),
             "light": tr("Light"),
@@ -80,7 +99,8 @@ class Settings(TalkSettings):
         "teal",
         tr("Accent"),
         tr("The colour of what is chosen, and of the main buttons."),
-        "window",
+        "look",
+        hint="colour",
         words={
             "teal": tr("Teal"),
             "blue": tr("Blue"),
@@ -95,29 +115,29 @@ class Settings(TalkSettings):
         100,
         tr("Text size"),
         tr("How large all text is, of the system's own size."),
-        "window",
+        "look",
         lowest=80,
         highest=200,
         step=10,
         unit="%",
     )
     reduced_motion: bool = setting(
-        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "window"
+        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "look"
     )
     oracle_earlier: bool = setting(
         False,
         tr("Earlier thoughts"),
         tr("The oracle shows not only the answer that counts, but also those before it."),
-        "window",
+        "look",
     )
     oracle_details: bool = setting(
         False,
         tr("Details of thoughts"),
         tr("The oracle shows what was asked, how fast each answer came, and what it cost."),
-        "window",
+        "look",
     )
     oracle_introduced: bool = setting(
-        False, tr("The oracle was shown"), tr("It opened by itself."), "window", place="app"
+        False, tr("The oracle was shown"), tr("It opened by itself."), "look", place="app"
     )
 
     precision: str = setting(
@@ -182,15 +202,15 @@ class Settings(TalkSettings):
         "",
         tr("Weights"),
         tr("A folder that holds the weights already; empty for the app's own downloads."),
-        "advanced",
+        "downloads",
         effect="restart",
         hint="folder",
     )
     weights_mirror: str = setting(
-        "", tr("Weights mirror"), tr("A mirror of the hub for downloads; empty for the hub itself."), "advanced"
+        "", tr("Weights mirror"), tr("A mirror of the hub for downloads; empty for the hub itself."), "downloads"
     )
     first_run_done: bool = setting(
-        False, tr("First run done"), tr("Whether the app has introduced itself."), "advanced", place="app"
+        False, tr("First run done"), tr("Whether the app has introduced itself."), "essentials", place="app"
     )
 
     path: Path | None = field(default=None, compare=False)
@@ -238,12 +258,22 @@ class Settings(TalkSettings):
 
 @cache
 def _declared() -> Mapping[str, Setting]:
-    return {one.name: replace(one.metadata["declared"], name=one.name) for one in fields(Settings) if one.metadata}
+    sections = [section for page in Settings.pages.values() for section in page.sections]
+    declared = [replace(one.metadata["declared"], name=one.name) for one in fields(Settings) if one.metadata]
+    return {one.name: one for one in sorted(declared, key=lambda one: sections.index(one.section))}
 
 
 def declarations() -> Iterator[Setting]:
-    """The declared settings, in the dialog's order."""
+    """The declared settings, in the order of their pages and sections."""
     return iter(_declared().values())
+
+
+def page_of(section: str) -> str:
+    """The key of the page that has this section. Raises KeyError."""
+    for key, page in Settings.pages.items():
+        if section in page.sections:
+            return key
+    raise KeyError(section)
 
 
 def declaration(key: str) -> Setting:

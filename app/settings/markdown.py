@@ -1,24 +1,28 @@
-"""Formats the settings as a Markdown table, for the guide."""
+"""Formats the settings as Markdown tables, one a page of the dialog, for the guide."""
 
 from __future__ import annotations
 
-from app.settings.declarations import declarations
+from app.settings.declarations import Settings, declarations, page_of
 from app.settings.setting import Setting
 
 
 def settings_markdown() -> str:
-    """The settings that people change, in the dialog or in the file, as a Markdown table."""
-    rows = ["| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
-    for declared in declarations():
-        if declared.place == "app":
-            continue
-        if declared.kind == "switch":
-            default = "on" if declared.default else "off"
-        else:
-            default = f"`{declared.default}`" if declared.default != "" else "empty"
-        meaning = f"{declared.help}{_range_in_words(declared)}"
-        rows.append(f"| {declared.label} | `{declared.name}` | {default} | {meaning} |")
-    return "\n".join(rows) + "\n"
+    """The settings that people change, in the dialog or in the file, as Markdown."""
+    told = [one for one in declarations() if one.place != "app"]
+    parts = []
+    for key, page in Settings.pages.items():
+        rows = [_row(one) for one in told if page_of(one.section) == key]
+        head = [f"### {page.label}", "", "| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
+        parts.append("\n".join([*head, *rows]) + "\n")
+    return "\n".join(parts)
+
+
+def _row(declared: Setting) -> str:
+    if declared.kind == "switch":
+        default = "on" if declared.default else "off"
+    else:
+        default = f"`{declared.default}`" if declared.default != "" else "empty"
+    return f"| {declared.label} | `{declared.name}` | {default} | {declared.help}{_range_in_words(declared)} |"
 
 
 def _range_in_words(declared: Setting) -> str:
@@ -31,7 +35,9 @@ def _range_in_words(declared: Setting) -> str:
         return f" One of {', '.join(named)}."
     if declared.kind == "device":
         return " The device's name; empty for the system's default."
-    if declared.kind != "number":
+    if declared.kind == "model":
+        return " Its key, as `kame-desktop models list` names it."
+    if not declared.is_number:
         return ""
     special = f"; {declared.special[0]:g}: {declared.special[1]}" if declared.special is not None else ""
     return f" From {declared.lowest:g} to {_with_unit(declared.highest, declared.unit)}{special}."

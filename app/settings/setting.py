@@ -1,4 +1,4 @@
-"""Defines what is declared of one setting: type, default, label, help, group, range, and when a change takes effect."""
+"""Defines what is declared of one setting: type, default, label, help, section, range, and when it takes effect."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import Any, Literal
 Effect = Literal["now", "restart", "talk", "start"]
 """When a change takes effect: at once, at once by restarting a running conversation, with the next conversation, or at
 the next start of the app."""
-Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
-"""What is edited. `device`: one of the device names there are; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
+Kind = Literal[
+    "switch", "choice", "colour", "device", "model", "number", "slider", "line", "lines", "folder", "folders", "keys"
+]
+"""What is edited. `colour`: a choice that is shown as colours; `device`, `model`: the name of one that is there;
+`slider`: a number whose size matters more than its digits; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
 Place = Literal["dialog", "file", "app"]
 """Where a setting is changed: in the settings dialog, only by hand in the file, or only by the app itself."""
 
@@ -22,17 +25,26 @@ def tr(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the settings dialog: its label, and the headings of its sections, by key."""
+
+    label: str
+    sections: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What is declared of one setting.
 
-    `words`: the label of each choice, if it has choices; `lowest`, `highest`, `step` and `unit` are for numbers;
-    `special`: a number (at or below `lowest`) with a meaning of its own, and that meaning in words.
+    `section`: the key of its place on a page; `words`: the label of each choice, if it has choices; `lowest`,
+    `highest`, `step` and `unit` are for numbers; `special`: a number (at or below `lowest`) with a meaning of its own,
+    and that meaning in words.
     """
 
     default: Any
     label: str
     help: str
-    group: str
+    section: str
     effect: Effect = "now"
     hint: Kind | None = None
     words: Mapping[str, str] = field(default_factory=dict)
@@ -60,8 +72,13 @@ class Setting:
         if isinstance(self.default, bool):
             return "switch"
         if isinstance(self.default, int | float):
-            return "number"
-        return "choice" if self.words else self.hint or "line"
+            return self.hint or "number"
+        return self.hint or ("choice" if self.words else "line")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number in a range."""
+        return self.kind in ("number", "slider")
 
     def usable(self, value: Any) -> Any:
         """Returns `value` as it is kept: a number is moved into the range. Raises ValueError."""
@@ -69,7 +86,7 @@ class Setting:
             value = float(value)
         if type(value) is not type(self.default) or (self.words and value not in self.words):
             raise ValueError(f"{self.name} can't be {value!r}")
-        if self.kind != "number":
+        if not self.is_number:
             return value
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{self.name} can't be {value!r}")
@@ -78,6 +95,6 @@ class Setting:
         return min(max(value, type(self.default)(self.lowest)), type(self.default)(self.highest))
 
 
-def setting(default: Any, label: str, help: str, group: str, **more: Any) -> Any:
+def setting(default: Any, label: str, help: str, section: str, **more: Any) -> Any:
     """Returns a dataclass field that declares a setting; `more`: further fields of `Setting`."""
-    return field(default=default, metadata={"declared": Setting(default, label, help, group, **more)})
+    return field(default=default, metadata={"declared": Setting(default, label, help, section, **more)})

@@ -18,7 +18,7 @@ class TalkSettings:
             "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which "
             "packages leave out, is an experiment that garbles most answers."
         ),
-        "talk",
+        "frontend",
         effect="restart",
         words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi"), "nano": tr("Nano KAME")},
     )
@@ -37,6 +37,7 @@ class TalkSettings:
             "longest. It also learns how long your own pauses are."
         ),
         "talk",
+        hint="slider",
         lowest=0,
         highest=10,
     )
@@ -67,7 +68,7 @@ class TalkSettings:
             "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words "
             "tell when you have finished; in other languages the sound and the silence do."
         ),
-        "speech",
+        "essentials",
         effect="talk",
         words={
             "en": tr("English"),
@@ -82,21 +83,21 @@ class TalkSettings:
         "",
         tr("Speech recognition"),
         tr("The model that hears you; empty for the app's choice for your language."),
-        "speech",
-        place="app",
+        "recognition",
+        hint="model",
     )
     voice: str = setting(
         "",
         tr("Spoken voice"),
         tr("The voice that answers; empty for the app's choice for your language."),
         "speech",
-        place="app",
+        hint="model",
     )
     persona_voice: str = setting(
         "",
         tr("Voice of new conversations"),
         tr("The voice that goes with the persona; empty for the spoken voice."),
-        "conversation",
+        "answers",
         effect="talk",
         place="app",
     )
@@ -105,6 +106,7 @@ class TalkSettings:
         tr("Speaking rate"),
         tr("How fast the voice speaks, of its own pace."),
         "speech",
+        hint="slider",
         lowest=50,
         highest=200,
         step=10,
@@ -115,6 +117,7 @@ class TalkSettings:
         tr("Speaking volume"),
         tr("How loud the voice is, before the loudspeaker's own volume."),
         "speech",
+        hint="slider",
         lowest=10,
         highest=200,
         step=10,
@@ -144,22 +147,22 @@ class TalkSettings:
         place="app",
     )
     ollama_model: str = setting(
-        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "backend"
+        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "ollama"
     )
-    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "backend")
-    openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "backend")
+    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
+    openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "openai")
     anthropic_model: str = setting(
-        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "backend"
+        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "anthropic"
     )
-    google_model: str = setting("", tr("Google model"), tr("The model's name; empty for the default one."), "backend")
+    google_model: str = setting("", tr("Google model"), tr("The model's name; empty for the default one."), "google")
     compatible_url: str = setting(
         "",
-        tr("Another server"),
+        tr("Address of the other server"),
         tr("Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."),
-        "backend",
+        "compatible",
     )
     compatible_model: str = setting(
-        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "backend"
+        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "compatible"
     )
     routes: str = setting(
         "", tr("Router's table"), tr("Which model answers which kind of question, as JSON."), "backend", place="file"
@@ -196,7 +199,7 @@ class TalkSettings:
         "",
         tr("Persona"),
         tr("Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant."),
-        "conversation",
+        "answers",
         effect="talk",
         hint="lines",
     )
@@ -204,7 +207,7 @@ class TalkSettings:
         -1.0,
         tr("Temperature"),
         tr("How freely the model chooses its words: 0 is sober and the same each time, 2 is wild."),
-        "conversation",
+        "answers",
         effect="talk",
         lowest=0,
         highest=2,
@@ -215,7 +218,7 @@ class TalkSettings:
         "medium",
         tr("Length"),
         tr("How long answers are."),
-        "conversation",
+        "answers",
         effect="talk",
         words={"short": tr("A sentence or two"), "medium": tr("A few sentences"), "long": tr("As long as it takes")},
     )
@@ -223,7 +226,7 @@ class TalkSettings:
         "",
         tr("Tools"),
         tr("What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server."),
-        "conversation",
+        "tools",
         effect="talk",
         hint="lines",
     )
@@ -231,7 +234,7 @@ class TalkSettings:
         "",
         tr("Folders"),
         tr("The folders that the tool “files” may read, one a line."),
-        "conversation",
+        "tools",
         effect="talk",
         hint="folders",
     )
@@ -239,7 +242,7 @@ class TalkSettings:
         0.0,
         tr("Cap"),
         tr("US dollars that a conversation may cost. At the cap, models that cost money are not asked any more."),
-        "conversation",
+        "answers",
         effect="talk",
         highest=1000,
         step=0.1,
@@ -248,26 +251,34 @@ class TalkSettings:
     )
 
     microphone: str = setting(
-        "", tr("Microphone"), tr("What you speak into. It can be changed in mid-conversation."), "sound", hint="device"
+        "",
+        tr("Microphone"),
+        tr("What you speak into. It can be changed in mid-conversation."),
+        "devices",
+        hint="device",
     )
     loudspeaker: str = setting(
-        "", tr("Loudspeaker"), tr("What speaks to you. It can be changed in mid-conversation."), "sound", hint="device"
+        "",
+        tr("Loudspeaker"),
+        tr("What speaks to you. It can be changed in mid-conversation."),
+        "devices",
+        hint="device",
     )
     echo_cancellation: bool = setting(
         True,
         tr("Echo cancellation"),
         tr("Takes the app's own voice out of the microphone's sound, so that you can interrupt on loudspeakers."),
-        "sound",
+        "processing",
     )
     noise_suppression: bool = setting(
         False,
         tr("Noise suppression"),
         tr("Takes out what sounds on and on, such as a fan; a voice may lose some brightness."),
-        "sound",
+        "processing",
     )
     auto_gain: bool = setting(
         False,
         tr("Automatic gain"),
         tr("Makes a quiet voice louder, and with it whatever else there is to hear."),
-        "sound",
+        "processing",
     )

@@ -4,9 +4,12 @@ Read in this order:
 
 - `editor.py`: what all editors have in common: one value, typed or picked
 - `text_editors.py`, `choice_editors.py`: text, folders and keys; switches, lists and numbers
+- `slider_editor.py`, `swatches.py`: numbers on a slider; colours as dots
 - `row.py`: one setting with its name, editor, explanation and reset button
-- `area.py`: all rows, of which a group or the result of a search is shown
-- `reset_bar.py`: resetting all settings
+- `links.py`: rows that lead to another page, or another dialog
+- `section.py`: rows under a heading, on a card
+- `area.py`: all sections, of which those of a page are shown, or what a search finds
+- `page_list.py`, `reset_bar.py`: the list of pages; resetting all settings
 - `dialog.py`: the dialog
 
 A changed value goes from its editor through its row to the dialog, which emits it with its key; what is accepted comes

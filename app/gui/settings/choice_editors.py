@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.settings.editor import Editor
+from app.gui.settings.slider_editor import Slider
+from app.gui.settings.swatches import Swatches
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
 from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.toggle import Toggle
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 
 class Switch(Editor):
-    """A check box, with the setting's name as its text."""
+    """A switch; the setting's name stands beside it."""
 
     letters = 0, 0
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
-        self.box = QCheckBox(said(declared.label), self)
+        self.box = Toggle(self)
         self._set_control(self.box)
         self.box.clicked.connect(lambda: self._submit(self.box.isChecked()))
         self.revert()
@@ -39,13 +42,8 @@ class Switch(Editor):
 class Choice(Editor):
     """A list of values, with the words of the declaration or those given to `offer`."""
 
-    widest = 42
-    """Its greatest width, in average letters; lists of devices always get it."""
-
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
-        if declared.kind == "device":
-            self.letters = self.widest, 14
         self.list = PickList(self)
         # Long names must not widen the dialog.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -56,17 +54,9 @@ class Choice(Editor):
         self._offered: Sequence[tuple[str, str]] = [(key, said(word)) for key, word in declared.words.items()]
         if declared.kind == "device":
             self._offered = [("", self.tr("System default"))]
+        elif declared.kind == "model":
+            self._offered = [("", self.tr("Automatic"))]
         self._fill()
-
-    def sizeHint(self) -> QSize:
-        """Wide enough for the longest words, up to `widest`."""
-        size = super().sizeHint()
-        metrics, option = self.fontMetrics(), QStyleOptionComboBox()
-        self.list.initStyleOption(option)
-        longest = QSize(max(map(metrics.horizontalAdvance, self.texts), default=0), metrics.height())
-        needed = self.style().sizeFromContents(QStyle.ContentsType.CT_ComboBox, option, longest, self.list).width()
-        size.setWidth(max(size.width(), min(needed, metrics.averageCharWidth() * self.widest)))
-        return size
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
         """Offers these values with their words, once the list is closed; the present value stays offered, too."""
@@ -127,6 +117,8 @@ class _Part(_Box, DollarBox):
 
 class Number(Editor):
     """A number in its range; the one below the range may stand for something else, in words."""
+
+    letters = 24, 14
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -194,8 +186,11 @@ class Number(Editor):
 EDITORS: dict[str, type[Editor]] = {
     "switch": Switch,
     "choice": Choice,
+    "colour": Swatches,
     "device": Choice,
+    "model": Choice,
     "number": Number,
+    "slider": Slider,
     "line": Line,
     "lines": Lines,
     "folder": Folder,

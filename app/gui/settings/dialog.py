@@ -1,71 +1,71 @@
-"""The dialog “Settings”: every setting that people change, by group or by search.
+"""The dialog “Settings”: every setting that people change, by page or by search.
 
 It is made from the declarations of the settings. It emits what the user changes, and applies nothing itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLineEdit, QListWidget, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from app.gui.settings.area import SettingsArea
 from app.gui.settings.choice_editors import Choice
+from app.gui.settings.page_list import PageList
 from app.gui.settings.reset_bar import ResetBar
 from app.gui.settings.text_editors import Keys
 from app.gui.widgets import form
 from app.gui.widgets.panel import Panel
-from app.gui.widgets.translation import said
 from app.settings.declarations import Settings
 
-SIZE_PX = 760, 560
+SIZE_PX = 920, 680
 
 
 class SettingsDialog(Panel):
-    """`changed` emits a setting's key and its new value, as soon as the input is complete."""
+    """`changed` emits a setting's key and its new value, as soon as the input is complete. `dialogs`: the names of the
+    other dialogs that its pages can lead to; `dialog_wanted` emits one.
+    """
 
     changed = Signal(str, object)
+    dialog_wanted = Signal(str)
     keys_typed = Signal(bool)
     """Whether a field for hotkeys has the focus; meanwhile the hotkeys should do nothing."""
 
-    def __init__(self, settings: Settings, parent: QWidget) -> None:
+    def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Settings"))
         self._settings = settings
-        self._group = 0
+        self._page = 0
         self._before_reset: dict[str, Any] = {}
         self.search = QLineEdit(self)
         self.search.setAccessibleName(self.tr("Search the settings"))
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setClearButtonEnabled(True)
-        self.groups = QListWidget(self)
-        self.groups.setAccessibleName(self.tr("Groups of settings"))
-        self.groups.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area = SettingsArea(self)
+        self.pages = PageList(self)
+        self.area = SettingsArea(self, dialogs)
         self.area.setAccessibleName(self.tr("Settings shown"))
         self.rows = self.area.rows
-        self.groups.addItems([said(Settings.groups[group]) for group in self.area.groups])
         self.reset_bar = ResetBar(self)
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
         self._lay_out()
         self._connect()
         self._refresh()
-        self.groups.setCurrentRow(0)
+        self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the present settings; with `key`, at that setting."""
+        """Opens with the present settings; with `key`, at that setting, or at the page of that name."""
         if not self.isVisible():
             self._refresh()
         self.appear()
         if key in self.rows:
+            self._go_to(key)
+        elif key in Settings.pages:
             self.search.clear()
-            row = self.rows[key]
-            self.groups.setCurrentRow(self.area.groups.index(row.declared.group))
-            row.editor.setFocus()
-            self.area.ensureWidgetVisible(row)
+            self.pages.setCurrentRow(list(Settings.pages).index(key))
+            self.pages.setFocus()
         elif not key:
             self._focus_search()
 
@@ -75,11 +75,16 @@ class SettingsDialog(Panel):
             self.rows[key].keep(value)
             self._kept(key)
 
+    def say(self, key: str, sentence: str) -> None:
+        """Says below a setting why it has not come about; nothing if empty."""
+        self.rows[key].show_error(sentence)
+
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
         """Offers these values of a setting, each with its words. The present one stays offered in any case."""
         editor = self.rows[key].editor
         assert isinstance(editor, Choice), f"{key} isn't chosen from a list"
         editor.offer(choices)
+        self._show_links(key)
 
     # -- what is shown
 
@@ -88,29 +93,53 @@ class SettingsDialog(Panel):
             row.editor.revert()
             row.keep(getattr(self._settings, key))
             row.show_error("")
+            self._show_links(key)
         self._share_keys()
         self._before_reset, self.reset_bar.asking = {}, False
         self._show_foot()
 
     def _show_rows(self) -> None:
         searching = bool(self.search.text().strip())
-        with QSignalBlocker(self.groups):
+        with QSignalBlocker(self.pages):
             if searching:
-                self.groups.setCurrentRow(-1)
-            elif self.groups.currentRow() < 0:
-                self.groups.setCurrentRow(self._group)
+                self.pages.setCurrentRow(-1)
+            elif self.pages.currentRow() < 0:
+                self.pages.setCurrentRow(self._page)
+        self.pages.tint()
         if searching:
             self.area.search(self.search.text())
         else:
-            self.area.show_group(self.area.groups[self._group])
+            self.area.show_page(list(Settings.pages)[self._page])
         self.area.verticalScrollBar().setValue(0)
 
-    def _pick_group(self, place: int) -> None:
+    def _pick_page(self, place: int) -> None:
         if place >= 0:
-            self._group = place
+            self._page = place
             with QSignalBlocker(self.search):
                 self.search.clear()
             self._show_rows()
+
+    def _follow_link(self, target: str) -> None:
+        if target in self.rows:
+            self._go_to(target)
+        else:
+            self.dialog_wanted.emit(target)
+
+    def _go_to(self, key: str) -> None:
+        """Shows a setting on its page, and moves the focus there."""
+        self.search.clear()
+        self.pages.setCurrentRow(list(Settings.pages).index(self.area.page_of(key)))
+        row = self.rows[key]
+        row.editor.setFocus(Qt.FocusReason.TabFocusReason)
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # the page's rows get their places
+        self.area.ensureWidgetVisible(row)
+
+    def _show_links(self, key: str) -> None:
+        """Rows that lead to a setting show its value."""
+        row = self.rows[key]
+        for link in self.area.links:
+            if link.link.target == key:
+                link.show_value(row.editor.in_words(row.value))
 
     def _focus_search(self) -> None:
         self.search.setFocus()
@@ -128,6 +157,7 @@ class SettingsDialog(Panel):
         self.changed.emit(key, value)
 
     def _kept(self, key: str) -> None:
+        self._show_links(key)
         if isinstance(self.rows[key].editor, Keys):
             self._share_keys()
         self._show_foot()
@@ -160,19 +190,24 @@ class SettingsDialog(Panel):
     # -- building
 
     def _lay_out(self) -> None:
-        middle = form.row(self.groups, self.area, spacing=4, stretch=1)
+        side = QVBoxLayout()
+        side.setSpacing(12)
+        side.addWidget(self.search)
+        side.addWidget(self.pages, 1)
         foot = form.row(self.reset_bar, self.close_button, stretch=0)
-        self.column.addWidget(self.search)
-        self.column.addLayout(middle, 1)
+        self.column.addLayout(form.row(side, self.area, spacing=16, stretch=1), 1)
         self.column.addSpacing(4)
         self.column.addLayout(foot)
         self._fit_widths()
-        self.resize(*SIZE_PX)
+        room = self.screen().availableSize()
+        self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._show_rows)
         self.search.returnPressed.connect(self.area.focus_first)
-        self.groups.currentRowChanged.connect(self._pick_group)
+        self.pages.currentRowChanged.connect(self._pick_page)
+        for link in self.area.links:
+            link.wanted.connect(self._follow_link)
         for key, row in self.rows.items():
             row.changed.connect(lambda value, key=key: self._changed(key, value))
             if isinstance(row.editor, Keys):
@@ -185,13 +220,8 @@ class SettingsDialog(Panel):
         find.activated.connect(self._focus_search)
 
     def _fit_widths(self) -> None:
-        """Makes the list of groups as wide as its longest name."""
-        metrics = self.groups.fontMetrics()
-        items = [self.groups.item(place) for place in range(self.groups.count())]
-        for item in items:
-            item.setSizeHint(QSize(0, round(metrics.lineSpacing() * 1.7)))
-        widest = max(metrics.horizontalAdvance(item.text()) for item in items)
-        self.groups.setFixedWidth(widest + 2 * metrics.averageCharWidth() + 12)
+        self.pages.fit()
+        self.search.setFixedWidth(self.pages.width())
         self.area.fit()
         self.column.activate()
         self.setMinimumWidth(self.column.totalMinimumSize().width())

@@ -19,7 +19,7 @@ class Editor(QWidget):
     """Why the input is invalid, as a sentence; empty when it is valid."""
     wide = False
     """Whether it needs a line of its own below the label."""
-    letters = 28, 14
+    letters = 36, 14
     """Its preferred and its least width next to the label, in average letters."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
@@ -52,6 +52,13 @@ class Editor(QWidget):
 
     def revert(self) -> None:
         """Shows the value, and drops any input."""
+
+    def describe(self, words: str) -> None:
+        """Explains the control to screen readers."""
+        control: QWidget = self
+        while (inner := control.focusProxy()) is not None:
+            control = inner
+        control.setAccessibleDescription(words)
 
     def in_words(self, value: Any) -> str:
         return str(value) or self.tr("empty")

@@ -1,21 +1,26 @@
-"""One setting in the dialog: its name, editor, explanation, and the button that resets it."""
+"""One setting in the dialog: its name and explanation, its editor, and the button that resets it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QGridLayout, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
-from app.gui.design.look import Look
-from app.gui.settings.choice_editors import EDITORS, Choice, Switch
+from app.gui.design.fonts import set_size
+from app.gui.design.icons import icon
+from app.gui.design.theme import tokens
+from app.gui.settings.choice_editors import EDITORS, Choice
 from app.gui.settings.text_editors import Lines
-from app.gui.widgets.form import label_of, wrapped
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.form import label_of
+from app.gui.widgets.panel import Quiet, Trouble
 from app.gui.widgets.translation import said
-from app.settings.declarations import Settings
+from app.settings.declarations import Settings, page_of
 from app.settings.setting import Setting
+
+SIDES_PX, ENDS_PX = 16, 12
+ICON_PX = 16
 
 
 class SettingRow(QWidget):
@@ -30,7 +35,6 @@ class SettingRow(QWidget):
         label = said(declared.label)
         self.label = label_of(self.editor, label, self)
         self.label.setWordWrap(True)
-        self.label.setVisible(not isinstance(self.editor, Switch))
         effects = {
             "now": "",
             "restart": self.tr("Restarts a running conversation."),
@@ -38,21 +42,27 @@ class SettingRow(QWidget):
             "start": self.tr("Takes effect at the next start of KAME."),
         }
         self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
-        self.refusal = wrapped(self, self.tr("Why the input is invalid: {0}").format(label))
+        self.refusal = Trouble(parent=self)
+        self.refusal.setAccessibleName(self.tr("Why the input is invalid: {0}").format(label))
         self.reset = QToolButton(self)
-        self.reset.setText(self.tr("Reset"))
-        self.reset.setAutoRaise(True)
+        self.reset.setProperty("flat", True)
         self.reset.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.reset.setAccessibleName(self.tr("Reset: {0}").format(label))
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(policy)
-        control: QWidget = self.editor
-        while (inner := control.focusProxy()) is not None:
-            control = inner
-        control.setAccessibleDescription(self.words.text())
-        self._lay_out()
-        self._fit()
+        self.editor.describe(self.words.text())
+        section = Settings.pages[page_of(declared.section)].sections[declared.section]
+        self._texts = [declared.name, label, said(section), self.words.text(), *declared.choices]
+        self._texts += map(said, declared.words.values())
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(0, 1)
+        self._stacked: bool | None = None
+        self.stack(False)
+        self._dress()
         self.show_error("")
         self.editor.submitted.connect(self._on_submitted)
         self.editor.rejected.connect(self.show_error)
@@ -81,19 +91,37 @@ class SettingRow(QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Whether each of `words`, in lower case, occurs in its name, key, group, explanation or choices."""
-        declared = self.declared
-        texts = [declared.name, said(declared.label), said(Settings.groups[declared.group]), self.words.text()]
-        texts += declared.choices
-        if isinstance(self.editor, Choice):
-            texts += self.editor.texts
+        """Whether each of `words`, in lower case, occurs in its name, key, place, explanation or choices."""
+        texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
     def show_error(self, sentence: str) -> None:
-        """Shows why the input is invalid; nothing if empty."""
+        """Shows why the input is invalid, or did not come about; nothing if empty."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
+
+    def stack(self, stacked: bool) -> None:
+        """Places the editor below the words, where there is no room beside the label."""
+        if stacked == self._stacked:
+            return
+        self._stacked = stacked
+        below = stacked or self.editor.wide
+        grid = self._grid
+        for widget in (self.label, self.reset, self.editor, self.words, self.refusal):
+            grid.removeWidget(widget)
+        grid.addWidget(self.label, 0, 0)
+        grid.addWidget(self.reset, 0, 1)
+        if below:
+            grid.addWidget(self.words, 1, 0, 1, 3)
+            if self.editor.wide:
+                grid.addWidget(self.editor, 2, 0, 1, 3)
+            else:
+                grid.addWidget(self.editor, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        else:
+            grid.addWidget(self.editor, 0, 2)
+            grid.addWidget(self.words, 1, 0, 1, 3)
+        grid.addWidget(self.refusal, 3, 0, 1, 3)
 
     def _on_submitted(self, value: Any) -> None:
         self._show_reset()
@@ -108,35 +136,18 @@ class SettingRow(QWidget):
         default = self.editor.in_words(self.declared.default)
         self.reset.setToolTip(self.tr("Back to the default: {0}").format(default))
 
-    def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(3)
-        grid.setColumnStretch(0, 1)
-        wide, switch = self.editor.wide, isinstance(self.editor, Switch)
-        grid.addWidget(self.editor if switch else self.label, 0, 0)
-        grid.addWidget(self.reset, 0, 2 if wide or switch else 1)
-        if wide:
-            grid.addWidget(self.editor, 1, 0, 1, 3)
-        elif not switch:
-            grid.addWidget(self.editor, 0, 2)
-        grid.addWidget(self.refusal, 2, 0, 1, 3)
-        grid.addWidget(self.words, 3, 0, 1, 3)
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._tint()
+        kinds = QEvent.Type
+        if event.type() in (kinds.FontChange, kinds.ApplicationPaletteChange, kinds.PaletteChange, kinds.StyleChange):
+            self._dress()
 
-    def _fit(self) -> None:
+    def _dress(self) -> None:
+        """Takes sizes and colours from the theme."""
         if isinstance(self.editor, Lines):
             self.editor.text.setFixedHeight(self.fontMetrics().lineSpacing() * self.editor.rows + 14)
-        self._tint()
-
-    def _tint(self) -> None:
-        palette = QPalette()
-        palette.setColor(QPalette.ColorRole.WindowText, Look.of(QApplication.palette()).bad)
-        self.refusal.setPalette(palette)
+        set_size(self.label, "small", QFont.Weight.Medium)
+        for small in (self.words, self.refusal):
+            set_size(small, "caption")
+        self.reset.setIcon(icon("rotate-ccw", QColor(tokens().dim), size=ICON_PX))
+        self.reset.setIconSize(QSize(ICON_PX, ICON_PX))

@@ -28,8 +28,6 @@ from app.settings.setting import Setting
 class Line(Editor):
     """A line of text, taken at Enter or when the focus leaves it."""
 
-    letters = 40, 14
-
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.line = QLineEdit(self)
@@ -144,7 +142,7 @@ class Folders(Lines):
 class Keys(Editor):
     """A hotkey that works while another window has the focus."""
 
-    letters = 40, 30
+    letters = 36, 30
 
     typing = Signal(bool)
     """Whether the field has the focus; meanwhile the hotkeys should do nothing."""

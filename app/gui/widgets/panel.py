@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QPalette, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.design.look import blend
+from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
 
@@ -111,9 +112,21 @@ class Quiet(QLabel):
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._dim()
 
-    def _dim(self) -> None:
+    def ink(self) -> QColor:
+        """The colour of its words in the present theme."""
         palette = QApplication.palette()
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
-        palette.setColor(QPalette.ColorRole.WindowText, blend(ink, ground, 0.3))
+        return blend(ink, ground, 0.3)
+
+    def _dim(self) -> None:
+        palette = QApplication.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, self.ink())
         if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):
             self.setPalette(palette)  # which sends another palette change
+
+
+class Trouble(Quiet):
+    """Words about something that is wrong."""
+
+    def ink(self) -> QColor:
+        return QColor(tokens().bad)

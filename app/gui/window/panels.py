@@ -5,6 +5,8 @@ Emits what they report, for the controllers to act on.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -12,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from app.conversation import events as e
 from app.gui.state.choice import backend_choice
 from app.gui.window.services import WindowServices
+from app.services.model_service import ModelView, VoiceView
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
@@ -84,11 +87,58 @@ class Panels(QObject):
         if self.settings is None:
             from app.gui.settings.dialog import SettingsDialog
 
-            self.settings = SettingsDialog(self._window.settings, self._window)
+            ways = self._other_dialogs()
+            self.settings = SettingsDialog(self._window.settings, self._window, tuple(ways))
+            self.settings.dialog_wanted.connect(lambda name: ways[name]())
             self.settings.changed.connect(self._window.live.change)
             self.settings.keys_typed.connect(self._window.sound.keys_typed)
         self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
+        self._list_models()
         self.settings.open_refreshed(key)
+
+    def _other_dialogs(self) -> dict[str, Callable[[], object]]:
+        """What the pages of the settings lead to, by the names of `app.gui.settings.links`."""
+        window, menu = self._window, self._window.menu
+        ways: dict[str, Callable[[], object]] = {"style": menu.style.emit}
+        if window.models_controller is not None:
+            ways["models"] = self.open_models
+        if menu.routes_action.isVisible():
+            ways["routes"] = menu.routes.emit
+        service = self._services.backend_service
+        if service is not None and service.prices is not None:
+            ways["prices"] = window.dialogs.prices_wanted.emit
+        if service is not None and service.tool_servers is not None:
+            ways["servers"] = window.dialogs.open_servers
+        if self._services.sound_service is not None:
+            ways["sound"] = window.sound.open_dialog
+        if self._services.machine is not None:
+            ways["set_up"] = lambda: self.open_first_run(again=True)
+        if self._services.log is not None:
+            ways["log"] = self.open_log
+        return ways
+
+    def _list_models(self) -> None:
+        """Looks for the voices and recognisers on this machine, to offer them."""
+        controller = self._window.models_controller
+        if controller is not None:
+            models = controller.service.models
+            self._window.background.run(
+                "models for the settings", lambda: asyncio.to_thread(models), self._offer_models, lambda _: None
+            )
+
+    def _offer_models(self, views: Sequence[ModelView]) -> None:
+        """Offers those that know the language of conversations."""
+        assert self.settings is not None
+        language = self._window.settings.language
+        voices, recognisers = [("", self.tr("Automatic"))], [("", self.tr("Automatic"))]
+        for view in views:
+            if view.kind == "tts" and view.usable:
+                own = view.voices or tuple(VoiceView(view.key, view.label, spoken) for spoken in view.languages[:1])
+                voices += [(one.key, one.label) for one in own if language in ("auto", one.language)]
+            elif view.kind == "stt" and view.usable and (language == "auto" or {"*", language} & set(view.languages)):
+                recognisers.append((view.key, view.label))
+        self.settings.set_choices("voice", voices)
+        self.settings.set_choices("recogniser", recognisers)
 
     def _offer_settings(self, *names: str) -> None:
         """The settings offer what the bar does."""
@@ -114,6 +164,8 @@ class Panels(QObject):
     def _show_value(self, key: str, value: object) -> None:
         if self.settings is not None:
             self.settings.show_value(key, value)
+            if key == "language" and self.settings.isVisible():
+                self._list_models()
 
     # -- the first run
 

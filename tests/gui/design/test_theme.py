@@ -192,7 +192,7 @@ def test_what_is_open_follows_the_theme_and_the_size(app: QApplication, qtbot: Q
         picture = dialog.grab().toImage()
         assert (picture.pixelColor(3, 3).lightnessF() < 0.5) == (name == "dark")
     assert dialog.minimumWidth() > 1.4 * narrow and row.editor.text.height() > 1.4 * low
-    assert dialog.groups.sizeHintForColumn(0) <= dialog.groups.viewport().width()
+    assert dialog.pages.sizeHintForColumn(0) <= dialog.pages.viewport().width()
 
 
 def test_motion_is_reduced_when_it_is_wanted(app: QApplication) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
+    QRadioButton,
     QStyle,
     QStyleOptionSpinBox,
     QWidget,
@@ -26,12 +27,13 @@ from pytestqt.qtbot import QtBot
 from app.gui.settings.choice_editors import EDITORS
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
-from app.settings.declarations import Settings, declaration, declarations
+from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.setting import Setting
 from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+DIALOGS = ("models", "routes", "style", "prices", "servers", "sound", "set_up", "log")
 DEVICES = [("", "System default"), ("Desk", "Desk")]
 
 
@@ -63,16 +65,19 @@ class Place:
 
     @property
     def titles(self) -> list[str]:
-        return [title.text() for title in self.dialog.area.titles.values() if title.isVisible()]
+        return [part.heading.text() for part in self.dialog.area.sections.values() if part.isVisible()]
+
+    def go(self, page: str) -> None:
+        self.dialog.pages.setCurrentRow(list(Settings.pages).index(page))
 
 
 def place_with(qtbot: QtBot, **kept: Any) -> Place:
     host = QWidget()
     qtbot.addWidget(host)
     settings = Settings(**kept)
-    place = Place(host, SettingsDialog(settings, host), settings)
+    place = Place(host, SettingsDialog(settings, host, DIALOGS), settings)
     place.dialog.changed.connect(place.take)
-    for key in ("microphone", "loudspeaker"):
+    for key in ("microphone", "loudspeaker", "voice", "recogniser"):
         place.dialog.set_choices(key, DEVICES)
     place.dialog.open_refreshed()
     qtbot.waitUntil(place.dialog.isActiveWindow)
@@ -107,7 +112,13 @@ def change_by_keys(row: SettingRow) -> Any:
         case "switch":
             QTest.keyClick(focus, Qt.Key.Key_Space)
             return not declared.default
-        case "choice" | "device":
+        case "colour":
+            QTest.keyClick(focus, Qt.Key.Key_Right)
+            return declared.choices[1]
+        case "slider":
+            QTest.keyClick(focus, Qt.Key.Key_Right)
+            return declared.default + declared.step
+        case "choice" | "device" | "model":
             QTest.keyClick(focus, Qt.Key.Key_Down)
             view = editor.list.view()
             assert view.isVisible()
@@ -141,7 +152,13 @@ def change_by_mouse(row: SettingRow, elsewhere: QWidget, folder: Path) -> Any:
         case "switch":
             QTest.mouseClick(editor.box, left, pos=QPoint(8, editor.box.height() // 2))
             return not declared.default
-        case "choice" | "device":
+        case "colour":
+            QTest.mouseClick(editor.dots[declared.choices[-1]], left)
+            return declared.choices[-1]
+        case "slider":
+            QTest.mouseClick(editor.slider, left, pos=QPoint(editor.slider.width() - 1, editor.slider.height() // 2))
+            return declared.default + 2 * declared.step
+        case "choice" | "device" | "model":
             QTest.mouseClick(editor.list, left)
             QApplication.processEvents()
             view = editor.list.view()
@@ -251,7 +268,7 @@ def test_numbers_stay_in_their_range(place: Place) -> None:
     assert 80 <= row.value <= 200 and row.editor.box.text().endswith(" %")
 
 
-@pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme"])
+@pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme", "speech_volume"])
 def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
     control = place.row(key).editor.focusProxy()
     turn = QWheelEvent(
@@ -334,20 +351,82 @@ def test_a_talk_does_not_restart_at_each_step(place: Place) -> None:
     assert place.told[1:] == [("font_scale", 110), ("font_scale", 120)]
 
 
-# -- groups and search
+# -- pages and search
 
 
-def test_a_group_shows_its_settings_alone(place: Place) -> None:
+def test_a_page_shows_its_settings_alone(place: Place) -> None:
     dialog = place.dialog
-    names = [dialog.groups.item(place).text() for place in range(dialog.groups.count())]
-    assert names == list(Settings.groups.values())
-    dialog.groups.setFocus()
-    QTest.keyClick(dialog.groups, Qt.Key.Key_Down)
-    assert place.titles == ["Speech"] and set(place.found) == {one.name for one in SHOWN if one.group == "speech"}
-    sound = dialog.groups.item(names.index("Sound"))
-    where = dialog.groups.visualItemRect(sound).center()
-    QTest.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    assert place.titles == ["Sound"] and "microphone" in place.found and "provider" not in place.found
+    names = [dialog.pages.item(place).text() for place in range(dialog.pages.count())]
+    assert names == [page.label for page in Settings.pages.values()]
+    dialog.pages.setFocus()
+    QTest.keyClick(dialog.pages, Qt.Key.Key_Down)
+    assert dialog.area.title.text() == "Voice" and place.titles == ["The voice", "Taking turns", "Speech recognition"]
+    assert set(place.found) == {one.name for one in SHOWN if page_of(one.section) == "voice"}
+    where = dialog.pages.visualItemRect(dialog.pages.item(names.index("Sound"))).center()
+    QTest.mouseClick(dialog.pages.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert dialog.area.title.text() == "Sound" and "microphone" in place.found and "provider" not in place.found
+
+
+def test_what_a_new_user_looks_for_is_seen_at_once(place: Place) -> None:
+    """Microphone, voice, language, the model's key and the theme, without scrolling and without a click."""
+    area = place.dialog.area
+    QApplication.processEvents()
+    parts = [link for link in area.links if link.link.target in ("microphone", "voice", "provider")]
+    parts = [part for part in parts if part.link.section == "essentials"]
+    assert len(parts) == 3
+    for part in (*parts, place.dialog.rows["language"], place.dialog.rows["theme"]):
+        place_of = part.mapTo(area.viewport(), part.rect().center())
+        assert part.isVisible() and area.viewport().rect().contains(place_of)
+
+
+def test_links_lead_to_settings_and_dialogs_and_show_values(place: Place) -> None:
+    dialog, wanted = place.dialog, []
+    dialog.dialog_wanted.connect(wanted.append)
+    links = {(link.link.section, link.link.target): link for link in dialog.area.links}
+    place.dialog.show_value("microphone", "Desk")
+    link = links["essentials", "microphone"]
+    assert link.isVisible() and link.words.text() == "Desk"
+    QTest.mouseClick(link.button, Qt.MouseButton.LeftButton)
+    assert dialog.area.title.text() == "Sound" and dialog.rows["microphone"].editor.list.hasFocus() and wanted == []
+    QTest.mouseClick(links["devices", "sound"].button, Qt.MouseButton.LeftButton)
+    assert wanted == ["sound"]
+    for (_, target), link in links.items():
+        assert target in DIALOGS or target in dialog.rows, link.label.text()
+
+
+def test_links_to_what_there_is_not_are_left_out(qtbot: QtBot) -> None:
+    host = QWidget()
+    qtbot.addWidget(host)
+    dialog = SettingsDialog(Settings(), host)
+    targets = {link.link.target for link in dialog.area.links}
+    assert targets and targets <= set(dialog.rows)
+
+
+def test_a_slider_shows_its_number_and_keeps_to_its_steps(qtbot: QtBot) -> None:
+    place = place_with(qtbot, speech_rate=105)
+    editor = place.row("speech_rate").editor
+    assert editor.number.text() == "105 %"
+    editor.slider.sliderMoved.emit(163)  # while it is dragged
+    assert editor.number.text() == "160 %" and place.told == []
+    editor.revert()
+    QTest.keyClick(editor.slider, Qt.Key.Key_Right)
+    assert place.told == [("speech_rate", 110)] and editor.number.text() == "110 %" and editor.slider.value() == 110
+    for _ in range(30):
+        QTest.keyClick(editor.slider, Qt.Key.Key_PageUp)
+    assert place.told[-1] == ("speech_rate", 200)
+
+
+def test_a_sentence_says_why_a_setting_has_not_come_about(place: Place) -> None:
+    place.dialog.say("theme", "This screen has one colour.")
+    assert place.row("theme").refusal.isVisible()
+    place.dialog.say("theme", "")
+    assert not place.row("theme").refusal.isVisible()
+
+
+def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
+    QTest.keyClicks(place.dialog.search, "tool servers")
+    assert place.found == [] and place.titles == ["Models and keys › Tools"]
+    assert not place.dialog.area.nothing.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -365,9 +444,13 @@ def test_a_group_shows_its_settings_alone(place: Place) -> None:
 def test_the_search_finds_by_every_word(place: Place, words: str, keys: set[str]) -> None:
     QTest.keyClicks(place.dialog.search, words)
     assert set(place.found) == keys
-    assert place.titles == [
-        title for group, title in Settings.groups.items() if group in {declaration(key).group for key in keys}
-    ]
+    sections = {declaration(key).section for key in keys}
+    assert {
+        f"{page.label} › {title}"
+        for page in Settings.pages.values()
+        for section, title in page.sections.items()
+        if section in sections
+    } <= set(place.titles)
     assert not place.dialog.area.nothing.isVisible()
 
 
@@ -378,15 +461,19 @@ def test_what_is_offered_here_is_found_too(place: Place) -> None:
 
 def test_nothing_found_is_said_and_escape_leads_back(place: Place) -> None:
     dialog = place.dialog
-    dialog.groups.setCurrentRow(4)
+    place.go("sound")
     dialog.search.setFocus()
     QTest.keyClicks(dialog.search, "zebra")
     assert place.found == [] and place.titles == []
     assert dialog.area.nothing.isVisible() and dialog.area.nothing.text() == "Nothing found for “zebra”."
-    assert dialog.groups.currentRow() == -1
+    assert dialog.pages.currentRow() == -1
     QTest.keyClick(dialog.search, Qt.Key.Key_Escape)
-    assert dialog.isVisible() and place.titles == ["Sound"] and dialog.groups.currentRow() == 4
+    assert dialog.isVisible() and dialog.area.title.text() == "Sound" and dialog.pages.currentRow() == 3
     assert not dialog.area.nothing.isVisible()
+
+
+def dialog_title(place: Place) -> str:
+    return place.dialog.area.title.text()
 
 
 def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
@@ -396,16 +483,18 @@ def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
     assert QApplication.focusWidget() is dialog.rows["weights_mirror"].editor.line and dialog.isVisible()
     QTest.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert dialog.search.hasFocus() and dialog.search.selectedText() == "mirror"
-    where = dialog.groups.visualItemRect(dialog.groups.item(0)).center()
-    QTest.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    assert dialog.search.text() == "" and place.titles == ["Talk"]
+    where = dialog.pages.visualItemRect(dialog.pages.item(0)).center()
+    QTest.mouseClick(dialog.pages.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert dialog.search.text() == "" and dialog.area.title.text() == "General"
 
 
 def test_it_opens_at_a_setting(place: Place) -> None:
     QTest.keyClicks(place.dialog.search, "zebra")
     place.dialog.open_refreshed("weights_folder")
-    assert place.titles == ["Advanced"]
+    assert dialog_title(place) == "Advanced"
     assert QApplication.focusWidget() is place.dialog.rows["weights_folder"].editor.line
+    place.dialog.open_refreshed("models")
+    assert dialog_title(place) == "Models and keys" and place.dialog.pages.hasFocus()
 
 
 # -- back to the defaults
@@ -502,8 +591,8 @@ def test_devices_wait_until_the_list_is_closed(place: Place, qtbot: QtBot) -> No
 
 def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) -> None:
     place.dialog.search.clear()
-    for row in place.dialog.rows.values():
-        row.show()
+    for part in (*place.dialog.area.sections.values(), *place.dialog.rows.values(), *place.dialog.area.links):
+        part.show()
     found = controls(place.dialog)
     names = [widget.accessibleName() for widget in found]
     assert all(names) and len(set(names)) == len(names), sorted(names)
@@ -513,16 +602,17 @@ def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) ->
         assert QApplication.focusWidget().accessibleDescription() == row.words.text()
 
 
-@pytest.mark.parametrize("group", range(len(Settings.groups)))
-def test_tab_reaches_every_control_of_a_group(place: Place, group: int) -> None:
+@pytest.mark.parametrize("page", Settings.pages)
+def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
     dialog = place.dialog
-    dialog.groups.setCurrentRow(group)
+    place.go(page)
     dialog.search.setFocus()
     reached: set[QWidget | None] = set()
     while (focus := QApplication.focusWidget()) not in reached:
         reached.add(focus)
         QTest.keyClick(focus, Qt.Key.Key_Tab)
-    missing = [one.accessibleName() for one in controls(dialog) if one.isEnabled() and one not in reached]
+    others = [one for one in controls(dialog) if one.isEnabled() and not isinstance(one, QRadioButton)]
+    missing = [one.accessibleName() for one in others if one not in reached]
     assert missing == []
     assert place.told == []
 
@@ -532,8 +622,8 @@ def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
     dialog = place.dialog
     dialog.resize(*size)
     place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
-    for group in range(dialog.groups.count()):
-        dialog.groups.setCurrentRow(group)
+    for page in Settings.pages:
+        place.go(page)
         QApplication.processEvents()
         inside = dialog.area.widget()
         assert inside.width() <= dialog.area.viewport().width()

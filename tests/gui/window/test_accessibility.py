@@ -209,7 +209,7 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
 
 
 PANELS = (
-    *("settings " + group for group in Settings.groups if group != "history"),
+    *("settings " + page for page in Settings.pages),
     "first run 0",
     "first run 1",
     "first run 2",
@@ -228,7 +228,7 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
     if kind == "settings":
         window.panels.open_settings()
         assert window.panels.settings is not None
-        window.panels.settings.groups.setCurrentRow(list(Settings.groups).index(page))
+        window.panels.settings.pages.setCurrentRow(list(Settings.pages).index(page))
         return window.panels.settings
     if kind == "first run":
         window.panels.open_first_run(again=True)

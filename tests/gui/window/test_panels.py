@@ -19,9 +19,18 @@ from app.services.bill_of_materials import Part
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
+from tests.gui.fakes import (
+    PROVIDERS,
+    FakeBackendService,
+    FakeFactory,
+    FakePrices,
+    FakeServers,
+    FakeSoundService,
+    two_devices,
+)
 from tests.gui.first_run.test_wizard import CARD, FakeMachine
 from tests.gui.helpers import say, shown, spoken, until
+from tests.gui.models.test_models_panel import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -30,7 +39,9 @@ def everything(machine: FakeMachine | None = None) -> dict[str, object]:
     """All that a window can be given, so that all its dialogs are there."""
     return {
         "choices": CHOICES,
-        "service": FakeBackendService(lists={"ollama": ("gemma3:4b",)}, tool_servers=FakeServers()),
+        "service": FakeBackendService(
+            lists={"ollama": ("gemma3:4b",)}, tool_servers=FakeServers(), prices=FakePrices()
+        ),
         "sound_service": FakeSoundService(),
         "history": FakeHistory(),
         "machine": machine or FakeMachine(),
@@ -243,3 +254,26 @@ async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pyt
         window.panels.open_about()
         text = window.panels.about.licences.toPlainText()
         assert text.startswith("The bill of materials can't be read.") and "PySide6-Essentials" in text
+
+
+async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to_other_dialogs() -> None:
+    settings = done()
+    settings.language = "de"
+    async with shown(FakeFactory(), settings, models=FakeModels(), **everything()) as window:  # type: ignore[arg-type]
+        window.panels.open_settings("voice")
+        dialog = window.panels.settings
+        assert dialog is not None
+        voices = dialog.rows["voice"].editor
+        await until(lambda: len(voices.texts) > 1)
+        assert voices.texts == ["Automatic", "Mouth", "Bea"]
+        assert dialog.rows["recogniser"].editor.texts == ["Automatic", "Ear"]
+        window.live.change("language", "en")
+        await until(lambda: voices.texts == ["Automatic", "Ann"])
+        for link in dialog.area.links:
+            if link.link.target in ("sound", "servers", "log", "models", "style", "prices", "set_up", "routes"):
+                before = len(dialogs(window))
+                link.button.click()
+                assert len(dialogs(window)) == before + 1, link.link.target
+                for other in dialogs(window):
+                    if other is not dialog:
+                        other.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.declarations import Settings, choices_of, declaration, declarations
+from app.settings.declarations import Settings, choices_of, declaration, declarations, page_of
 from app.settings.markdown import settings_markdown
 
 
@@ -173,17 +173,19 @@ def test_every_setting_is_declared_whole() -> None:
     assert len(labels) == len(set(labels))
     for declared in declarations():
         assert declared.label and declared.help.endswith(".") and "`" not in declared.help
-        assert declared.group in Settings.groups
+        assert page_of(declared.section) in Settings.pages
         assert declared.usable(declared.default) == declared.default
         assert not declared.choices or declared.default in declared.choices
         assert all(declared.words.values())
-        if declared.kind == "number":
+        if declared.is_number:
             assert declared.lowest < declared.highest and declared.step > 0
             special = declared.special is not None and declared.default == declared.special[0]
             assert special or declared.lowest <= declared.default <= declared.highest
-    groups = [declared.group for declared in declarations() if declared.place == "dialog"]
-    assert list(dict.fromkeys(groups)) == list(Settings.groups)
-    assert groups == sorted(groups, key=list(Settings.groups).index)
+    sections = [section for page in Settings.pages.values() for section in page.sections]
+    assert len(sections) == len(set(sections)) and len(Settings.pages) == 6
+    used = [declared.section for declared in declarations() if declared.place == "dialog"]
+    assert list(dict.fromkeys(used)) == sections
+    assert used == sorted(used, key=sections.index)
 
 
 def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
@@ -191,7 +193,10 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
         "duplex": "switch",
         "theme": "choice",
         "microphone": "device",
+        "accent": "colour",
+        "voice": "model",
         "font_scale": "number",
+        "speech_rate": "slider",
         "cap_dollars": "number",
         "ollama_url": "line",
         "persona": "lines",
@@ -200,16 +205,19 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
         "mute_hotkey": "keys",
     }
     assert {key: declaration(key).kind for key in kinds} == kinds
-    assert choices_of("theme") == ("system", "light", "dark") and choices_of("persona") == ()
+    assert choices_of("theme") == ("system", "light", "dark", "contrast") and choices_of("persona") == ()
 
 
 def test_the_table_names_every_setting_that_people_change() -> None:
-    lines = settings_markdown().splitlines()
+    lines = [line for line in settings_markdown().splitlines() if line.startswith("| ")]
+    rows = [line for line in lines if "`" in line]
     told = [declared for declared in declarations() if declared.place != "app"]
-    assert len(lines) == 2 + len(told)
-    for declared, line in zip(told, lines[2:], strict=True):
+    assert len(lines) == len(rows) + 2 * len(Settings.pages)
+    for declared, line in zip(told, rows, strict=True):
         assert f"| `{declared.name}` |" in line and line.count("|") == 5
     table = settings_markdown()
+    heads = [line.removeprefix("### ") for line in table.splitlines() if line.startswith("#")]
+    assert heads == ["General", "Voice", "Models and keys", "Sound", "Privacy", "Advanced"]
     assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
     assert "From 0 to $1000; 0: no cap." in table
