@@ -146,10 +146,10 @@ class TalkSettings:
         "backend",
         place="app",
     )
+    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
     ollama_model: str = setting(
         "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "ollama"
     )
-    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
     openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "openai")
     anthropic_model: str = setting(
         "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "anthropic"

@@ -21,7 +21,8 @@ from app.session.control import BackendChoice
 class KeyBox(QObject):
     """The owner places the widgets. `choice` returns the back-end that is picked now.
 
-    `refused`: the places that have refused a request, which may be for want of a key.
+    `refused`: the places that have refused a request, which may be for want of a key. `owner`: tells the tasks of
+    several boxes apart.
     """
 
     said = Signal(str)
@@ -38,6 +39,8 @@ class KeyBox(QObject):
         choice: Callable[[], BackendChoice],
         refused: set[tuple[str, str]],
         parent: QWidget,
+        *,
+        owner: str = "",
     ) -> None:
         super().__init__(parent)
         self._service = service
@@ -45,7 +48,7 @@ class KeyBox(QObject):
         self._refused = refused
         self._choice = choice
         self._view: ProviderView | None = None
-        owner = type(parent).__name__
+        owner = owner or type(parent).__name__
         self._find, self._save, self._forget = (f"{owner}: {what} the key" for what in ("find", "save", "forget"))
         self.place: KeyPlace | None = None
         """Where the key is; None while that is not known."""

@@ -7,6 +7,7 @@ Read in this order:
 - `slider_editor.py`, `swatches.py`: numbers on a slider; colours as dots
 - `row.py`: one setting with its name, editor, explanation and reset button
 - `links.py`: rows that lead to another page, or another dialog
+- `provider_box.py`: a provider's API key, and the test of its connection
 - `section.py`: rows under a heading, on a card
 - `area.py`: all sections, of which those of a page are shown, or what a search finds
 - `page_list.py`, `reset_bar.py`: the list of pages; resetting all settings

@@ -63,9 +63,9 @@ class SettingsArea(QScrollArea):
         self._inside.setAutoFillBackground(False)
         self._dress()
 
-    def add(self, section: str, widget: QWidget, words: str) -> None:
+    def add(self, section: str, widget: QWidget, words: str, *, first: bool = False) -> None:
         """Adds a row that is no setting to a section; the search finds it by `words`."""
-        self.sections[section].add(widget)
+        self.sections[section].add(widget, first=first)
         self._extras.append((section, widget, words.casefold()))
 
     def show_page(self, page: str) -> None:

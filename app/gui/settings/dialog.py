@@ -15,8 +15,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from app.gui.settings.area import SettingsArea
 from app.gui.settings.choice_editors import Choice
 from app.gui.settings.page_list import PageList
+from app.gui.settings.provider_box import ProviderAccess, ProviderBox
 from app.gui.settings.reset_bar import ResetBar
 from app.gui.settings.text_editors import Keys
+from app.gui.state.choice import LOCATED
 from app.gui.widgets import form
 from app.gui.widgets.panel import Panel
 from app.settings.declarations import Settings
@@ -26,7 +28,7 @@ SIZE_PX = 920, 680
 
 class SettingsDialog(Panel):
     """`changed` emits a setting's key and its new value, as soon as the input is complete. `dialogs`: the names of the
-    other dialogs that its pages can lead to; `dialog_wanted` emits one.
+    other dialogs that its pages can lead to; `dialog_wanted` emits one. `access`: to providers, for their keys.
     """
 
     changed = Signal(str, object)
@@ -34,7 +36,13 @@ class SettingsDialog(Panel):
     keys_typed = Signal(bool)
     """Whether a field for hotkeys has the focus; meanwhile the hotkeys should do nothing."""
 
-    def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        parent: QWidget,
+        dialogs: Collection[str] = (),
+        access: ProviderAccess | None = None,
+    ) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Settings"))
         self._settings = settings
@@ -48,6 +56,9 @@ class SettingsDialog(Panel):
         self.area = SettingsArea(self, dialogs)
         self.area.setAccessibleName(self.tr("Settings shown"))
         self.rows = self.area.rows
+        self.providers: dict[str, ProviderBox] = {}
+        if access is not None:
+            self._add_providers(access)
         self.reset_bar = ResetBar(self)
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
         self._lay_out()
@@ -74,6 +85,7 @@ class SettingsDialog(Panel):
         if key in self.rows:
             self.rows[key].keep(value)
             self._kept(key)
+            self._turn_providers(key)
 
     def say(self, key: str, sentence: str) -> None:
         """Says below a setting why it has not come about; nothing if empty."""
@@ -155,12 +167,19 @@ class SettingsDialog(Panel):
         self._before_reset = {}
         self._kept(key)
         self.changed.emit(key, value)
+        self._turn_providers(key)
 
     def _kept(self, key: str) -> None:
         self._show_links(key)
         if isinstance(self.rows[key].editor, Keys):
             self._share_keys()
         self._show_foot()
+
+    def _turn_providers(self, key: str) -> None:
+        """A provider's address has changed: another key belongs to it."""
+        box = self.providers.get(key.removesuffix("_url"))
+        if box is not None and key.endswith("_url"):
+            box.refresh()
 
     def _share_keys(self) -> None:
         """Tells each field for hotkeys which keys the others use."""
@@ -188,6 +207,14 @@ class SettingsDialog(Panel):
                 row.editor.commit()
 
     # -- building
+
+    def _add_providers(self, access: ProviderAccess) -> None:
+        """A provider that is reached by its key alone has that first; any other has its address before it."""
+        for key, view in access.lists.views.items():
+            if key in self.area.sections:
+                box = self.providers[key] = ProviderBox(view, self._settings, access, self.area)
+                self.area.add(key, box, box.words, first=key not in LOCATED)
+                self.left.connect(box.leave)
 
     def _lay_out(self) -> None:
         side = QVBoxLayout()

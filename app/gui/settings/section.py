@@ -55,10 +55,12 @@ class Section(QWidget):
         column.addWidget(self._card)
         self._dress()
 
-    def add(self, row: QWidget) -> None:
+    def add(self, row: QWidget, *, first: bool = False) -> None:
+        """Adds a row at the end, or as the first one."""
+        place = 0 if first else len(self._card.rows)
         row.setParent(self._card)
-        self._card.rows.append(row)
-        self._card.column.addWidget(row)
+        self._card.rows.insert(place, row)
+        self._card.column.insertWidget(place, row)
 
     def settle(self, *, with_page: bool) -> bool:
         """Shows itself if a row is to be shown, and says whether; `with_page`: its heading names the page, too."""

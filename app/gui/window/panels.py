@@ -86,9 +86,13 @@ class Panels(QObject):
         """All settings; with `key`, that one first."""
         if self.settings is None:
             from app.gui.settings.dialog import SettingsDialog
+            from app.gui.settings.provider_box import ProviderAccess
 
             ways = self._other_dialogs()
-            self.settings = SettingsDialog(self._window.settings, self._window, tuple(ways))
+            window, service, access = self._window, self._services.backend_service, None
+            if service is not None:
+                access = ProviderAccess(service, window.lists, window.background, window.dialogs.refused)
+            self.settings = SettingsDialog(window.settings, window, tuple(ways), access)
             self.settings.dialog_wanted.connect(lambda name: ways[name]())
             self.settings.changed.connect(self._window.live.change)
             self.settings.keys_typed.connect(self._window.sound.keys_typed)
