@@ -1,54 +1,118 @@
-"""The dialog “About KAME”: what it is, its version, and its parts with their licences."""
+"""The dialog “About KAME”: what it is, its version, and a page with its parts and their licences."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import qVersion
-from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal, qVersion
+from PySide6.QtGui import QFont, QIcon, QKeyEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from app.gui.design.fonts import set_size
+from app.gui.widgets.form import row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
+from app.gui.window.licence_page import LicencePage
+from app.gui.window.licence_text import Block, read_blocks
 from app.platform.installation import installed
 from app.platform.resources import resource
 from app.services.bill_of_materials import read_bill
 
+ICON_PX = 64
+SIZE_PX = 560, 400
+LETTERS = 56
+"""The least width, in average letters."""
+
 
 class AboutDialog(Panel):
-    """Lists the parts of the bill of materials; without one, shows `resources/licences.md` alone."""
+    """Its second page lists the parts of the bill of materials, and what `resources/licences.md` says.
+
+    `guide_wanted`: the user wants to read the guide.
+    """
+
+    guide_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("About KAME"))
-        self.heading(self.tr("KAME Desktop {0}").format(installed().version))
-        self.column.addWidget(
-            Quiet(
-                self.tr(
-                    "Talks with you while it thinks: a voice that answers at once, and any language model behind it "
-                    "whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI's tandem "
-                    "design KAME (arXiv 2510.02327) and Kyutai's Moshi. Uses Qt {0}."
-                ).format(qVersion()),
-                self,
-                selectable=True,
-            )
-        )
-        self.heading(self.tr("Made of"))
-        self.licences = QPlainTextEdit(self)
-        self.licences.setReadOnly(True)
-        self.licences.setTabChangesFocus(True)
-        self.licences.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.licences = LicencePage(self._parts(), self)
         self.licences.setAccessibleName(self.tr("Licences"))
-        self.licences.setPlainText(self._parts())
-        self.column.addWidget(self.licences, 1)
+        self.licences_button = self.button(self.tr("&Licences"), self.tr("Show the licences"))
+        self.back_button = self.button(self.tr("&Back"), self.tr("Back to what KAME is"))
+        self.guide_button = self.button(self.tr("Open the &guide"))
         self.close_button = self.button(self.tr("Close"))
+        self._first = self._first_page()
+        self.column.addWidget(self._first, 1)
+        self.column.addWidget(self.licences, 1)
+        self.column.addSpacing(4)
+        self.column.addLayout(
+            row(self.guide_button, self.licences_button, self.back_button, None, self.close_button, spacing=8)
+        )
+        self.licences_button.clicked.connect(lambda: self._turn_to(1))
+        self.back_button.clicked.connect(lambda: self._turn_to(0))
+        self.guide_button.clicked.connect(self.guide_wanted)
         self.close_button.clicked.connect(self.close)
-        self.foot(self.close_button)
-        self.resize(720, 480)
+        self.left.connect(lambda: self._turn_to(0))
+        self._turn_to(0)
+        self.resize(*SIZE_PX)
 
-    def _parts(self) -> str:
-        page = resource("licences.md").read_text("utf-8")
+    def appear(self) -> None:
+        super().appear()
+        self.fit()
+        self.resize(self.width(), max(self.height(), SIZE_PX[1]))
+
+    def _first_page(self) -> QWidget:
+        page = QWidget(self)
+        here = installed()
+        icon = QLabel(page)
+        icon.setPixmap(QIcon(str(resource("icons", "kame.svg"))).pixmap(ICON_PX, ICON_PX))
+        icon.setAccessibleName(self.tr("The icon of KAME"))
+        self.name = wrapped(page, text=self.tr("KAME Desktop"))
+        kinds = {"checkout": self.tr("from its source"), "wheel": self.tr("from a wheel")}
+        words = (self.tr("Version {0}").format(here.version), kinds.get(here.kind, here.kind), here.commit[:10])
+        self.version = Quiet(" · ".join((*filter(None, words), self.tr("Qt {0}").format(qVersion()))), page)
+        self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.what = wrapped(
+            page,
+            text=self.tr(
+                "A voice assistant that talks while it thinks: a voice that answers at once, and behind it any "
+                "language model, whose words reach the voice while it already speaks."
+            ),
+        )
+        self.sources = Quiet(
+            self.tr(
+                "Based on Sakana AI's tandem design KAME (arXiv 2510.02327) and on Kyutai's Moshi. With the models on "
+                "this machine, nothing of what you say leaves it."
+            ),
+            page,
+        )
+        names = QVBoxLayout()
+        names.setSpacing(4)
+        names.addStretch(1)
+        names.addWidget(self.name)
+        names.addWidget(self.version)
+        names.addStretch(1)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(16)
+        column.addLayout(row(icon, names, spacing=16, stretch=1))
+        column.addWidget(self.what)
+        column.addWidget(self.sources)
+        column.addStretch(1)
+        self._dress()
+        return page
+
+    def _turn_to(self, page: int) -> None:
+        self._first.setVisible(page == 0)
+        self.licences.setVisible(page == 1)
+        self.licences_button.setVisible(page == 0)
+        self.back_button.setVisible(page == 1)
+        if self.isVisible():
+            (self.licences if page else self.licences_button).setFocus()
+
+    def _parts(self) -> list[Block]:
+        page = read_blocks(resource("licences.md").read_text("utf-8"))
         try:
             parts = read_bill()
         except ValueError as error:
-            return f"{error}\n\n{page}"
+            return [Block("paragraph", str(error)), *page]
         if not parts:
             return page
         optional = self.tr("optional")
@@ -56,4 +120,24 @@ class AboutDialog(Panel):
             f"{part.name} {part.version}".strip() + f": {part.licence}" + (f" ({optional})" if part.optional else "")
             for part in parts
         ]
-        return "\n".join([*lines, "", page])
+        return [Block("heading", self.tr("Made of")), *(Block("licence", line) for line in lines), *page]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leads back before it closes."""
+        if event.key() == Qt.Key.Key_Escape and self.licences.isVisible():
+            self._turn_to(0)
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        room = self.screen().availableSize().width()
+        self.setMinimumWidth(min(room, self.fontMetrics().averageCharWidth() * LETTERS))
+        set_size(self.name, "title", QFont.Weight.DemiBold)
+        set_size(self.what, "body")
+        for small in (self.version, self.sources):
+            set_size(small, "small")

@@ -275,6 +275,7 @@ class Panels(QObject):
             from app.gui.window.about_dialog import AboutDialog
 
             self.about = AboutDialog(self._window)
+            self.about.guide_wanted.connect(self.open_guide)
         self.about.appear()
 
     def open_guide(self) -> None:

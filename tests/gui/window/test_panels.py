@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from app.diagnostics.logs import Log
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
+from app.platform.installation import installed
 from app.platform.resources import resource
 from app.services.bill_of_materials import Part
 from app.session.control import BackendChoice
@@ -230,7 +231,16 @@ async def test_what_it_is_made_of_can_be_read() -> None:
     async with shown(FakeFactory(), done()) as window:
         window.panels.open_about()
         about = window.panels.about
-        assert about is not None and "Qt" in about.licences.toPlainText()
+        assert about is not None and "Qt" in about.version.text() and installed().version in about.version.text()
+        await until(about.isActiveWindow)
+        assert not about.licences.isVisible()
+        QTest.mouseClick(about.licences_button, Qt.MouseButton.LeftButton)
+        assert about.licences.isVisible() and about.licences.hasFocus()
+        QTest.keyClick(about, Qt.Key.Key_Escape)
+        assert about.isVisible() and not about.licences.isVisible() and about.licences_button.hasFocus()
+        QTest.mouseClick(about.guide_button, Qt.MouseButton.LeftButton)
+        assert window.panels.guide is not None and window.panels.guide.isVisible()
+        window.panels.guide.close()
         QTest.mouseClick(about.close_button, Qt.MouseButton.LeftButton)
         assert not about.isVisible()
 
@@ -241,7 +251,7 @@ async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatc
     async with shown(FakeFactory(), done()) as window:
         window.panels.open_about()
         lines = window.panels.about.licences.toPlainText().splitlines()
-        assert lines[:2] == ["numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (optional)"]
+        assert lines[:3] == ["Made of", "numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (optional)"]
         assert any("PySide6-Essentials" in line for line in lines)
 
 
