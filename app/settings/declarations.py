@@ -213,6 +213,14 @@ class Settings(TalkSettings):
         False, tr("First run done"), tr("Whether the app has introduced itself."), "essentials", place="app"
     )
 
+    recent_commands: str = setting(
+        "",
+        tr("Recent commands"),
+        tr("The commands that were last used in the palette, as JSON."),
+        "essentials",
+        place="app",
+    )
+
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)

@@ -106,6 +106,11 @@ class HistoryController(QObject):
         if self._again:
             self._list()
 
+    @property
+    def known(self) -> tuple[ConversationView, ...]:
+        """All conversations that lists have told of, the newest first."""
+        return tuple(sorted(self._known.values(), key=lambda view: -view.changed))
+
     def setup(self, key: str) -> Setup | None:
         """How a conversation is held, as far as lists have told; None for one that they have not."""
         view = self._known.get(key)

@@ -26,6 +26,7 @@ class TalkMenu(QObject):
     copy = Signal()
     find = Signal()
     settings = Signal()
+    commands = Signal()
     quit = Signal()
     mute = Signal(bool)
     sound = Signal()
@@ -51,6 +52,7 @@ class TalkMenu(QObject):
         # Windows has no standard key for preferences.
         self.settings_action = self._add(edit, self.tr("&Settings…"), self.settings, QKeySequence("Ctrl+,"))
         self.settings_action.setMenuRole(QAction.MenuRole.PreferencesRole)
+        self.commands_action = self._add(edit, self.tr("C&ommands…"), self.commands, QKeySequence("Ctrl+K"))
         view = bar.addMenu(self.tr("&View"))
         for action in panes:
             view.addAction(action)

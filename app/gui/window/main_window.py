@@ -47,6 +47,7 @@ from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels
+from app.gui.window.quick_access import QuickAccess
 from app.gui.window.services import WindowServices
 from app.gui.window.session_view import SessionView
 from app.gui.window.wiring import Wiring
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._order_tabs()
         Wiring(self)
+        self.quick = QuickAccess(self)
         self.dock.duplex.setChecked(settings.duplex)
         self.set_talk_mode(settings.talk_mode)
         self.models.show()

@@ -1,0 +1,95 @@
+"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app.gui.design.fonts import sized
+from app.gui.design.icons import paint_icon
+from app.gui.design.theme import tokens
+from app.gui.palette.command import Command, Kind
+from app.gui.palette.key_caps import caps_size, paint_caps
+from app.gui.palette.matching import Match
+
+COMMAND_ROLE, MATCH_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+ICONS: dict[Kind, str] = {
+    "command": "chevron-right",
+    "setting": "settings",
+    "conversation": "message-square",
+    "model": "sparkles",
+}
+ICON_PX, SIDE_PX, GAP_PX, RADIUS_PX = 16, 12, 12, 8
+
+
+class CommandDelegate(QStyledItemDelegate):
+    """One line a command."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(0, max(36, round(QFontMetricsF(option.font).height()) + 18))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        command: Command = index.data(COMMAND_ROLE)
+        match: Match = index.data(MATCH_ROLE)
+        t = tokens()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        room = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen:
+            painter.setPen(QColor(t.accent_text) if t.scheme == "contrast" else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(t.accent_soft))
+            painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
+        middle = room.center().y()
+        side = max(ICON_PX, QFontMetricsF(option.font).ascent())
+        icon = QRectF(room.left() + SIDE_PX, middle - side / 2, side, side)
+        paint_icon(painter, ICONS[command.kind], QColor(t.accent_text if chosen else t.dim), icon)
+        left, right = icon.right() + GAP_PX, room.right() - SIDE_PX
+        small = sized(option.font, "caption")
+        if command.keys:
+            paint_caps(painter, command.keys, small, right, middle, t)
+            right -= caps_size(command.keys, small).width() + GAP_PX
+        if command.place:
+            metrics = QFontMetricsF(small)
+            width = min(metrics.horizontalAdvance(command.place), (right - left) / 3)
+            box = QRectF(right - width, room.top(), width, room.height())
+            painter.setFont(small)
+            painter.setPen(QColor(t.dim))
+            words = metrics.elidedText(command.place, Qt.TextElideMode.ElideRight, width + 1)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+            right -= width + GAP_PX
+        self._paint_title(
+            painter, option.font, command.title, match, QRectF(left, room.top(), right - left, room.height())
+        )
+        painter.restore()
+
+    def _paint_title(self, painter: QPainter, font: QFont, title: str, match: Match, room: QRectF) -> None:
+        """Paints the title letter run by letter run; the typed letters are bolder."""
+        t = tokens()
+        strong = QFont(font)
+        strong.setWeight(QFont.Weight.DemiBold)
+        shown = QFontMetricsF(strong).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        left = room.left()
+        for run, typed in _runs(shown, match.places):
+            face = strong if typed else font
+            painter.setFont(face)
+            painter.setPen(QColor(t.accent_text if typed else t.text))
+            width = QFontMetricsF(face).horizontalAdvance(run)
+            box = QRectF(left, room.top(), width + 2, room.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, run)
+            left += width
+
+
+def _runs(title: str, places: frozenset[int]) -> list[tuple[str, bool]]:
+    """The title in runs of letters that are marked, or not."""
+    runs: list[tuple[str, bool]] = []
+    for place, letter in enumerate(title):
+        typed = place in places
+        if runs and runs[-1][1] == typed:
+            runs[-1] = (runs[-1][0] + letter, typed)
+        else:
+            runs.append((letter, typed))
+    return runs

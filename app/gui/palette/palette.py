@@ -1,0 +1,238 @@
+"""The command palette: a floating field over the window, with the commands that fit what is typed into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QColor,
+    QHideEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QGraphicsDropShadowEffect,
+    QLineEdit,
+    QListView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.gui.design.fonts import POINTS_PER_PX, set_size
+from app.gui.design.icons import icon
+from app.gui.design.theme import tokens
+from app.gui.palette.command import Command, Provider
+from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
+from app.gui.palette.ranking import ranked, with_newest
+from app.gui.widgets.panel import Quiet
+
+WIDEST_PX, EDGE_PX, ROWS = 640, 8, 9
+STEPS = {
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_Tab: 1,
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Backtab: -1,
+    Qt.Key.Key_PageDown: ROWS - 1,
+    Qt.Key.Key_PageUp: 1 - ROWS,
+}
+
+
+class CommandPalette(QFrame):
+    """Asks its providers for commands whenever it opens, and runs the chosen one after it has closed.
+
+    `recent`: the ids of the commands that were used, the newest first; `used` says that they have changed.
+    """
+
+    used = Signal()
+
+    def __init__(self, providers: Sequence[Provider], window: QWidget, recent: Sequence[str] = ()) -> None:
+        super().__init__(window)
+        self.recent = list(recent)
+        self._providers = providers
+        self._commands: list[Command] = []
+        self._focus_before: QWidget | None = None
+        self.setAccessibleName(self.tr("Commands"))
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName(self.tr("Search commands, settings, conversations and models"))
+        self.field.setPlaceholderText(self.tr("Search commands, settings, conversations, models"))
+        self._glass = self.field.addAction(
+            icon("search", QColor(tokens().dim)), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.nothing = Quiet(self.tr("Nothing is called so."), self)
+        self.nothing.setContentsMargins(12, 8, 12, 8)
+        self.list = QListView(self)
+        self.list.setAccessibleName(self.tr("Commands found"))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setUniformItemSizes(True)
+        self.list.setMouseTracking(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setItemDelegate(CommandDelegate(self.list))
+        self._model = QStandardItemModel(self)
+        self.list.setModel(self._model)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
+        column.setSpacing(EDGE_PX)
+        for widget in (self.field, self.nothing, self.list):
+            column.addWidget(widget)
+        self._shadow = QGraphicsDropShadowEffect(self)
+        self._shadow.setBlurRadius(40)
+        self._shadow.setOffset(0, 8)
+        self.setGraphicsEffect(self._shadow)
+        self.field.textChanged.connect(self._fill)
+        self.list.clicked.connect(self._run)
+        self.list.entered.connect(self.list.setCurrentIndex)
+        self.field.installEventFilter(self)
+        self._dress()
+        self.hide()
+
+    def open(self) -> None:
+        """Shows all commands, with the focus in the field; closes if it is open already."""
+        if self.isVisible():
+            self.close()
+            return
+        self._focus_before = self.window().focusWidget()
+        self._commands = [command for provider in self._providers for command in provider()]
+        self.field.clear()
+        self._fill()
+        self._place()
+        self.show()
+        self.raise_()
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+        app = QApplication.instance()
+        assert app is not None
+        app.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Gives the focus back to where it was."""
+        super().hideEvent(event)
+        app = QApplication.instance()
+        if app is not None:
+            app.removeEventFilter(self)
+        before, self._focus_before = self._focus_before, None
+        if before is not None:
+            with suppress(RuntimeError):  # it was deleted meanwhile
+                before.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._commands = []
+
+    def titles(self) -> list[str]:
+        """The titles in the list."""
+        return [self._model.item(place).text() for place in range(self._model.rowCount())]
+
+    # -- the list
+
+    def _fill(self) -> None:
+        self._model.clear()
+        for command, match in ranked(self.field.text(), self._commands, self.recent):
+            item = QStandardItem(command.title)
+            item.setData(command, COMMAND_ROLE)
+            item.setData(match, MATCH_ROLE)
+            item.setData(", ".join(filter(None, (command.title, command.place, command.keys))), _SPOKEN)
+            item.setEditable(False)
+            self._model.appendRow(item)
+        found = self._model.rowCount() > 0
+        self.nothing.setVisible(not found)
+        self.list.setVisible(found)
+        if found:
+            self._choose(0)
+        self._place()
+
+    def _choose(self, place: int) -> None:
+        index = self._model.index(min(max(place, 0), self._model.rowCount() - 1), 0)
+        self.list.setCurrentIndex(index)
+        self.list.scrollTo(index)
+        if self.isVisible():  # the focus stays in the field, so nobody would hear of it
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.list, index.data(_SPOKEN)))
+
+    def _run(self, index: QModelIndex) -> None:
+        command = index.data(COMMAND_ROLE) if index.isValid() else None
+        if command is None:
+            return
+        self.recent = with_newest(self.recent, command.id)
+        self.close()
+        self.used.emit()
+        command.run()
+
+    # -- its place
+
+    def _place(self) -> None:
+        window = self.parentWidget()
+        assert window is not None
+        scale = QApplication.font().pointSizeF() / (tokens().small * POINTS_PER_PX)
+        width = min(round(WIDEST_PX * scale), window.width() - 32)
+        top = max(16, min(window.height() // 8, 96))
+        line = self.list.sizeHintForRow(0) if self._model.rowCount() else 0
+        self.list.setFixedHeight(min(self._model.rowCount(), ROWS) * line + 4)
+        height = min(self.sizeHint().height(), window.height() - top - 16)
+        if height < self.sizeHint().height():
+            self.list.setFixedHeight(max(line, self.list.height() - (self.sizeHint().height() - height)))
+        self.setGeometry((window.width() - width) // 2, top, width, height)
+
+    # -- Qt's own events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handles the field's keys; a click elsewhere, or another window, closes it."""
+        if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._key(event)
+        if not self.isVisible():
+            return False
+        if event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):
+            if watched is not self and not self.isAncestorOf(watched):
+                self.close()
+        elif watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
+            self._place()
+        elif watched is self.window() and event.type() == QEvent.Type.WindowDeactivate:
+            self.close()
+        return False
+
+    def _key(self, event: QKeyEvent) -> bool:
+        key = Qt.Key(event.key())
+        if key == Qt.Key.Key_Escape:
+            self.close()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._run(self.list.currentIndex())
+        elif key in STEPS and self._model.rowCount():
+            here, count, step = self.list.currentIndex().row(), self._model.rowCount(), STEPS[key]
+            self._choose((here + step) % count if abs(step) == 1 else here + step)
+        else:
+            return False
+        return True
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange):
+            self._dress()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t = tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(t.outline if t.scheme == "contrast" else t.line), 1))
+        painter.setBrush(QColor(t.raised))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), t.card_radius, t.card_radius)
+        painter.end()
+
+    def _dress(self) -> None:
+        t = tokens()
+        set_size(self.field, "body")
+        self._glass.setIcon(icon("search", QColor(t.dim)))
+        shade = QColor(0, 0, 0, 150 if t.dark else 60)
+        self._shadow.setColor(shade)
+        sheet = (
+            "QLineEdit, QLineEdit:focus { background: transparent; border: none; padding: 4px; }"
+            "QListView, QListView:focus { background: transparent; border: none; }"
+        )
+        if sheet != self.styleSheet():
+            self.setStyleSheet(sheet)
+
+
+_SPOKEN = Qt.ItemDataRole.AccessibleTextRole

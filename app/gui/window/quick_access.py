@@ -1,0 +1,76 @@
+"""The command palette of the window, and what is found in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.gui.palette.command import (
+    Command,
+    action_commands,
+    conversation_commands,
+    menu_actions,
+    model_commands,
+    setting_commands,
+)
+from app.gui.palette.palette import CommandPalette
+from app.gui.state.choice import backend_choice, is_router
+from app.session.control import BackendChoice
+
+if TYPE_CHECKING:
+    from app.gui.window.main_window import MainWindow
+
+KEPT_KINDS = ("command", "setting")
+"""The kinds of commands whose use is remembered for the next start: their names say nothing about conversations."""
+
+
+class QuickAccess(QObject):
+    """Opens them on the menu's request; commands do what the menu would."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        providers = (self._of_menus, self._of_settings, self._of_models, self._of_conversations)
+        self.palette = CommandPalette(providers, window, _read(window.settings.recent_commands))
+        self.palette.used.connect(self._keep)
+        window.menu.commands.connect(self.palette.open)
+
+    def _of_menus(self) -> Iterator[Command]:
+        return action_commands(menu_actions(self._window.menuBar()), without=(self._window.menu.commands_action,))
+
+    def _of_settings(self) -> Iterator[Command]:
+        return setting_commands(self._window.panels.open_settings)
+
+    def _of_models(self) -> Iterator[Command]:
+        return model_commands(self._models(), self._window.live.pick_backend)
+
+    def _models(self) -> Iterator[tuple[str, str, BackendChoice]]:
+        lists, settings = self._window.lists, self._window.settings
+        for key in lists.views:
+            kept = backend_choice(settings, key)
+            offered = () if is_router(kept) else lists.offered(kept)
+            for model in dict.fromkeys((kept.model, *offered)):
+                if model:
+                    yield model, lists.label(key), BackendChoice(key, model, kept.base_url)
+            if not kept.model and not offered and kept != backend_choice(settings):
+                yield lists.label(key), self.tr("Model"), kept
+
+    def _of_conversations(self) -> Iterator[Command]:
+        history = self._window.list.history
+        return conversation_commands(() if history is None else history.known, self._window.talks.open)
+
+    def _keep(self) -> None:
+        recent = [id for id in self.palette.recent if id.partition(":")[0] in KEPT_KINDS]
+        self._window.keep.change("recent_commands", json.dumps(recent))
+
+
+def _read(text: str) -> list[str]:
+    """The ids of recently used commands; none where the text makes no sense."""
+    try:
+        found = json.loads(text or "[]")
+    except ValueError:
+        return []
+    return [id for id in found if isinstance(id, str)] if isinstance(found, list) else []
