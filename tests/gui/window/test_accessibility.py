@@ -164,13 +164,23 @@ async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> Non
         assert setup.isVisible()
 
 
+def page_of(widget: QWidget, window: QWidget) -> QWidget:
+    """What a widget has to lie in: the page that can be scrolled to it, else the window."""
+    above = widget.parentWidget()
+    while above is not None and above is not window:
+        if isinstance(above, QScrollArea) and above.widget() is not None:
+            return above.widget()
+        above = above.parentWidget()
+    return window
+
+
 def cut_off(window: QWidget) -> list[str]:
     """The controls and labels that have not the room that they need."""
     short = [
         widget.accessibleName()
         for widget in controls(window)
         if widget.width() < widget.minimumSizeHint().width()
-        or not window.rect().contains(widget.mapTo(window, widget.rect().bottomRight()))
+        or not (page := page_of(widget, window)).rect().contains(widget.mapTo(page, widget.rect().bottomRight()))
     ]
     for label in window.findChildren(QLabel):
         shown_here = label.isVisible() and label.window() is window
