@@ -51,8 +51,8 @@ class FindBar(QWidget):
         self.next_button.clicked.connect(lambda: self.step(1))
         self.previous_button.clicked.connect(lambda: self.step(-1))
         self.close_button.clicked.connect(self.leave)
-        here = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.leave, context=here)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.leave)
+        escape.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)  # as an argument, PySide ignores it
         view.document().contentsChanged.connect(self._changed)
         self.hide()
 

@@ -37,6 +37,7 @@ class TalkMenu(QObject):
     demo = Signal()
     export = Signal()
     bring_in = Signal()
+    keys = Signal()
     guide = Signal()
     about = Signal()
 
@@ -72,7 +73,9 @@ class TalkMenu(QObject):
             backend, self.tr("S&witch to the comparison model"), self.hand_over, QKeySequence(HAND_OVER_KEYS)
         )
         help_menu = bar.addMenu(self.tr("&Help"))
-        self._add(help_menu, self.tr("&Guide"), self.guide, QKeySequence(QKeySequence.StandardKey.HelpContents))
+        self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys)
+        self.keys_action.setShortcuts([QKeySequence("F1"), QKeySequence("?")])  # a text field takes the latter as text
+        self._add(help_menu, self.tr("&Guide"), self.guide)
         self.demo_action = self._add(help_menu, self.tr("&Demo…"), self.demo)
         self.set_up_action = self._add(help_menu, self.tr("&Set up KAME…"), self.set_up)
         help_menu.addSeparator()

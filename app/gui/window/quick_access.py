@@ -1,4 +1,4 @@
-"""The command palette of the window, and what is found in it."""
+"""The command palette of the window and its sheet of keys, and what is found in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence
 
 from app.gui.palette.command import (
     Command,
@@ -14,9 +15,12 @@ from app.gui.palette.command import (
     conversation_commands,
     menu_actions,
     model_commands,
+    native_keys,
     setting_commands,
 )
 from app.gui.palette.palette import CommandPalette
+from app.gui.palette.shortcut_sheet import ShortcutSheet
+from app.gui.palette.shortcuts import Key, KeyGroup, menu_groups, other_keys
 from app.gui.state.choice import backend_choice, is_router
 from app.session.control import BackendChoice
 
@@ -36,7 +40,41 @@ class QuickAccess(QObject):
         providers = (self._of_menus, self._of_settings, self._of_models, self._of_conversations)
         self.palette = CommandPalette(providers, window, _read(window.settings.recent_commands))
         self.palette.used.connect(self._keep)
+        self.sheet: ShortcutSheet | None = None
         window.menu.commands.connect(self.palette.open)
+        window.menu.keys.connect(self.open_sheet)
+        window.closing.connect(self._close)
+
+    def open_sheet(self) -> None:
+        """All keys that there are now."""
+        if self.sheet is None:
+            self.sheet = ShortcutSheet(self._window)
+            self.sheet.guide_wanted.connect(self._window.panels.open_guide)
+        self.sheet.open_with(self._keys())
+
+    def _keys(self) -> list[KeyGroup]:
+        window, settings = self._window, self._window.settings
+        toggles = settings.talk_mode == "toggle"
+        talk = self.tr("Begin to talk, and end") if toggles else self.tr("Talk, while it is held")
+        space = native_keys(QKeySequence(Qt.Key.Key_Space))
+        anywhere = (
+            (settings.talk_hotkey, talk),
+            (settings.mute_hotkey, self.tr("Mute or unmute")),
+        )
+        return [
+            KeyGroup(self.tr("Talking"), (Key((space,), talk),)),
+            KeyGroup(
+                self.tr("While another window has the keyboard"),
+                tuple(Key((native_keys(QKeySequence(keys)),), words) for keys, words in anywhere if keys),
+            ),
+            *menu_groups(window.menuBar()),
+            KeyGroup(self.tr("Elsewhere in the window"), other_keys(window)),
+        ]
+
+    def _close(self) -> None:
+        self.palette.hide()
+        if self.sheet is not None:
+            self.sheet.close()
 
     def _of_menus(self) -> Iterator[Command]:
         return action_commands(menu_actions(self._window.menuBar()), without=(self._window.menu.commands_action,))

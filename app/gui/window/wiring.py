@@ -177,8 +177,10 @@ class Wiring(QObject):
         menu.find.connect(window.transcript.find_bar.appear)
         menu.latency.connect(window.latency.open)
         window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
-        QShortcut(QKeySequence("F6"), window, window.messages.take_focus)
-        QShortcut(QKeySequence("F10"), window, window.top_bar.open_menu)
+        newest = QShortcut(QKeySequence("F6"), window, window.messages.take_focus)
+        newest.setWhatsThis(self.tr("Go to the newest message"))
+        opens = QShortcut(QKeySequence("F10"), window, window.top_bar.open_menu)
+        opens.setWhatsThis(self.tr("Open the menu"))
         window.mini.clicked.connect(window.panes.timeline_action.trigger)
 
     def _settings(self) -> None:

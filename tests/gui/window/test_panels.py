@@ -95,6 +95,7 @@ ENTRIES = (
     ("Model", "Router's table", "Router's table"),
     ("Model", "Compare", "Compare"),
     ("Help", "Set up KAME", "Set up KAME"),
+    ("Help", "Keys", "Keys"),
     ("Help", "Guide", "Guide"),
     ("Help", "Log", "Log"),
     ("Help", "About KAME", "About KAME"),
@@ -124,7 +125,7 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
 async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
     async with shown(FakeFactory(), done(), **everything()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
-        QTest.keyClick(window, Qt.Key.Key_F1)
+        choose(window, "Help", "Guide")
         await until(lambda: len(dialogs(window)) == 1)
         page = window.panels.guide.page
         await until(lambda: page.verticalScrollBar().maximum() > 0)

@@ -1,0 +1,138 @@
+"""The sheet of all keys: groups in two columns, or in one where there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.gui.design.fonts import set_size, sized
+from app.gui.design.theme import tokens
+from app.gui.palette.key_caps import caps_size, paint_caps
+from app.gui.palette.shortcuts import KeyGroup
+from app.gui.widgets.form import row, wrapped
+from app.gui.widgets.panel import Panel, Quiet
+
+SIZE_PX = 800, 560
+COLUMN_LETTERS = 40
+"""The least width of a column, in average letters."""
+
+
+class KeyCaps(QWidget):
+    """Some combinations as caps; any of them does the same."""
+
+    def __init__(self, keys: Sequence[str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.keys = tuple(keys)
+        self.setAccessibleName(", ".join(keys))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        sizes = [caps_size(one, self._letters()) for one in self.keys]
+        width = sum(size.width() for size in sizes) + 12 * (len(sizes) - 1)
+        return QSize(round(width) + 1, round(max(size.height() for size in sizes)))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        right = float(self.width())
+        for keys in reversed(self.keys):
+            paint_caps(painter, keys, self._letters(), right, self.height() / 2, tokens())
+            right -= caps_size(keys, self._letters()).width() + 12
+        painter.end()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()
+
+    def _letters(self) -> QFont:
+        return sized(self.font(), "caption")
+
+
+class _Group(QWidget):
+    def __init__(self, group: KeyGroup, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.title = Quiet(group.title, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.title)
+        for key in group.keys:
+            words = wrapped(self, text=key.words)
+            column.addLayout(row(words, KeyCaps(key.keys, self), spacing=12, stretch=0))
+        set_size(self.title, "small", QFont.Weight.DemiBold)
+
+
+class ShortcutSheet(Panel):
+    """`guide_wanted`: the user wants to read the guide."""
+
+    guide_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.set_panel_title(self.tr("Keys"))
+        self.groups: tuple[KeyGroup, ...] = ()
+        self._halves = QWidget(self)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._halves)
+        self._columns.setContentsMargins(8, 8, 8, 8)
+        self._columns.setSpacing(40)
+        self.area = QScrollArea(self)
+        self.area.setAccessibleName(self.tr("All keys"))
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(self._halves)
+        self.guide_button = self.button(self.tr("Open the &guide"))
+        self.close_button = self.button(self.tr("Close"))
+        self.column.addWidget(self.area, 1)
+        self.column.addSpacing(4)
+        self.column.addLayout(row(self.guide_button, None, self.close_button))
+        self.guide_button.clicked.connect(self._open_guide)
+        self.close_button.clicked.connect(self.close)
+        room = self.screen().availableSize()
+        self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
+
+    def open_with(self, groups: Sequence[KeyGroup]) -> None:
+        """Shows these groups, about as many keys in each column."""
+        self.groups = tuple(group for group in groups if group.keys)
+        while (old := self._columns.takeAt(0)) is not None:
+            if (widget := old.widget()) is not None:
+                widget.deleteLater()
+        for half in _halves(self.groups):
+            column = QWidget(self._halves)
+            layout = QVBoxLayout(column)
+            layout.setContentsMargins(0, 0, 0, 0)
+            layout.setSpacing(24)
+            for group in half:
+                layout.addWidget(_Group(group, column))
+            layout.addStretch(1)
+            self._columns.addWidget(column, 1)
+        self._arrange()
+        self.appear()
+        self.close_button.setFocus()
+
+    def _arrange(self) -> None:
+        """Puts the columns below each other where they have no room beside."""
+        wide = self.width() > 2 * COLUMN_LETTERS * self.fontMetrics().averageCharWidth()
+        ways = QBoxLayout.Direction
+        self._columns.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
+        self._columns.setSpacing(40 if wide else 24)
+
+    def _open_guide(self) -> None:
+        self.close()
+        self.guide_wanted.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+
+def _halves(groups: Sequence[KeyGroup]) -> tuple[Sequence[KeyGroup], Sequence[KeyGroup]]:
+    """The groups in two parts of about the same height; a group's title takes as much as a key and a half."""
+    heights = [len(group.keys) + 1.5 for group in groups]
+    best = min(range(len(groups) + 1), key=lambda cut: abs(sum(heights[:cut]) - sum(heights[cut:])))
+    return groups[:best], groups[best:]

@@ -1,0 +1,55 @@
+"""All keys of a window in groups, read from its menus, actions and shortcuts, so that none can be out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PySide6.QtGui import QAction, QShortcut
+from PySide6.QtWidgets import QMainWindow, QMenuBar
+
+from app.gui.palette.command import menu_actions, native_keys, plain_title
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`keys`: combinations in the system's words, each of which does what `words` say."""
+
+    keys: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """A title, and the keys below it."""
+
+    title: str
+    keys: tuple[Key, ...]
+
+
+def menu_groups(bar: QMenuBar) -> list[KeyGroup]:
+    """A group for each menu that has entries with keys; entries that are hidden are left out."""
+    return _grouped((place, action) for place, action in menu_actions(bar) if action.isVisible())
+
+
+def other_keys(window: QMainWindow) -> tuple[Key, ...]:
+    """The window's own actions and shortcuts that are in no menu; of shortcuts, those that say what they do.
+
+    A `QShortcut` says so by its text for “What's this?”.
+    """
+    in_menus = {action for _, action in menu_actions(window.menuBar())}
+    others = [action for action in window.actions() if action not in in_menus and action.isVisible()]
+    keys = [key for group in _grouped(("", action) for action in others) for key in group.keys]
+    for shortcut in window.findChildren(QShortcut):
+        if shortcut.whatsThis() and not shortcut.key().isEmpty():
+            keys.append(Key((native_keys(shortcut.key()),), shortcut.whatsThis()))
+    return tuple(keys)
+
+
+def _grouped(actions: Iterable[tuple[str, QAction]]) -> list[KeyGroup]:
+    found: dict[str, list[Key]] = {}
+    for place, action in actions:
+        keys = tuple(native_keys(one) for one in action.shortcuts() if not one.isEmpty())
+        if keys:
+            found.setdefault(place, []).append(Key(keys, plain_title(action).rstrip("… ")))
+    return [KeyGroup(title, tuple(keys)) for title, keys in found.items()]
