@@ -289,6 +289,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.services.machine_service import MachineService
     from app.services.model_service import ModelService
     from app.services.sound_service import SoundTestService
+    from app.services.updates import UpdateService
 
     report = StartReport(report_start) if report_start is not None else None
 
@@ -320,6 +321,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             diagnose=diagnostics.text,
             watch=diagnostics.apply,
             models=ModelService(lambda: settings.weights_mirror, hub_token),
+            updates=UpdateService(),
             demo=make_demo_service(order is None or order.aloud, service),
         )
         code = run_window(

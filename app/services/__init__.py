@@ -9,6 +9,7 @@
 - `machine_service`, `machine_findings`: what fits this machine, for the first run
 - `graphics_service`: installs what a graphics card needs
 - `doctor`, `doctor_measurements`: the same machine for the command `doctor`
+- `updates`, `versions`: looks for a newer version, where that is switched on; compares versions
 - `bill_of_materials`: the parts of this build, with their licences
 
 The composition root `app.main` makes the services; the window calls their coroutines, or their blocking methods on a

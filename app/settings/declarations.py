@@ -52,7 +52,7 @@ class Settings(TalkSettings):
         "sound": Page(
             tr("Sound"), {"devices": tr("Devices"), "processing": tr("Processing of the microphone's sound")}
         ),
-        "privacy": Page(tr("Privacy"), {"history": tr("Conversations")}),
+        "privacy": Page(tr("Privacy"), {"history": tr("Conversations"), "updates": tr("New versions")}),
         "advanced": Page(
             tr("Advanced"),
             {"frontend": tr("Front-end"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
@@ -196,6 +196,16 @@ class Settings(TalkSettings):
         tr("Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept."),
         "history",
         effect="talk",
+    )
+
+    check_updates: bool = setting(
+        False,
+        tr("Look for new versions"),
+        tr(
+            "Asks one address once a day which version is the newest. Nothing about you, this machine or this version "
+            "is sent. Switched off, nobody is asked."
+        ),
+        "updates",
     )
 
     weights_folder: str = setting(

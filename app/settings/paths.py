@@ -39,3 +39,8 @@ def echoes_path() -> Path:
 def pauses_path() -> Path:
     """How long the user's pauses are; the file may be missing."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "pauses.json"
+
+
+def updates_path() -> Path:
+    """When new versions were last looked for; the file may be missing."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "updates.json"

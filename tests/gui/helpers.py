@@ -28,6 +28,7 @@ from app.services.graphics_service import GraphicsService
 from app.services.machine_service import MachineService
 from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
+from app.services.updates import UpdateService
 from app.session.control import WeightsStore
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, no_devices
@@ -97,6 +98,7 @@ async def shown(
     log: LogSource | None = None,
     demo: DemoService | None = None,
     models: ModelService | None = None,
+    updates: UpdateService | None = None,
     running: bool = True,
     everything: bool = True,
 ) -> AsyncIterator[MainWindow]:
@@ -124,6 +126,7 @@ async def shown(
                 diagnose=diagnosed if log is not None else None,
                 demo=demo,
                 models=models,
+                updates=updates,
             ),
         )
         before = asyncio.all_tasks()

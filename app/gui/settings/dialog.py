@@ -91,6 +91,11 @@ class SettingsDialog(Panel):
         """Says below a setting why it has not come about; nothing if empty."""
         self.rows[key].show_error(sentence)
 
+    def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
+        """Says below a setting what there is to know about it now; if it is not `usable`, why."""
+        self.rows[key].show_note(sentence)
+        self.rows[key].set_usable(usable)
+
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
         """Offers these values of a setting, each with its words. The present one stays offered in any case."""
         editor = self.rows[key].editor

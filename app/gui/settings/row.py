@@ -42,6 +42,8 @@ class SettingRow(QWidget):
             "start": self.tr("Takes effect at the next start of KAME."),
         }
         self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
+        self.note = Quiet(parent=self)
+        self.note.hide()
         self.refusal = Trouble(parent=self)
         self.refusal.setAccessibleName(self.tr("Why the input is invalid: {0}").format(label))
         self.reset = QToolButton(self)
@@ -101,6 +103,15 @@ class SettingRow(QWidget):
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
+    def show_note(self, sentence: str) -> None:
+        """Shows what there is to say about the setting at present; nothing if empty."""
+        self.note.setText(sentence)
+        self.note.setVisible(bool(sentence))
+
+    def set_usable(self, usable: bool) -> None:
+        """Whether the setting can be changed here; if not, a note should say why."""
+        self.editor.setEnabled(usable)
+
     def stack(self, stacked: bool) -> None:
         """Places the editor below the words, where there is no room beside the label."""
         if stacked == self._stacked:
@@ -108,7 +119,7 @@ class SettingRow(QWidget):
         self._stacked = stacked
         below = stacked or self.editor.wide
         grid = self._grid
-        for widget in (self.label, self.reset, self.editor, self.words, self.refusal):
+        for widget in (self.label, self.reset, self.editor, self.words, self.note, self.refusal):
             grid.removeWidget(widget)
         grid.addWidget(self.label, 0, 0)
         grid.addWidget(self.reset, 0, 1)
@@ -121,7 +132,8 @@ class SettingRow(QWidget):
         else:
             grid.addWidget(self.editor, 0, 2)
             grid.addWidget(self.words, 1, 0, 1, 3)
-        grid.addWidget(self.refusal, 3, 0, 1, 3)
+        grid.addWidget(self.note, 3, 0, 1, 3)
+        grid.addWidget(self.refusal, 4, 0, 1, 3)
 
     def _on_submitted(self, value: Any) -> None:
         self._show_reset()
@@ -147,7 +159,7 @@ class SettingRow(QWidget):
         if isinstance(self.editor, Lines):
             self.editor.text.setFixedHeight(self.fontMetrics().lineSpacing() * self.editor.rows + 14)
         set_size(self.label, "small", QFont.Weight.Medium)
-        for small in (self.words, self.refusal):
+        for small in (self.words, self.note, self.refusal):
             set_size(small, "caption")
         self.reset.setIcon(icon("rotate-ccw", QColor(tokens().dim), size=ICON_PX))
         self.reset.setIconSize(QSize(ICON_PX, ICON_PX))

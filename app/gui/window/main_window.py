@@ -50,6 +50,7 @@ from app.gui.window.panels import Panels
 from app.gui.window.quick_access import QuickAccess
 from app.gui.window.services import WindowServices
 from app.gui.window.session_view import SessionView
+from app.gui.window.system_parts import SystemParts
 from app.gui.window.wiring import Wiring
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
@@ -99,6 +100,7 @@ class MainWindow(QMainWindow):
         self._order_tabs()
         Wiring(self)
         self.quick = QuickAccess(self)
+        self.system = SystemParts(self, services)
         self.dock.duplex.setChecked(settings.duplex)
         self.set_talk_mode(settings.talk_mode)
         self.models.show()
@@ -276,6 +278,7 @@ class MainWindow(QMainWindow):
         self.setup.picker.ask()
         self.live.begin()
         self.list.begin()
+        self.system.begin()
         if order is not None and self.demo is not None:
             self.demo.run_alone(order)
         else:

@@ -42,6 +42,7 @@ class Panels(QObject):
         self._window = window
         self._services = services
         self.settings: SettingsDialog | None = None
+        self._notes: dict[str, tuple[str, bool]] = {}
         self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
@@ -96,9 +97,17 @@ class Panels(QObject):
             self.settings.dialog_wanted.connect(lambda name: ways[name]())
             self.settings.changed.connect(self._window.live.change)
             self.settings.keys_typed.connect(self._window.sound.keys_typed)
+            for name, (sentence, usable) in self._notes.items():
+                self.settings.tell(name, sentence, usable=usable)
         self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
         self._list_models()
         self.settings.open_refreshed(key)
+
+    def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
+        """The settings say this below a setting from now on; if it is not `usable`, it can't be changed."""
+        self._notes[key] = (sentence, usable)
+        if self.settings is not None:
+            self.settings.tell(key, sentence, usable=usable)
 
     def _other_dialogs(self) -> dict[str, Callable[[], object]]:
         """What the pages of the settings lead to, by the names of `app.gui.settings.links`."""

@@ -17,6 +17,7 @@ from app.services.graphics_service import GraphicsService
 from app.services.machine_service import MachineService
 from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
+from app.services.updates import UpdateService
 from app.session.control import WeightsStore
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
@@ -39,4 +40,5 @@ class WindowServices:
     diagnose: DiagnoseAll | None = None
     demo: DemoService | None = None
     models: ModelService | None = None
+    updates: UpdateService | None = None
     watch: Callable[[Event], None] = lambda event: None

@@ -1,0 +1,177 @@
+"""Looks whether there is a newer version of the app, where the user has switched that on.
+
+One address is asked, once a day at most, over TLS, by a plain GET that says nothing about the user, the machine or the
+app. The address is the build's own (`resources/updates.json`); without one nobody is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+import time
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.platform.atomic_files import write_json
+from app.platform.installation import installed
+from app.platform.resources import resource
+from app.services.versions import is_newer
+from app.session.errors import UserError
+from app.settings.paths import updates_path
+
+if TYPE_CHECKING:
+    import httpx
+
+DAY_SECONDS = 86_400.0
+REQUEST_SECONDS, ALL_SECONDS = 10.0, 20.0
+"""How long one step of a request may take, and all of it."""
+MOST_BYTES = 64 * 1024
+MOST_REDIRECTS = 3
+LONGEST_ADDRESS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateAnswer:
+    """What was found, in a sentence; `page` is where a newer version is told of, empty where there is none."""
+
+    sentence: str
+    page: str = ""
+
+
+def built_in_feed() -> str:
+    """The address that this build asks; empty for none."""
+    try:
+        return str(json.loads(resource("updates.json").read_text("utf-8"))["feed"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+class UpdateService:
+    """`path`: where the time of the last request is kept. `context`: whom TLS trusts; None: the usual authorities."""
+
+    def __init__(
+        self,
+        feed: str | None = None,
+        *,
+        version: str | None = None,
+        path: Path | None = None,
+        clock: Callable[[], float] = time.time,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self.feed = built_in_feed() if feed is None else feed
+        self._version = installed().version if version is None else version
+        self._path = path or updates_path()
+        self._clock = clock
+        self._context = context
+
+    @property
+    def due(self) -> bool:
+        """Whether there is an address, and the last request is a day ago. Reads a file."""
+        if not self.feed:
+            return False
+        asked = 0.0
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            asked = float(json.loads(self._path.read_text("utf-8"))["asked"])
+        return not 0 <= self._clock() - asked < DAY_SECONDS
+
+    async def check(self) -> UpdateAnswer | None:
+        """Asks, if that is due; else returns None. Raises UserError. A failure counts as asked, too."""
+        return await asyncio.to_thread(self._check)
+
+    def _check(self) -> UpdateAnswer | None:
+        if not self.due:
+            return None
+        try:
+            write_json(self._path, {"asked": round(self._clock(), 1)})
+        except OSError as error:
+            # It might ask at every start otherwise.
+            raise UserError(
+                f"New versions are not looked for, since the time of that can't be kept ({error.strerror})."
+            ) from None
+        version, page = _read(self._ask())
+        try:
+            newer = is_newer(version, self._version)
+        except ValueError:
+            raise UserError("This copy of KAME does not know its own version, so it can't tell newer ones.") from None
+        if newer:
+            return UpdateAnswer(f"KAME Desktop {version} is there; this is {self._version}.", page)
+        return UpdateAnswer(f"This is the newest version, {self._version}.")
+
+    def _ask(self) -> bytes:
+        """Requests the feed; follows redirects within its origin. Raises UserError."""
+        import httpx
+
+        sentence = ""
+        try:
+            with httpx.Client(verify=self._context or True, timeout=REQUEST_SECONDS, follow_redirects=False) as client:
+                return self._follow(client, httpx.URL(self.feed))
+        except httpx.TimeoutException:
+            sentence = "The address for new versions did not answer in time. KAME asks again tomorrow."
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError):
+            sentence = "The address for new versions can't be reached. KAME asks again tomorrow."
+        raise UserError(sentence)
+
+    def _follow(self, client: httpx.Client, url: httpx.URL) -> bytes:
+        import httpx
+
+        origin, until = _origin(url), time.monotonic() + ALL_SECONDS
+        for _ in range(MOST_REDIRECTS + 1):
+            if url.scheme != "https" or url.userinfo:
+                raise UserError("The address for new versions is not a plain https address, so it is not asked.")
+            # Made by hand, and not by the client, which would add its own name and version.
+            request = httpx.Request("GET", url, headers={"Accept": "application/json"})
+            answer = client.send(request, stream=True)
+            try:
+                if not answer.has_redirect_location:
+                    return _body(answer, until)
+                url = url.join(answer.headers["Location"])
+            finally:
+                answer.close()
+            if _origin(url) != origin:
+                raise UserError("The address for new versions leads to another server, which is not asked.")
+        raise UserError("The address for new versions leads from one place to the next. KAME asks again tomorrow.")
+
+
+def _body(answer: httpx.Response, until: float) -> bytes:
+    import httpx
+
+    if answer.status_code != 200:
+        raise UserError(f"The address for new versions answers with an error ({answer.status_code}).")
+    body = b""
+    for block in answer.iter_raw():
+        body += block
+        if len(body) > MOST_BYTES:
+            raise UserError("The answer about new versions is far too long, so it was not read.")
+        if time.monotonic() > until:
+            raise httpx.ReadTimeout("the answer goes on and on")
+    return body
+
+
+def _read(body: bytes) -> tuple[str, str]:
+    """The newest version, and the page that tells of it. Raises UserError."""
+    try:
+        told: Any = json.loads(body)
+        version, page = told["version"], told["page"]
+        is_newer(version, version)
+        if not _is_plain_page(page):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise UserError("The answer about new versions can't be understood. KAME asks again tomorrow.") from None
+    return version, page
+
+
+def _is_plain_page(page: object) -> bool:
+    """Whether this can be given to a browser: an https address without anybody's name in it."""
+    if not isinstance(page, str) or len(page) > LONGEST_ADDRESS or not page.isascii() or not page.isprintable():
+        return False
+    parts = urllib.parse.urlsplit(page)
+    return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and " " not in page
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
