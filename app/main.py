@@ -265,9 +265,9 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
     return DemoService(session, service or BackendService(), USER_ERRORS, aloud=aloud)
 
 
-def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
+def open_window(report_start: Path | None = None, order: DemoOrder | None = None, *, hidden: bool = False) -> int:
     """Shows the window and returns its exit code. `order`: it runs the demo. `report_start`: see
-    `app.gui.window.start_report`.
+    `app.gui.window.start_report`. `hidden`: it starts in the tray, or minimised.
     """
     import sys
 
@@ -284,6 +284,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.database import history_path
     from app.history.store import HistoryStore
     from app.models.pool import MODELS
+    from app.platform import autostart
     from app.services.backend_service import BackendService
     from app.services.graphics_service import GraphicsService
     from app.services.machine_service import MachineService
@@ -322,6 +323,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             watch=diagnostics.apply,
             models=ModelService(lambda: settings.weights_mirror, hub_token),
             updates=UpdateService(),
+            start_at_login=autostart,
             demo=make_demo_service(order is None or order.aloud, service),
         )
         code = run_window(
@@ -333,6 +335,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             instance=Instance(),
             order=order,
             report=report,
+            hidden=hidden,
             argv=sys.argv[:1],
         )
     return leave(code)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from app.cli.output import Terminal
+from app.platform.autostart import HIDDEN
 from app.platform.standard_streams import show_unseen
 from app.session.errors import UserError
 
@@ -43,6 +44,9 @@ def build_parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
         parents=[common],
     )
     parser.add_argument("--report-start", type=Path, help=argparse.SUPPRESS)  # for `bench startup`
+    parser.add_argument(
+        HIDDEN, action="store_true", help="open the window minimised, or in the tray where its icon is switched on"
+    )
     if modules:
         commands = parser.add_subparsers(dest="command", metavar="COMMAND")
         for module in modules:
@@ -52,7 +56,10 @@ def build_parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Runs the command line; returns the exit code."""
-    opens_window = not argv or argv[0] == "--report-start"  # the window doesn't wait for the commands' imports
+    opens_window = not argv or argv[0] in (
+        "--report-start",
+        HIDDEN,
+    )  # the window doesn't wait for the commands' imports
     modules = [] if opens_window else [import_module(f"app.cli.{name}") for name in MODULES]
     args = build_parser(modules).parse_args(argv)
     terminal = Terminal(args.json)
@@ -83,6 +90,6 @@ def _run(args: argparse.Namespace, modules: Sequence[ModuleType], terminal: Term
     if module is None:
         from app.main import open_window
 
-        return open_window(args.report_start)
+        return open_window(args.report_start, hidden=args.hidden)
     code: int = module.run(args, terminal)
     return code

@@ -5,6 +5,7 @@
 - `children`: child processes of the app's own
 - `hardware`, `nvidia`: memory and processor; NVIDIA cards by their driver
 - `single_instance`: sends a command to the running app
+- `autostart`: starts the app when the user logs in
 - `standard_streams`, `cpp_runtime`: makes missing streams and Microsoft's C++ runtime available
 - `local_time`: local dates for any moment
 

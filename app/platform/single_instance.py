@@ -70,20 +70,26 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None
         raise NoAnswer from None
 
 
-def command() -> str:
-    """Returns how to type this app's command on this machine; arguments may follow."""
+def command_words() -> list[str]:
+    """Returns the words that start this app on this machine: its command, or the path of a program and its options."""
     import shutil
 
     here = os.path.dirname(sys.executable)
     launcher = os.path.join(here, NAME + (".cmd" if _WINDOWS else ""))
     if found := shutil.which(NAME):
         if os.path.realpath(os.path.dirname(found)) != os.path.realpath(here):
-            return NAME
+            return [NAME]
         # It is on the PATH only while this Python's environment is active: elsewhere it needs its whole path.
         launcher = os.path.abspath(found)
-    if os.path.isfile(launcher):
-        return f'"{launcher}"' if " " in launcher else launcher
-    return f'"{sys.executable}" -m app'
+    return [launcher] if os.path.isfile(launcher) else [sys.executable, "-m", "app"]
+
+
+def command() -> str:
+    """Returns how to type this app's command on this machine; arguments may follow."""
+    program, *options = command_words()
+    if options or " " in program:
+        program = f'"{program}"'
+    return " ".join((program, *options))
 
 
 def address() -> str:

@@ -30,7 +30,12 @@ class Settings(TalkSettings):
     pages: ClassVar[Mapping[str, Page]] = {
         "general": Page(
             tr("General"),
-            {"essentials": tr("Essentials"), "look": tr("Appearance"), "keys": tr("Keys everywhere")},
+            {
+                "essentials": tr("Essentials"),
+                "look": tr("Appearance"),
+                "start": tr("Start and end"),
+                "keys": tr("Keys everywhere"),
+            },
         ),
         "voice": Page(
             tr("Voice"),
@@ -138,6 +143,13 @@ class Settings(TalkSettings):
     )
     oracle_introduced: bool = setting(
         False, tr("The oracle was shown"), tr("It opened by itself."), "look", place="app"
+    )
+
+    launch_at_login: bool = setting(
+        False,
+        tr("Start at login"),
+        tr("KAME starts when you log in: in the tray where its icon is switched on, else with its window minimised."),
+        "start",
     )
 
     precision: str = setting(

@@ -355,6 +355,8 @@ Section "un.${NAME}" un.main
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
   Delete "$SMSTARTUP\${NAME}.lnk"
+  ; The app's own setting “Start at login” writes this one.
+  DeleteRegValue HKCU "Software\Microsoft\Windows\CurrentVersion\Run" "${NAME}"
   StrCpy $1 ""
   !insertmacro EACH_TRACE REMOVE
   !insertmacro EACH_PART REMOVE

@@ -21,7 +21,7 @@ from app.gui.design.theme import apply_theme
 from app.gui.logs.table_model import LogSource
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
+from app.gui.window.services import StartAtLogin, WindowServices
 from app.history.base import HistoryService
 from app.services.backend_service import BackendService
 from app.services.graphics_service import GraphicsService
@@ -99,6 +99,7 @@ async def shown(
     demo: DemoService | None = None,
     models: ModelService | None = None,
     updates: UpdateService | None = None,
+    start_at_login: StartAtLogin | None = None,
     running: bool = True,
     everything: bool = True,
 ) -> AsyncIterator[MainWindow]:
@@ -127,6 +128,7 @@ async def shown(
                 demo=demo,
                 models=models,
                 updates=updates,
+                start_at_login=start_at_login,
             ),
         )
         before = asyncio.all_tasks()

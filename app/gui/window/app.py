@@ -54,9 +54,11 @@ def run_window(
     watch_devices: DeviceWatcher = lambda _: nullcontext(),
     instance: Instance | None = None,
     report: StartReport | None = None,
+    hidden: bool = False,
     argv: Sequence[str],
 ) -> int:
-    """Shows the window and runs until it is closed; returns the exit code.
+    """Shows the window and runs until it is closed; returns the exit code. `hidden`: it starts in the tray, or
+    minimised.
 
     `services.list_devices` is called on a background thread. `instance`: what other processes reach the window through,
     from the start to its closing; where this user's window is there already, that one is brought forward instead
@@ -73,7 +75,7 @@ def run_window(
     use_language(app, settings.window_language)  # before anything speaks
     QApplication.setWindowIcon(QIcon(str(resource("icons", "kame.svg"))))
     if instance is not None:  # behind the application: its sockets need what dispatches Qt's events
-        mine, sentence = _bring_forward_or_be(instance)
+        mine, sentence = _bring_forward_or_be(instance, hidden)
         if not mine:
             if sentence:
                 raise UserError(sentence)
@@ -96,7 +98,7 @@ def run_window(
             instance.raised.connect(window.come_forward)
             instance.commanded.connect(window.keys.obey)
             window.closing.connect(instance.close)  # a new start works while this one still ends
-        task = loop.create_task(_live(window, order), name="window")
+        task = loop.create_task(_live(window, order, hidden), name="window")
         with (
             watch_devices(window.sound.devices_changed),
             _interruptible(window),
@@ -119,10 +121,11 @@ def run_window(
         loop.close()
 
 
-def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
+def _bring_forward_or_be(instance: Instance, hidden: bool = False) -> tuple[bool, str]:
     """Whether this process is to show the window, and a sentence for the user, if there is one to say.
 
-    It is not where this user's window is there already: that one has been brought forward.
+    It is not where this user's window is there already: that one has been brought forward, unless this start is a
+    `hidden` one.
     """
     silent = _tr(
         "KAME is running already, but its window did not answer. Wait a moment and start it again; if that does "
@@ -138,6 +141,8 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
                 "try again."
             )
             return True, sentence.format(single_instance.command(), error.strerror or error)
+        if hidden:
+            return False, ""
         try:
             single_instance.tell("raise")
             return False, ""
@@ -165,11 +170,11 @@ def leave(code: int) -> int:
     return code
 
 
-async def _live(window: MainWindow, order: DemoOrder | None) -> None:
+async def _live(window: MainWindow, order: DemoOrder | None, hidden: bool) -> None:
     """The window's whole life."""
     closed = asyncio.Event()
     window.closing.connect(closed.set)
-    window.show()
+    window.system.show_first(hidden)
     window.begin(order)
     await closed.wait()
     await window.finish(CLOSE_SECONDS)

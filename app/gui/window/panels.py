@@ -109,6 +109,11 @@ class Panels(QObject):
         if self.settings is not None:
             self.settings.tell(key, sentence, usable=usable)
 
+    def warn(self, key: str, sentence: str) -> None:
+        """The settings, where they are open, say why a setting has not come about; nothing if empty."""
+        if self.settings is not None:
+            self.settings.say(key, sentence)
+
     def _other_dialogs(self) -> dict[str, Callable[[], object]]:
         """What the pages of the settings lead to, by the names of `app.gui.settings.links`."""
         window, menu = self._window, self._window.menu

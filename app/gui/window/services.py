@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from app.conversation.events import Event
 from app.demo.service import DemoService
@@ -24,6 +24,18 @@ DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], 
 """Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
 
 
+class StartAtLogin(Protocol):
+    """Whether the app is started when the user logs in; see `app.platform.autostart`."""
+
+    def is_supported(self) -> bool: ...
+
+    def is_on(self) -> bool: ...
+
+    def set_on(self, on: bool) -> None:
+        """Raises OSError."""
+        ...
+
+
 @dataclass(slots=True)
 class WindowServices:
     """`watch` gets every event of every session."""
@@ -41,4 +53,5 @@ class WindowServices:
     demo: DemoService | None = None
     models: ModelService | None = None
     updates: UpdateService | None = None
+    start_at_login: StartAtLogin | None = None
     watch: Callable[[Event], None] = lambda event: None

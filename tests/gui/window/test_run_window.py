@@ -42,7 +42,7 @@ settings = Settings.load(Path(sys.argv[1]))
 
 def run(factory, **wants):
     services = WindowServices(list_devices=wants.pop("list_devices", no_devices), choices=WindowChoices())
-    code = run_window(factory, settings, services, argv=[])
+    code = run_window(factory, settings, services, hidden=wants.pop("hidden", False), argv=[])
     print("exit", code, flush=True)
     sys.exit(code)
 """
@@ -158,3 +158,18 @@ def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: 
     began = time.monotonic()
     assert finish(process) == (0, "exit 0\n", "")
     assert time.monotonic() - began < 3
+
+
+def test_a_hidden_start_shows_no_window_in_front(tmp_path: Path) -> None:
+    process = start(
+        """
+        factory = FakeFactory()
+        def look():
+            print("minimised", window().isMinimized())
+            window().close()
+        after(0, lambda: once(talks, look))
+        run(factory, hidden=True)
+        """,
+        tmp_path,
+    )
+    assert finish(process) == (0, "minimised True\nexit 0\n", "")

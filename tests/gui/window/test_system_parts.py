@@ -1,0 +1,101 @@
+"""The start at login in the settings: done, refused, impossible, and changed by others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.cli import parser
+from app.gui.settings.row import SettingRow
+from app.gui.window import app
+from app.gui.window.main_window import MainWindow
+from app.platform import single_instance
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import shown, until
+
+
+@dataclass
+class FakeLogin:
+    """Starts the app at login if `on`; refuses what raises."""
+
+    on: bool = False
+    supported: bool = True
+    refusal: OSError | None = None
+    calls: list[bool] = field(default_factory=list)
+
+    def is_supported(self) -> bool:
+        return self.supported
+
+    def is_on(self) -> bool:
+        return self.on
+
+    def set_on(self, on: bool) -> None:
+        self.calls.append(on)
+        if self.refusal is not None:
+            raise self.refusal
+        self.on = on
+
+
+def row_of(window: MainWindow) -> SettingRow:
+    window.panels.open_settings("launch_at_login")
+    assert window.panels.settings is not None
+    return window.panels.settings.rows["launch_at_login"]
+
+
+async def test_it_is_off_until_it_is_switched_on() -> None:
+    login = FakeLogin()
+    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+        row = row_of(window)
+        assert login.calls == [] and not row.value
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+        assert login.on and window.settings.launch_at_login
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+        assert not login.on and not window.settings.launch_at_login
+
+
+async def test_what_the_system_refuses_is_told_and_taken_back() -> None:
+    login = FakeLogin(refusal=PermissionError(13, "Permission denied"))
+    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+        row = row_of(window)
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+        assert row.refusal.text() == "This could not be changed (Permission denied)."
+        await until(lambda: not row.value)
+        assert not window.settings.launch_at_login and row.refusal.isVisible()
+
+
+@pytest.mark.parametrize("login", [None, FakeLogin(supported=False)])
+async def test_where_it_cannot_be_the_settings_say_so(login: FakeLogin | None) -> None:
+    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+        row = row_of(window)
+        assert not row.editor.isEnabled() and row.note.text() == "This copy of KAME can't be started at login."
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_what_was_changed_elsewhere_is_shown(on: bool) -> None:
+    login = FakeLogin(on=on)
+    settings = Settings(first_run_done=True, launch_at_login=not on)
+    async with shown(FakeFactory(), settings, start_at_login=login) as window:
+        assert row_of(window).value is on and window.settings.launch_at_login is on and login.calls == []
+
+
+def test_the_command_line_passes_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[Path | None, bool]] = []
+    monkeypatch.setattr("app.main.open_window", lambda report, *, hidden: opened.append((report, hidden)) or 0)
+    assert parser.main(["--hidden"]) == parser.main([]) == 0
+    assert opened == [(None, True), (None, False)]
+
+
+def test_a_hidden_start_leaves_a_window_that_is_there_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Taken:
+        def listen(self) -> bool:
+            return False
+
+    told: list[str] = []
+    monkeypatch.setattr(single_instance, "tell", told.append)
+    assert app._bring_forward_or_be(Taken(), hidden=True) == (False, "") and told == []  # type: ignore[arg-type]
+    assert app._bring_forward_or_be(Taken()) == (False, "") and told == ["raise"]  # type: ignore[arg-type]
