@@ -6,7 +6,7 @@ From the bottom up; a folder imports only from those above it in this list:
 - `state`: what the session should be, and what it is: one writer, observed by views and controllers
 - `cards`: the columns of cards in transcript and oracle; `timeline_data`, `timeline_drawing`: what the timeline draws
 - `transcript`, `oracle`, `hotkeys`, `prices`, `tools`: turns, revisions, global keys, prices, tool servers
-- `palette`: the command palette, and the sheet of all keys
+- `palette`: the command palette, and the sheet of all keys; `desktop`: the tray
 - `backends`, `sound`, `models`: choosing models, devices and downloads
 - `shell`: menus, pickers, messages and the status line
 - `conversations`, `timeline`, `latency`, `settings`: panes and dialogs

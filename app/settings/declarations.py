@@ -152,6 +152,28 @@ class Settings(TalkSettings):
         "start",
     )
 
+    tray_icon: bool = setting(
+        True,
+        tr("Icon in the tray"),
+        tr("Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute."),
+        "start",
+    )
+    close_to_tray: bool = setting(
+        False,
+        tr("Stay in the tray"),
+        tr("Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits."),
+        "start",
+    )
+    notify_answers: bool = setting(
+        True,
+        tr("Tell of answers"),
+        tr(
+            "A notification shows the first words of an answer while the window is hidden or minimised; never those of "
+            "a conversation that is not kept. It needs the icon in the tray."
+        ),
+        "start",
+    )
+
     precision: str = setting(
         "auto",
         tr("Precision"),

@@ -94,6 +94,11 @@ class ConversationController(QObject):
         return self.service is not None and self._settings.keep_history and not self.service.trouble
 
     @property
+    def is_private(self) -> bool:
+        """Whether what is said now is written down nowhere, or is not to be from the next conversation on."""
+        return self._log is None or not self._settings.keep_history
+
+    @property
     def has_words(self) -> bool:
         """Whether anything that was said is shown."""
         return self._transcript.has_words

@@ -6,7 +6,7 @@
 - `main_window.py`: builds the parts and lays them out; `wiring.py` connects them
 - `session_view.py`: gives the session's events to the panes, in batches that `event_pump.py` collects
 - `offers.py`: messages with a button, about models and graphics cards
-- `system_parts.py`: what it has to do with the system around it
+- `system_parts.py`, `tray_control.py`: what it has to do with the system around it; the icon in the tray
 - `quick_access.py`: the command palette and the sheet of keys, with what they are made from
 - `panels.py`: settings, log, first run and other windows beside this one; `guide_dialog.py`, `about_dialog.py`
 - `licence_text.py`, `licence_page.py`: the page of licences, as text to read

@@ -375,10 +375,13 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Goes away at once; `finish` does the rest out of sight."""
+        """Goes away at once, or into the tray; `finish` does the rest out of sight."""
         self.push.let_go_all()
         self._close_dialogs()
         self.layout_store.save()
+        if event.spontaneous() and self.system.tray.hide_instead():
+            event.ignore()
+            return
         self.keep.close()
         event.accept()
         self.closing.emit()

@@ -66,6 +66,7 @@ class SessionView(QObject):
             case e.SessionStarted(model=model) | e.BackendChanged(model=model):
                 window.setup.show_loaded(model)
         window.state.apply(event)
+        window.system.tray.apply(event)
         for part in (window.status, window.model, window.latency):
             part.apply(event)
         if not past:

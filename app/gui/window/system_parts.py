@@ -1,4 +1,4 @@
-"""What the window has to do with the system around it: the start at login, and new versions."""
+"""What the window has to do with the system around it: the tray, the start at login, and new versions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.gui.controllers.updates_controller import UpdatesController
 from app.gui.window.services import WindowServices
+from app.gui.window.tray_control import TrayControl
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
@@ -20,6 +21,8 @@ class SystemParts(QObject):
     def __init__(self, window: MainWindow, services: WindowServices) -> None:
         super().__init__(window)
         self._window = window
+        self.tray = TrayControl(window)
+        window.closing.connect(self.tray.close)
         self._login = services.start_at_login
         if self._login is None or not self._login.is_supported():
             self._login = None
@@ -37,11 +40,11 @@ class SystemParts(QObject):
             window.panels.tell("check_updates", words, usable=False)
 
     def show_first(self, hidden: bool) -> None:
-        """Shows the window for the first time; a `hidden` one minimised."""
-        if hidden:
-            self._window.showMinimized()
-        else:
+        """Shows the window for the first time; a `hidden` one stays in the tray, or is minimised."""
+        if not hidden:
             self._window.show()
+        elif not self.tray.is_on:
+            self._window.showMinimized()
 
     def begin(self) -> None:
         """Does what the settings say."""

@@ -78,6 +78,16 @@ async def fill(window: MainWindow, key: str, text: str) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
 
 
+async def slide(window: MainWindow, key: str, value: int) -> None:
+    """Moves a setting's slider by its keys."""
+    slider = (await row_of(window, key)).editor.slider
+    code = Qt.Key.Key_Right if value > slider.value() else Qt.Key.Key_Left
+    while slider.value() != value:
+        before = slider.value()
+        QTest.keyClick(slider, code)
+        assert slider.value() != before
+
+
 def shown_value(window: MainWindow, key: str) -> object:
     """What the dialog shows of a setting."""
     return open_dialog(window, SettingsDialog).rows[key].value
@@ -169,9 +179,9 @@ async def test_devices_and_processing_change_the_running_talk() -> None:
 async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
-        await fill(window, "speech_rate", "150")
+        await slide(window, "speech_rate", 150)
         assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
-        await fill(window, "speech_volume", "50")
+        await slide(window, "speech_volume", 50)
         assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
         window.live.change("recogniser", "whisper-tiny")
         window.live.change("voice", "pico/en-GB")

@@ -438,7 +438,7 @@ def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
         ("toggle", {"talk_mode"}),  # a choice as it is in the file
         ("answer_delay_ms", {"answer_delay_ms"}),  # a key
         ("text  size ", {"font_scale"}),
-        ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey"}),
+        ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey", "notify_answers"}),
     ],
 )
 def test_the_search_finds_by_every_word(place: Place, words: str, keys: set[str]) -> None:
