@@ -2,7 +2,7 @@
 
 From the bottom up; a folder imports only from those above it in this list:
 
-- `widgets`: controls, colours and texts that all of the window uses
+- `design`: colours, sizes, typefaces, icons and motion; `widgets`: controls that all of the window uses
 - `state`: what the session should be, and what it is: one writer, observed by views and controllers
 - `cards`: the columns of cards in transcript and oracle; `timeline_data`, `timeline_drawing`: what the timeline draws
 - `transcript`, `oracle`, `hotkeys`, `prices`, `tools`: turns, revisions, global keys, prices, tool servers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from PySide6.QtGui import QTextBlock, QTextCursor
 
@@ -43,7 +44,8 @@ def _clean(text: str) -> str:
 def _selected_cells(content: CardDocument, cursor: QTextCursor) -> str:
     """The selected cells with tabulators between them, or the source of the table."""
     table = cursor.currentTable()
-    first_row, rows, first_column, columns = cursor.selectedTableCells()
+    cells = cast("tuple[int, int, int, int]", cursor.selectedTableCells())  # the stub says `object`
+    first_row, rows, first_column, columns = cells
     if (rows, columns) == (table.rows(), table.columns()):
         before = table.firstCursorPosition().block().previous()
         place = content.place_of(before)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtWidgets import QMenu
 
 from app.gui.widgets.translation import said
 from app.history.base import ConversationView
@@ -49,7 +49,7 @@ def native_keys(keys: QKeySequence) -> str:
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
-def menu_actions(menus: QMenuBar | QMenu, place: str = "") -> Iterator[tuple[str, QAction]]:
+def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, QAction]]:
     """All entries of menus and of their submenus, each with the title of its menu; no separators."""
     for action in menus.actions():
         inner = action.menu()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QShortcut
-from PySide6.QtWidgets import QMainWindow, QMenuBar
+from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.gui.palette.command import menu_actions, native_keys, plain_title
 
@@ -27,17 +27,17 @@ class KeyGroup:
     keys: tuple[Key, ...]
 
 
-def menu_groups(bar: QMenuBar) -> list[KeyGroup]:
+def menu_groups(bar: QMenu) -> list[KeyGroup]:
     """A group for each menu that has entries with keys; entries that are hidden are left out."""
     return _grouped((place, action) for place, action in menu_actions(bar) if action.isVisible())
 
 
-def other_keys(window: QMainWindow) -> tuple[Key, ...]:
-    """The window's own actions and shortcuts that are in no menu; of shortcuts, those that say what they do.
+def other_keys(window: QMainWindow, menu: QMenu) -> tuple[Key, ...]:
+    """The window's own actions and shortcuts that are not in its menu; of shortcuts, those that say what they do.
 
     A `QShortcut` says so by its text for “What's this?”.
     """
-    in_menus = {action for _, action in menu_actions(window.menuBar())}
+    in_menus = {action for _, action in menu_actions(menu)}
     others = [action for action in window.actions() if action not in in_menus and action.isVisible()]
     keys = [key for group in _grouped(("", action) for action in others) for key in group.keys]
     for shortcut in window.findChildren(QShortcut):

@@ -1,7 +1,8 @@
 """The frame around the panes: menus, pickers, messages and the status line.
 
 - `menu.py`: the menus and their shortcuts
-- `setup_bar.py`: the pickers for model, answer mode and front-end
+- `top_bar.py`: the title, the model pill and the switches of the panes
+- `model_popover.py`: all models, and how the model answers and is heard
 - `message_bar.py`, `message_row.py`: messages with a button
 - `panes.py`: which panes are shown, and how large
 - `status_line.py`: the line at the foot

@@ -1,6 +1,7 @@
 """Sound in the window: devices and their levels, the talk button, mute, and the dialog “Sound”.
 
-- `dock`: the row of controls below the conversation, with `talk_button` and `mute_button`
+- `talk_dock`: the controls below the conversation, with `talk_button` and `mute_button`
+- `devices_popover`: microphone and loudspeaker with their levels
 - `device_picker`: a list of microphones or loudspeakers that follows what is plugged in
 - `dialog`: the dialog “Sound”, made of the four sections that follow
 - `tests`: levels and trials of the microphone and the loudspeaker; `test_result`: what a trial found, in words

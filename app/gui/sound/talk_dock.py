@@ -72,9 +72,14 @@ class TalkDock(QWidget):
         text, hint = words[state.word]
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
+        if state.word == "ready" and state.tapped:
+            text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
+        if state.word in ("ready", "listening") and not state.microphone:
+            text, hint = self.tr("No microphone"), self.tr("type, or plug one in")
         self.button.show_state(state.word, text, hint)
         # Hands-free, the voice starts and ends turns, and the button only shows the state.
-        self.button.setEnabled(state.phase == "stopped" or (state.phase == "running" and not state.duplex))
+        hears = state.phase == "running" and not state.duplex and state.microphone
+        self.button.setEnabled(state.phase == "stopped" or hears)
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.phase == "running" and (state.speaking or state.awaiting))

@@ -1,9 +1,11 @@
 """The transcript pane: what both sides have said, and the line to type in.
 
 - `pane.py`: the pane: talks below each other, turns as cards, the context menu.
-- `header.py`: its heading, with the settings of the conversation.
+- `header.py`: the title and the settings of the conversation, which the top bar shows.
+- `welcome.py`: what is shown before the first word.
+- `turn_actions.py`: the buttons over the turn that is under the mouse.
 - `cards.py`: what the card of a turn says.
-- `composer.py`: the line to type in.
+- `composer.py`: the field to type in.
 - `replay_controller.py`: plays the sound of a turn again.
 
 `TranscriptPane.apply` passes an event to `app.conversation.transcript.Transcript`, which returns the turn that has

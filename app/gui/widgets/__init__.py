@@ -1,6 +1,6 @@
 """Widgets and helpers that all panes share. Nothing here imports another package of the window.
 
-- `palette.py`, `theme.py`: the colours, derived from the system's, and the theme of the application.
+- `popover.py`: a panel that floats over the window beside a button.
 - `formats.py`: money, tokens, durations, times and model names in few letters.
 - `translation.py`: the language of the window.
 - `session_time.py`: the session's time between two events.
@@ -8,5 +8,6 @@
 - `panel.py`: the base of all dialogs.
 - `undo_bar.py`: boxes with a sentence and buttons.
 - `elided.py`, `slim_button.py`, `link_button.py`, `pick_list.py`, `level_meter.py`: small widgets.
+- `keys.py`: what widgets tell the talk button about the space bar.
 - `list_steps.py`: the steps from one list of names to another.
 """

@@ -67,8 +67,8 @@ class QuickAccess(QObject):
                 self.tr("While another window has the keyboard"),
                 tuple(Key((native_keys(QKeySequence(keys)),), words) for keys, words in anywhere if keys),
             ),
-            *menu_groups(window.menuBar()),
-            KeyGroup(self.tr("Elsewhere in the window"), other_keys(window)),
+            *menu_groups(window.menu.bar),
+            KeyGroup(self.tr("Elsewhere in the window"), other_keys(window, window.menu.bar)),
         ]
 
     def _close(self) -> None:
@@ -77,7 +77,7 @@ class QuickAccess(QObject):
             self.sheet.close()
 
     def _of_menus(self) -> Iterator[Command]:
-        return action_commands(menu_actions(self._window.menuBar()), without=(self._window.menu.commands_action,))
+        return action_commands(menu_actions(self._window.menu.bar), without=(self._window.menu.commands_action,))
 
     def _of_settings(self) -> Iterator[Command]:
         return setting_commands(self._window.panels.open_settings)

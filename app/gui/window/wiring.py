@@ -115,7 +115,8 @@ class Wiring(QObject):
         pill.clicked.connect(lambda: setup.toggle_at(pill))
         setup.backend_picked.connect(lambda _: self._ask_with_picked())
         setup.closed.connect(lambda: QTimer.singleShot(0, self, self._forget_question))  # after what was picked
-        QShortcut(QKeySequence("Ctrl+Shift+M"), window, lambda: setup.toggle_at(pill))
+        opens = QShortcut(QKeySequence("Ctrl+Shift+M"), window, lambda: setup.toggle_at(pill))
+        opens.setWhatsThis(self.tr("Choose a model"))
         if window.models_controller is not None:
             setup.download_wanted.connect(window.models_controller.get)
         window.backends.changed.connect(window.keep.later)
@@ -140,6 +141,7 @@ class Wiring(QObject):
         window.setup.picker.typed.connect(lambda: button.setFocus())
         window.transcript.composer.field.left.connect(lambda: button.setFocus())
         window.dock.devices_button.clicked.connect(lambda: window.devices.toggle_at(window.dock.devices_button))
+        window.dock.silence_wanted.connect(window.state.silence)
         window.panels.talk_wanted.connect(self._begin_talking)
         sound.talk_mode_changed.connect(window.set_talk_mode)
         sound.hotkeys_changed.connect(keys.set_keys)
@@ -150,7 +152,7 @@ class Wiring(QObject):
     def _begin_talking(self) -> None:
         window = self._window
         window.activateWindow()
-        window.dock.button.setFocus()
+        window.transcript.composer.field.setFocus()  # in which the space bar talks, too
         if window.demo is None or not window.demo.running:
             window.starter.go_on_if_stopped()
 

@@ -204,8 +204,8 @@ async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_the
             say(window, factory, e.DeviceChanged(1.0, kind, "absent", "", sentence))  # type: ignore[arg-type]
         assert window.messages.sentences() == list(absent.values()) and not window.state.talk.microphone
         assert [row.level for row in window.messages.rows] == ["warning", "warning"]
-        window.transcript.type_box.put("Where is Paris?")
-        QTest.keyClick(window.transcript.type_box.field, Qt.Key.Key_Return)
+        window.transcript.composer.put("Where is Paris?")
+        QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Return)
         assert factory.session.calls == [("write", "Where is Paris?")]
         window.sound.news_ms["back"] = 50
         say(window, factory, e.DeviceChanged(9.0, "microphone", "back", "Headset", BACK))

@@ -41,7 +41,7 @@ async def palette_over(**settings: object) -> AsyncIterator[tuple[MainWindow, Co
         await until(lambda: window.list.history is not None and window.list.history.known)
         await until(window.isActiveWindow)
         palette = window.quick.palette
-        window.transcript.type_box.field.setFocus()
+        window.transcript.composer.field.setFocus()
         open_(window)
         yield window, palette
 
@@ -59,7 +59,7 @@ def choose(palette: CommandPalette, typed: str) -> None:
 async def test_it_opens_and_is_left_by_keys_and_gives_the_focus_back() -> None:
     async with palette_over() as (window, palette):
         QTest.keyClick(palette.field, Qt.Key.Key_Escape)
-        assert not palette.isVisible() and window.transcript.type_box.field.hasFocus()
+        assert not palette.isVisible() and window.transcript.composer.field.hasFocus()
         open_(window)
         QTest.keyClick(palette.field, Qt.Key.Key_K, CTRL)
         assert not palette.isVisible()

@@ -37,7 +37,7 @@ def listed(sheet: ShortcutSheet) -> dict[str, str]:
 async def test_f1_and_a_question_mark_show_it_unless_one_is_typing() -> None:
     async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
-        field = window.transcript.type_box.field
+        field = window.transcript.composer.field
         field.setFocus()
         QTest.keyClicks(field, "Why?")
         assert window.quick.sheet is None, "a question mark is text here"
@@ -48,8 +48,8 @@ async def test_f1_and_a_question_mark_show_it_unless_one_is_typing() -> None:
         assert not sheet.isVisible()
         window.activateWindow()
         await until(window.isActiveWindow)
-        window.talk_bar.button.setFocus()
-        QTest.keyClick(window.talk_bar.button, Qt.Key.Key_Question)
+        window.dock.button.setFocus()
+        QTest.keyClick(window.dock.button, Qt.Key.Key_Question)
         assert sheet.isVisible()
 
 
@@ -57,7 +57,7 @@ async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it() -> None:
     async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
         window.quick.open_sheet()
         found = listed(sheet_of(window))
-        for _, action in menu_actions(window.menuBar()):
+        for _, action in menu_actions(window.menu.bar):
             for keys in action.shortcuts():
                 assert not action.isVisible() or native_keys(keys) in found, action.text()
         assert found["Alt+1"] == "gemma3:4b (Ollama)" and found["F6"] == "Go to the newest message"
