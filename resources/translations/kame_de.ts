@@ -16,8 +16,32 @@
         <translation>Ein Spiegelserver des Hubs zum Herunterladen; leer: der Hub selbst.</translation>
     </message>
     <message>
+        <source>A model elsewhere gets the words of a conversation.</source>
+        <translation>Ein Modell anderswo bekommt die Worte eines Gesprächs.</translation>
+    </message>
+    <message>
+        <source>A notification shows the first words of an answer while the window is hidden or minimised; never those of a conversation that is not kept. It needs the icon in the tray.</source>
+        <translation>Eine Benachrichtigung zeigt die ersten Worte einer Antwort, während das Fenster verborgen oder minimiert ist; nie die eines Gesprächs, das nicht behalten wird. Dafür muss das Symbol in der Taskleiste an sein.</translation>
+    </message>
+    <message>
         <source>A sentence or two</source>
         <translation>Ein, zwei Sätze</translation>
+    </message>
+    <message>
+        <source>API keys</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>Accent</source>
+        <translation>Akzent</translation>
+    </message>
+    <message>
+        <source>Add MCP servers, whose tools a model may use.</source>
+        <translation>MCP-Server hinzufügen, deren Werkzeuge ein Modell benutzen darf.</translation>
+    </message>
+    <message>
+        <source>Address of the other server</source>
+        <translation>Adresse des anderen Servers</translation>
     </message>
     <message>
         <source>Advanced</source>
@@ -36,6 +60,10 @@
         <translation>Antwortpause</translation>
     </message>
     <message>
+        <source>Answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
         <source>Anthropic</source>
         <translation>Anthropic</translation>
     </message>
@@ -48,8 +76,16 @@
         <translation>Jeder Server, der das OpenAI-Protokoll spricht, etwa http://127.0.0.1:8080/v1.</translation>
     </message>
     <message>
+        <source>Appearance</source>
+        <translation>Aussehen</translation>
+    </message>
+    <message>
         <source>As long as it takes</source>
         <translation>So lang wie nötig</translation>
+    </message>
+    <message>
+        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. Switched off, nobody is asked.</source>
+        <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird niemand gefragt.</translation>
     </message>
     <message>
         <source>Automatic</source>
@@ -60,12 +96,20 @@
         <translation>Automatische Verstärkung</translation>
     </message>
     <message>
+        <source>Blue</source>
+        <translation>Blau</translation>
+    </message>
+    <message>
         <source>Built in</source>
         <translation>Eingebaut</translation>
     </message>
     <message>
         <source>Built-in model</source>
         <translation>Eingebautes Modell</translation>
+    </message>
+    <message>
+        <source>Built-in models</source>
+        <translation>Eingebaute Modelle</translation>
     </message>
     <message>
         <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
@@ -80,6 +124,22 @@
         <translation>Kaskade</translation>
     </message>
     <message>
+        <source>Change persona, voice, length, tools and cap here.</source>
+        <translation>Persona, Stimme, Länge, Werkzeuge und Kostengrenze ändern.</translation>
+    </message>
+    <message>
+        <source>Choose which model answers which kind of question.</source>
+        <translation>Wählen, welches Modell welche Art von Frage beantwortet.</translation>
+    </message>
+    <message>
+        <source>Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits.</source>
+        <translation>Beim Schließen wird das Fenster verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
+    </message>
+    <message>
+        <source>Colours of models</source>
+        <translation>Farben der Modelle</translation>
+    </message>
+    <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
         <translation>Befehle wie „{0} ptt toggle“ erreichen dieses Fenster nicht ({1}). Alles andere funktioniert; starte die App neu, um es noch einmal zu versuchen.</translation>
     </message>
@@ -88,12 +148,36 @@
         <translation>Vergleichsmodell</translation>
     </message>
     <message>
-        <source>Conversation</source>
-        <translation>Unterhaltung</translation>
+        <source>Conversations</source>
+        <translation>Gespräche</translation>
     </message>
     <message>
         <source>Dark</source>
         <translation>Dunkel</translation>
+    </message>
+    <message>
+        <source>Details of thoughts</source>
+        <translation>Einzelheiten der Gedanken</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Download language models that run on this machine.</source>
+        <translation>Sprachmodelle herunterladen, die auf diesem Rechner laufen.</translation>
+    </message>
+    <message>
+        <source>Download others, and see how fast they are here.</source>
+        <translation>Andere herunterladen und sehen, wie schnell sie hier sind.</translation>
+    </message>
+    <message>
+        <source>Downloads</source>
+        <translation>Downloads</translation>
+    </message>
+    <message>
+        <source>Earlier thoughts</source>
+        <translation>Frühere Gedanken</translation>
     </message>
     <message>
         <source>Echo cancellation</source>
@@ -110,6 +194,10 @@
     <message>
         <source>English</source>
         <translation>Englisch</translation>
+    </message>
+    <message>
+        <source>Essentials</source>
+        <translation>Das Wichtigste</translation>
     </message>
     <message>
         <source>Favourite models</source>
@@ -132,6 +220,10 @@
         <translation>Front-End</translation>
     </message>
     <message>
+        <source>General</source>
+        <translation>Allgemein</translation>
+    </message>
+    <message>
         <source>German</source>
         <translation>Deutsch</translation>
     </message>
@@ -144,12 +236,24 @@
         <translation>Google-Modell</translation>
     </message>
     <message>
+        <source>Graphite</source>
+        <translation>Graphit</translation>
+    </message>
+    <message>
+        <source>Green</source>
+        <translation>Grün</translation>
+    </message>
+    <message>
         <source>Hands-free</source>
         <translation>Freisprechen</translation>
     </message>
     <message>
-        <source>History</source>
-        <translation>Verlauf</translation>
+        <source>Hear voices, and download others.</source>
+        <translation>Stimmen anhören und andere herunterladen.</translation>
+    </message>
+    <message>
+        <source>High contrast</source>
+        <translation>Hoher Kontrast</translation>
     </message>
     <message>
         <source>Hold it while you talk</source>
@@ -196,6 +300,14 @@
         <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte liegen.</translation>
     </message>
     <message>
+        <source>Icon in the tray</source>
+        <translation>Symbol in der Taskleiste</translation>
+    </message>
+    <message>
+        <source>It opened by itself.</source>
+        <translation>Es hat sich von selbst geöffnet.</translation>
+    </message>
+    <message>
         <source>Italian</source>
         <translation>Italienisch</translation>
     </message>
@@ -216,6 +328,10 @@
         <translation>KAME läuft schon, aber das Fenster hat nicht geantwortet. Warte einen Moment und starte KAME dann noch einmal; wenn das nicht hilft, beende es zuerst in der Programmliste des Systems.</translation>
     </message>
     <message>
+        <source>KAME starts when you log in: in the tray where its icon is switched on, else with its window minimised.</source>
+        <translation>KAME startet, wenn du dich anmeldest: in der Taskleiste, wenn sein Symbol an ist, sonst mit minimiertem Fenster.</translation>
+    </message>
+    <message>
         <source>Keep conversations</source>
         <translation>Unterhaltungen aufbewahren</translation>
     </message>
@@ -228,12 +344,16 @@
         <translation>Bewahrt Unterhaltungen auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
     </message>
     <message>
-        <source>Keys</source>
-        <translation>Tasten</translation>
+        <source>Keys everywhere</source>
+        <translation>Tasten überall</translation>
     </message>
     <message>
         <source>Language</source>
         <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Language of conversations</source>
+        <translation>Sprache der Gespräche</translation>
     </message>
     <message>
         <source>Length</source>
@@ -244,12 +364,24 @@
         <translation>Hell</translation>
     </message>
     <message>
-        <source>Light or dark colours.</source>
-        <translation>Helle oder dunkle Farben.</translation>
+        <source>Light or dark colours, or black and white with strong contrast.</source>
+        <translation>Helle oder dunkle Farben, oder Schwarz und Weiß mit starkem Kontrast.</translation>
     </message>
     <message>
         <source>Like the system</source>
         <translation>Wie das System</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
+    </message>
+    <message>
+        <source>Look at this machine, and choose front-end and model.</source>
+        <translation>Diesen Rechner ansehen und Front-End und Modell wählen.</translation>
+    </message>
+    <message>
+        <source>Look for new versions</source>
+        <translation>Nach neuen Versionen sehen</translation>
     </message>
     <message>
         <source>Loudspeaker</source>
@@ -272,8 +404,24 @@
         <translation>Sprachmodell</translation>
     </message>
     <message>
+        <source>Model and its key</source>
+        <translation>Modell und sein Schlüssel</translation>
+    </message>
+    <message>
         <source>Model on the other server</source>
         <translation>Modell auf dem anderen Server</translation>
+    </message>
+    <message>
+        <source>Models and keys</source>
+        <translation>Modelle und Schlüssel</translation>
+    </message>
+    <message>
+        <source>More recognisers</source>
+        <translation>Weitere Erkenner</translation>
+    </message>
+    <message>
+        <source>More voices</source>
+        <translation>Weitere Stimmen</translation>
     </message>
     <message>
         <source>Moshi</source>
@@ -304,6 +452,10 @@
         <translation>Nano KAME (CPU): ein Versuch</translation>
     </message>
     <message>
+        <source>New versions</source>
+        <translation>Neue Versionen</translation>
+    </message>
+    <message>
         <source>Noise suppression</source>
         <translation>Rauschunterdrückung</translation>
     </message>
@@ -324,6 +476,10 @@
         <translation>Ollama-Server</translation>
     </message>
     <message>
+        <source>Only for this conversation</source>
+        <translation>Nur für dieses Gespräch</translation>
+    </message>
+    <message>
         <source>OpenAI</source>
         <translation>OpenAI</translation>
     </message>
@@ -338,6 +494,10 @@
     <message>
         <source>Oracle lead</source>
         <translation>Orakelvorlauf</translation>
+    </message>
+    <message>
+        <source>Orange</source>
+        <translation>Orange</translation>
     </message>
     <message>
         <source>Patience</source>
@@ -356,12 +516,28 @@
         <translation>Zum Sprechen und Beenden drücken</translation>
     </message>
     <message>
-        <source>Quiet oracle</source>
-        <translation>Ruhiges Orakel</translation>
+        <source>Prices</source>
+        <translation>Preise</translation>
+    </message>
+    <message>
+        <source>Privacy</source>
+        <translation>Privatsphäre</translation>
+    </message>
+    <message>
+        <source>Processing of the microphone&apos;s sound</source>
+        <translation>Verarbeitung des Mikrofontons</translation>
+    </message>
+    <message>
+        <source>Recent commands</source>
+        <translation>Zuletzt benutzte Befehle</translation>
     </message>
     <message>
         <source>Reduced motion</source>
         <translation>Weniger Bewegung</translation>
+    </message>
+    <message>
+        <source>Rose</source>
+        <translation>Rosa</translation>
     </message>
     <message>
         <source>Router</source>
@@ -380,12 +556,20 @@
         <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
     </message>
     <message>
+        <source>Say something, hear it again, and see what is measured.</source>
+        <translation>Etwas sagen, es wieder hören und sehen, was gemessen wird.</translation>
+    </message>
+    <message>
         <source>Server of the comparison model</source>
         <translation>Server des Vergleichsmodells</translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now, not those that it has superseded.</source>
-        <translation>Zeigt nur die Antwort, die jetzt gilt, nicht die überholten.</translation>
+        <source>Set up KAME again</source>
+        <translation>KAME neu einrichten</translation>
+    </message>
+    <message>
+        <source>Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute.</source>
+        <translation>Zeigt, ob KAME zuhört, spricht oder stumm ist, und hat ein Menü zum Sprechen und Stummschalten.</translation>
     </message>
     <message>
         <source>Sound</source>
@@ -404,16 +588,28 @@
         <translation>Sprechlautstärke</translation>
     </message>
     <message>
-        <source>Speech</source>
-        <translation>Sprechen</translation>
-    </message>
-    <message>
         <source>Speech recognition</source>
         <translation>Spracherkennung</translation>
     </message>
     <message>
         <source>Spoken voice</source>
         <translation>Sprechstimme</translation>
+    </message>
+    <message>
+        <source>Start and end</source>
+        <translation>Start und Ende</translation>
+    </message>
+    <message>
+        <source>Start at login</source>
+        <translation>Beim Anmelden starten</translation>
+    </message>
+    <message>
+        <source>Stay in the tray</source>
+        <translation>In der Taskleiste bleiben</translation>
+    </message>
+    <message>
+        <source>Table of the router</source>
+        <translation>Tabelle des Routers</translation>
     </message>
     <message>
         <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
@@ -424,8 +620,8 @@
         <translation>Nimmt die Stimme der App aus dem Ton des Mikrofons, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
     </message>
     <message>
-        <source>Talk</source>
-        <translation>Gespräch</translation>
+        <source>Taking turns</source>
+        <translation>Abwechselnd sprechen</translation>
     </message>
     <message>
         <source>Talk button</source>
@@ -438,6 +634,14 @@
     <message>
         <source>Talks while another window has the keyboard; empty for none.</source>
         <translation>Zum Sprechen, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+    </message>
+    <message>
+        <source>Teal</source>
+        <translation>Petrol</translation>
+    </message>
+    <message>
+        <source>Tell of answers</source>
+        <translation>Antworten melden</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -454,6 +658,14 @@
     <message>
         <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
         <translation>Die Kaskade sagt etwas Kurzes wie „Let me think.“, wenn ihre Antwort länger als eine halbe Sekunde braucht; freihändig ab einer Dreiviertelsekunde, weil du weitersprechen könntest.</translation>
+    </message>
+    <message>
+        <source>The colour of what is chosen, and of the main buttons.</source>
+        <translation>Die Farbe dessen, was gewählt ist, und der wichtigsten Tasten.</translation>
+    </message>
+    <message>
+        <source>The commands that were last used in the palette, as JSON.</source>
+        <translation>Die zuletzt in der Palette benutzten Befehle, als JSON.</translation>
     </message>
     <message>
         <source>The folders that the tool “files” may read, one a line.</source>
@@ -484,8 +696,28 @@
         <translation>Der Name des Modells; leer: das erste des Servers.</translation>
     </message>
     <message>
+        <source>The models in the order of their colours, as JSON.</source>
+        <translation>Die Modelle in der Reihenfolge ihrer Farben, als JSON.</translation>
+    </message>
+    <message>
         <source>The models that are offered first, as JSON.</source>
         <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
+    </message>
+    <message>
+        <source>The oracle shows not only the answer that counts, but also those before it.</source>
+        <translation>Das Orakel zeigt nicht nur die Antwort, die gilt, sondern auch die davor.</translation>
+    </message>
+    <message>
+        <source>The oracle shows what was asked, how fast each answer came, and what it cost.</source>
+        <translation>Das Orakel zeigt, was gefragt wurde, wie schnell jede Antwort kam und was sie gekostet hat.</translation>
+    </message>
+    <message>
+        <source>The oracle was shown</source>
+        <translation>Das Orakel wurde gezeigt</translation>
+    </message>
+    <message>
+        <source>The voice</source>
+        <translation>Die Stimme</translation>
     </message>
     <message>
         <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
@@ -500,16 +732,40 @@
         <translation>Farbschema</translation>
     </message>
     <message>
+        <source>Tool servers</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
         <source>Tools</source>
         <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Try them out</source>
+        <translation>Ausprobieren</translation>
     </message>
     <message>
         <source>US dollars that a conversation may cost. At the cap, models that cost money are not asked any more.</source>
         <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
     </message>
     <message>
+        <source>Violet</source>
+        <translation>Violett</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
         <source>Voice of new conversations</source>
         <translation>Stimme neuer Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>Voice that answers</source>
+        <translation>Stimme, die antwortet</translation>
+    </message>
+    <message>
+        <source>Volume of the voice</source>
+        <translation>Lautstärke der Stimme</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -528,12 +784,20 @@
         <translation>Was gehört wird</translation>
     </message>
     <message>
+        <source>What models cost, by which the cap is reckoned.</source>
+        <translation>Was Modelle kosten; danach wird die Kostengrenze berechnet.</translation>
+    </message>
+    <message>
         <source>What speaks to you. It can be changed in mid-conversation.</source>
         <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
         <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen MCP-Server.</translation>
+    </message>
+    <message>
+        <source>What the program has noted, for when something goes wrong.</source>
+        <translation>Was das Programm vermerkt hat, falls etwas schiefgeht.</translation>
     </message>
     <message>
         <source>What you speak into. It can be changed in mid-conversation.</source>
@@ -560,6 +824,14 @@
         <translation>Wo er ist; leer: die übliche Adresse.</translation>
     </message>
     <message>
+        <source>Where they are kept, and how to forget them.</source>
+        <translation>Wo sie aufbewahrt werden, und wie man sie vergisst.</translation>
+    </message>
+    <message>
+        <source>Where your words go</source>
+        <translation>Wohin deine Worte gehen</translation>
+    </message>
+    <message>
         <source>Whether the app has introduced itself.</source>
         <translation>Ob sich die App vorgestellt hat.</translation>
     </message>
@@ -578,10 +850,6 @@
     <message>
         <source>Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant.</source>
         <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: ein freundlicher Sprachassistent.</translation>
-    </message>
-    <message>
-        <source>Window</source>
-        <translation>Fenster</translation>
     </message>
     <message>
         <source>Window language</source>
@@ -643,16 +911,36 @@
 <context>
     <name>AboutDialog</name>
     <message>
+        <source>&amp;Back</source>
+        <translation>&amp;Zurück</translation>
+    </message>
+    <message>
+        <source>&amp;Licences</source>
+        <translation>&amp;Lizenzen</translation>
+    </message>
+    <message>
+        <source>A voice assistant that talks while it thinks: a voice that answers at once, and behind it any language model, whose words reach the voice while it already speaks.</source>
+        <translation>Ein Sprachassistent, der spricht, während er denkt: eine Stimme, die sofort antwortet, und dahinter ein beliebiges Sprachmodell, dessen Worte die Stimme erreichen, während sie schon spricht.</translation>
+    </message>
+    <message>
         <source>About KAME</source>
         <translation>Über KAME</translation>
+    </message>
+    <message>
+        <source>Back to what KAME is</source>
+        <translation>Zurück zu dem, was KAME ist</translation>
+    </message>
+    <message>
+        <source>Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and on Kyutai&apos;s Moshi. With the models on this machine, nothing of what you say leaves it.</source>
+        <translation>Beruht auf Sakana AIs Tandem KAME (arXiv 2510.02327) und auf Kyutais Moshi. Mit den Modellen auf diesem Rechner verlässt ihn nichts von dem, was du sagst.</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>KAME Desktop {0}</source>
-        <translation>KAME Desktop {0}</translation>
+        <source>KAME Desktop</source>
+        <translation>KAME Desktop</translation>
     </message>
     <message>
         <source>Licences</source>
@@ -663,8 +951,32 @@
         <translation>Bestandteile</translation>
     </message>
     <message>
-        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
-        <translation>Spricht mit dir, während es denkt: eine Stimme, die sofort antwortet, und dahinter ein beliebiges Sprachmodell, dessen Worte, das Orakel, die Stimme erreichen, während sie schon spricht. Nach dem Tandem-Entwurf KAME von Sakana AI (arXiv 2510.02327) und Moshi von Kyutai. Verwendet Qt {0}.</translation>
+        <source>Open the &amp;guide</source>
+        <translation>&amp;Anleitung öffnen</translation>
+    </message>
+    <message>
+        <source>Qt {0}</source>
+        <translation>Qt {0}</translation>
+    </message>
+    <message>
+        <source>Show the licences</source>
+        <translation>Lizenzen zeigen</translation>
+    </message>
+    <message>
+        <source>The icon of KAME</source>
+        <translation>Das Symbol von KAME</translation>
+    </message>
+    <message>
+        <source>Version {0}</source>
+        <translation>Version {0}</translation>
+    </message>
+    <message>
+        <source>from a wheel</source>
+        <translation>aus einem Wheel</translation>
+    </message>
+    <message>
+        <source>from its source</source>
+        <translation>aus dem Quelltext</translation>
     </message>
     <message>
         <source>optional</source>
@@ -791,6 +1103,10 @@
 <context>
     <name>Choice</name>
     <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
         <source>Not found: {0}</source>
         <translation>Nicht gefunden: {0}</translation>
     </message>
@@ -835,6 +1151,75 @@
     <message>
         <source>Provider</source>
         <translation>Anbieter</translation>
+    </message>
+</context>
+<context>
+    <name>CodeButton</name>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the code</source>
+        <translation>Den Code kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the code in {0}</source>
+        <translation>Den Code in {0} kopieren</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation>Befehle</translation>
+    </message>
+    <message>
+        <source>Commands found</source>
+        <translation>Gefundene Befehle</translation>
+    </message>
+    <message>
+        <source>Nothing is called so.</source>
+        <translation>Nichts heißt so.</translation>
+    </message>
+    <message>
+        <source>Search commands, settings, conversations and models</source>
+        <translation>Befehle, Einstellungen, Gespräche und Modelle suchen</translation>
+    </message>
+    <message>
+        <source>Search commands, settings, conversations, models</source>
+        <translation>Befehle, Einstellungen, Gespräche, Modelle suchen</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Enter</source>
+        <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Send what you typed</source>
+        <translation>Getipptes senden</translation>
+    </message>
+    <message>
+        <source>Sent once KAME is ready</source>
+        <translation>Wird gesendet, sobald KAME bereit ist</translation>
+    </message>
+    <message>
+        <source>Type a message</source>
+        <translation>Nachricht tippen</translation>
+    </message>
+    <message>
+        <source>Type a message: the conversation goes on</source>
+        <translation>Nachricht tippen: Das Gespräch geht weiter</translation>
+    </message>
+    <message>
+        <source>Type instead of talking</source>
+        <translation>Tippen statt sprechen</translation>
     </message>
 </context>
 <context>
@@ -1153,6 +1538,57 @@
     </message>
 </context>
 <context>
+    <name>DevicesPopover</name>
+    <message>
+        <source>&amp;Loudspeaker</source>
+        <translation>&amp;Lautsprecher</translation>
+    </message>
+    <message>
+        <source>&amp;Sound…</source>
+        <translation>&amp;Ton…</translation>
+    </message>
+    <message>
+        <source>Can be changed during the conversation.</source>
+        <translation>Lässt sich mitten im Gespräch wechseln.</translation>
+    </message>
+    <message>
+        <source>Ends this conversation and closes the microphone.</source>
+        <translation>Beendet dieses Gespräch und schließt das Mikrofon.</translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation>Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation>Pegel des Lautsprechers, dB</translation>
+    </message>
+    <message>
+        <source>M&amp;icrophone</source>
+        <translation>Mi&amp;krofon</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation>Pegel des Mikrofons, dB</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>Sound: devices, tests, echo, talk button</source>
+        <translation>Ton: Geräte, Tests, Echo, Sprechtaste</translation>
+    </message>
+    <message>
+        <source>Stop the conversation</source>
+        <translation>Gespräch beenden</translation>
+    </message>
+</context>
+<context>
     <name>DownloadStrip</name>
     <message>
         <source> ({0:.0f} GB)</source>
@@ -1223,21 +1659,6 @@
     <message>
         <source>empty</source>
         <translation>leer</translation>
-    </message>
-</context>
-<context>
-    <name>FavouritesButton</name>
-    <message>
-        <source>Add {0}</source>
-        <translation>{0} hinzufügen</translation>
-    </message>
-    <message>
-        <source>Favourite models</source>
-        <translation>Bevorzugte Modelle</translation>
-    </message>
-    <message>
-        <source>Remove {0}</source>
-        <translation>{0} entfernen</translation>
     </message>
 </context>
 <context>
@@ -1316,6 +1737,10 @@
         <translation>Gespräch &amp;beginnen</translation>
     </message>
     <message>
+        <source>&amp;Start typing</source>
+        <translation>&amp;Tippen</translation>
+    </message>
+    <message>
         <source>Machine</source>
         <translation>Rechner</translation>
     </message>
@@ -1381,10 +1806,6 @@
         <translation> ms</translation>
     </message>
     <message>
-        <source>&amp;Oracle lead</source>
-        <translation>Orakel&amp;vorlauf</translation>
-    </message>
-    <message>
         <source>&amp;Precision</source>
         <translation>Genau&amp;igkeit</translation>
     </message>
@@ -1431,6 +1852,10 @@
     <message>
         <source>Memory of the conversation</source>
         <translation>Gedächtnis für die Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Oracle &amp;lead</source>
+        <translation>Orakel&amp;vorlauf</translation>
     </message>
     <message>
         <source>Oracle lead</source>
@@ -2101,6 +2526,25 @@
     </message>
 </context>
 <context>
+    <name>LinkRow</name>
+    <message>
+        <source>Change…</source>
+        <translation>Ändern…</translation>
+    </message>
+    <message>
+        <source>On the page “{0}”</source>
+        <translation>Auf der Seite „{0}“</translation>
+    </message>
+    <message>
+        <source>Open…</source>
+        <translation>Öffnen…</translation>
+    </message>
+    <message>
+        <source>{0}: open</source>
+        <translation>{0}: öffnen</translation>
+    </message>
+</context>
+<context>
     <name>LogPanel</name>
     <message>
         <source>&amp;Copy entries</source>
@@ -2528,6 +2972,17 @@
     </message>
 </context>
 <context>
+    <name>MiniTimeline</name>
+    <message>
+        <source>The last minute: your turns, KAME&apos;s answers, and the models at work. Click for more.</source>
+        <translation>Die letzte Minute: deine Beiträge, KAMEs Antworten und die Modelle bei der Arbeit. Klick für mehr.</translation>
+    </message>
+    <message>
+        <source>Timeline of the last minute</source>
+        <translation>Zeitleiste der letzten Minute</translation>
+    </message>
+</context>
+<context>
     <name>ModelField</name>
     <message>
         <source>1 model is offered.</source>
@@ -2556,6 +3011,40 @@
     <message>
         <source>{0} models are offered.</source>
         <translation>{0} Modelle werden angeboten.</translation>
+    </message>
+</context>
+<context>
+    <name>ModelListModel</name>
+    <message>
+        <source>By kind of question</source>
+        <translation>Nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>Favourites</source>
+        <translation>Favoriten</translation>
+    </message>
+    <message>
+        <source>In the cloud</source>
+        <translation>In der Cloud</translation>
+    </message>
+    <message>
+        <source>On this computer</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>On your network</source>
+        <translation>In deinem Netz</translation>
+    </message>
+    <message>
+        <source>To download</source>
+        <translation>Zum Herunterladen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelListView</name>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
     </message>
 </context>
 <context>
@@ -2642,6 +3131,96 @@
     <message>
         <source>{0}, {1}</source>
         <translation>{0}, {1}</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPill</name>
+    <message>
+        <source>Model: {0}</source>
+        <translation>Modell: {0}</translation>
+    </message>
+    <message>
+        <source>Opens the list of models.</source>
+        <translation>Öffnet die Liste der Modelle.</translation>
+    </message>
+    <message>
+        <source>{0}. Click to change the model, also in mid-answer (Ctrl+Shift+M).</source>
+        <translation>{0}. Klick wechselt das Modell, auch mitten in der Antwort (Strg+Umschalt+M).</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPopover</name>
+    <message>
+        <source>&amp;Answer</source>
+        <translation>Ant&amp;wort</translation>
+    </message>
+    <message>
+        <source>&amp;Compare…</source>
+        <translation>&amp;Vergleichen…</translation>
+    </message>
+    <message>
+        <source>&amp;Front-end</source>
+        <translation>&amp;Front-End</translation>
+    </message>
+    <message>
+        <source>&amp;Key and connection…</source>
+        <translation>&amp;Schlüssel und Verbindung…</translation>
+    </message>
+    <message>
+        <source>&amp;Other model or server</source>
+        <translation>Anderes &amp;Modell oder Server</translation>
+    </message>
+    <message>
+        <source>&amp;Router&apos;s table…</source>
+        <translation>&amp;Tabelle des Routers…</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Front-end</source>
+        <translation>Front-End</translation>
+    </message>
+    <message>
+        <source>It waits for the end of what you say.</source>
+        <translation>Es wartet das Ende dessen ab, was du sagst.</translation>
+    </message>
+    <message>
+        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
+        <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
+    </message>
+    <message>
+        <source>Key, server and models of the provider</source>
+        <translation>Schlüssel, Server und Modelle des Anbieters</translation>
+    </message>
+    <message>
+        <source>No model is called that. Below you can name any model and server.</source>
+        <translation>Kein Modell heißt so. Unten kannst du jedes Modell und jeden Server nennen.</translation>
+    </message>
+    <message>
+        <source>Search models</source>
+        <translation>Modelle suchen</translation>
+    </message>
+    <message>
+        <source>Table of models by kind of question</source>
+        <translation>Tabelle der Modelle nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>What hears and speaks.</source>
+        <translation>Was hört und spricht.</translation>
+    </message>
+    <message>
+        <source>When I finish</source>
+        <translation>Wenn ich fertig bin</translation>
+    </message>
+    <message>
+        <source>When the answer begins.</source>
+        <translation>Wann die Antwort beginnt.</translation>
+    </message>
+    <message>
+        <source>While I speak</source>
+        <translation>Während ich spreche</translation>
     </message>
 </context>
 <context>
@@ -2833,16 +3412,8 @@
 <context>
     <name>MuteButton</name>
     <message>
-        <source>Mute</source>
-        <translation>Stumm</translation>
-    </message>
-    <message>
         <source>Mute the microphone</source>
         <translation>Mikrofon stummschalten</translation>
-    </message>
-    <message>
-        <source>Muted</source>
-        <translation>Stumm</translation>
     </message>
     <message>
         <source>Silences the microphone (Ctrl+M).</source>
@@ -3096,16 +3667,20 @@
 <context>
     <name>OracleHeader</name>
     <message>
-        <source>&amp;Quiet</source>
-        <translation>&amp;Ruhig</translation>
-    </message>
-    <message>
         <source>A second model answers, too: its answers are shown and not spoken.</source>
         <translation>Ein zweites Modell antwortet ebenfalls: Seine Antworten werden gezeigt und nicht gesprochen.</translation>
     </message>
     <message>
-        <source>Compare…</source>
-        <translation>Vergleichen…</translation>
+        <source>Compare</source>
+        <translation>Vergleichen</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Earlier thoughts</source>
+        <translation>Frühere Gedanken</translation>
     </message>
     <message>
         <source>End comparison</source>
@@ -3116,16 +3691,16 @@
         <translation>Orakel</translation>
     </message>
     <message>
-        <source>Quiet</source>
-        <translation>Ruhig</translation>
-    </message>
-    <message>
         <source>S&amp;witch</source>
         <translation>W&amp;echseln</translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now.</source>
-        <translation>Zeigt nur die Antwort, die jetzt gilt.</translation>
+        <source>Shows the answers before the one that counts, too.</source>
+        <translation>Zeigt auch die Antworten vor der, die gilt.</translation>
+    </message>
+    <message>
+        <source>Shows what was asked, how fast the answer came, and what it cost.</source>
+        <translation>Zeigt, was gefragt wurde, wie schnell die Antwort kam und was sie gekostet hat.</translation>
     </message>
     <message>
         <source>Switch to the comparison model</source>
@@ -3159,14 +3734,6 @@
 <context>
     <name>OraclePane</name>
     <message>
-        <source>The answer that counts now</source>
-        <translation>Die Antwort, die jetzt gilt</translation>
-    </message>
-    <message>
-        <source>The answer that counts now appears here.</source>
-        <translation>Die Antwort, die jetzt gilt, erscheint hier.</translation>
-    </message>
-    <message>
         <source>The comparison model&apos;s answers appear here.</source>
         <translation>Die Antworten des Vergleichsmodells erscheinen hier.</translation>
     </message>
@@ -3177,6 +3744,20 @@
     <message>
         <source>The other model</source>
         <translation>Das andere Modell</translation>
+    </message>
+</context>
+<context>
+    <name>PageList</name>
+    <message>
+        <source>Pages of settings</source>
+        <translation>Seiten der Einstellungen</translation>
+    </message>
+</context>
+<context>
+    <name>Panels</name>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
     </message>
 </context>
 <context>
@@ -3401,6 +3982,65 @@
     </message>
 </context>
 <context>
+    <name>ProviderBox</name>
+    <message>
+        <source>API key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>API key for {0}</source>
+        <translation>API-Schlüssel für {0}</translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation>Verbindung</translation>
+    </message>
+    <message>
+        <source>Forget</source>
+        <translation>Vergessen</translation>
+    </message>
+    <message>
+        <source>Forget the key for {0}</source>
+        <translation>Schlüssel für {0} vergessen</translation>
+    </message>
+    <message>
+        <source>Give the address of the server first: a key belongs to its server.</source>
+        <translation>Gib zuerst die Adresse des Servers an: Ein Schlüssel gehört zu seinem Server.</translation>
+    </message>
+    <message>
+        <source>Result of the test of {0}</source>
+        <translation>Ergebnis des Tests von {0}</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Save the key for {0}</source>
+        <translation>Schlüssel für {0} speichern</translation>
+    </message>
+    <message>
+        <source>Test</source>
+        <translation>Testen</translation>
+    </message>
+    <message>
+        <source>Test the connection to {0}</source>
+        <translation>Verbindung zu {0} testen</translation>
+    </message>
+    <message>
+        <source>Testing {0} …</source>
+        <translation>{0} wird getestet …</translation>
+    </message>
+    <message>
+        <source>Where the key for {0} is</source>
+        <translation>Wo der Schlüssel für {0} ist</translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <translation>Verbindung</translation>
+    </message>
+</context>
+<context>
     <name>PullBox</name>
     <message>
         <source>&amp;Download</source>
@@ -3449,6 +4089,37 @@
     <message>
         <source>{0} is on the server.</source>
         <translation>{0} ist auf dem Server.</translation>
+    </message>
+</context>
+<context>
+    <name>QuickAccess</name>
+    <message>
+        <source>Begin to talk, and end</source>
+        <translation>Sprechen beginnen und beenden</translation>
+    </message>
+    <message>
+        <source>Elsewhere in the window</source>
+        <translation>Sonst im Fenster</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Mute or unmute</source>
+        <translation>Stumm oder nicht stumm</translation>
+    </message>
+    <message>
+        <source>Talk, while it is held</source>
+        <translation>Sprechen, solange sie gehalten wird</translation>
+    </message>
+    <message>
+        <source>Talking</source>
+        <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>While another window has the keyboard</source>
+        <translation>Während ein anderes Fenster die Tastatur hat</translation>
     </message>
 </context>
 <context>
@@ -3857,10 +4528,6 @@
         <translation>Zurück zur Vorgabe: {0}</translation>
     </message>
     <message>
-        <source>Reset</source>
-        <translation>Zurücksetzen</translation>
-    </message>
-    <message>
         <source>Reset: {0}</source>
         <translation>Zurücksetzen: {0}</translation>
     </message>
@@ -3884,8 +4551,16 @@
 <context>
     <name>SettingsArea</name>
     <message>
+        <source>Found for “{0}”</source>
+        <translation>Gefunden für „{0}“</translation>
+    </message>
+    <message>
         <source>Nothing found for “{0}”.</source>
         <translation>Nichts gefunden zu „{0}“.</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
 </context>
 <context>
@@ -3906,10 +4581,6 @@
         <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
-        <source>Groups of settings</source>
-        <translation>Gruppen von Einstellungen</translation>
-    </message>
-    <message>
         <source>Search</source>
         <translation>Suchen</translation>
     </message>
@@ -3927,98 +4598,22 @@
     </message>
 </context>
 <context>
-    <name>SetupBar</name>
+    <name>ShortcutSheet</name>
     <message>
-        <source>&amp;Answer</source>
-        <translation>Ant&amp;wort</translation>
+        <source>All keys</source>
+        <translation>Alle Tasten</translation>
     </message>
     <message>
-        <source>Answer</source>
-        <translation>Antwort</translation>
+        <source>Close</source>
+        <translation>Schließen</translation>
     </message>
     <message>
-        <source>Can be changed during the conversation.</source>
-        <translation>Lässt sich mitten im Gespräch wechseln.</translation>
+        <source>Keys</source>
+        <translation>Tasten</translation>
     </message>
     <message>
-        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
-        <translation>Beendet dieses Gespräch und beginnt ein neues (Strg+N).</translation>
-    </message>
-    <message>
-        <source>Ends this conversation and closes the microphone.</source>
-        <translation>Beendet dieses Gespräch und schließt das Mikrofon.</translation>
-    </message>
-    <message>
-        <source>Fron&amp;t-end</source>
-        <translation>Fr&amp;ont-End</translation>
-    </message>
-    <message>
-        <source>Front-end</source>
-        <translation>Front-End</translation>
-    </message>
-    <message>
-        <source>It waits for the end of what you say.</source>
-        <translation>Es wartet das Ende dessen ab, was du sagst.</translation>
-    </message>
-    <message>
-        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
-        <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
-    </message>
-    <message>
-        <source>Key, server and models of the provider</source>
-        <translation>Schlüssel, Server und Modelle des Anbieters</translation>
-    </message>
-    <message>
-        <source>Loudspeaker</source>
-        <translation>Lautsprecher</translation>
-    </message>
-    <message>
-        <source>Microphone</source>
-        <translation>Mikrofon</translation>
-    </message>
-    <message>
-        <source>New conversation</source>
-        <translation>Neues Gespräch</translation>
-    </message>
-    <message>
-        <source>P&amp;rovider</source>
-        <translation>Anbie&amp;ter</translation>
-    </message>
-    <message>
-        <source>Router&apos;s table…</source>
-        <translation>Tabelle des Routers …</translation>
-    </message>
-    <message>
-        <source>Set up…</source>
-        <translation>Einrichten …</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>Stopp</translation>
-    </message>
-    <message>
-        <source>Stop the conversation</source>
-        <translation>Gespräch beenden</translation>
-    </message>
-    <message>
-        <source>Table of models by kind of question</source>
-        <translation>Tabelle der Modelle nach Art der Frage</translation>
-    </message>
-    <message>
-        <source>What hears and speaks.</source>
-        <translation>Was hört und spricht.</translation>
-    </message>
-    <message>
-        <source>When I finish</source>
-        <translation>Wenn ich fertig bin</translation>
-    </message>
-    <message>
-        <source>When the answer begins.</source>
-        <translation>Wann die Antwort beginnt.</translation>
-    </message>
-    <message>
-        <source>While I speak</source>
-        <translation>Während ich spreche</translation>
+        <source>Open the &amp;guide</source>
+        <translation>&amp;Anleitung öffnen</translation>
     </message>
 </context>
 <context>
@@ -4354,6 +4949,10 @@
         <translation>Die Anfragen an die Sprachmodelle und was sie kosten werden hier gezählt.</translation>
     </message>
     <message>
+        <source>Timeline</source>
+        <translation>Zeitleiste</translation>
+    </message>
+    <message>
         <source>Usage of this conversation</source>
         <translation>Verbrauch dieser Unterhaltung</translation>
     </message>
@@ -4614,138 +5213,22 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>TalkBar</name>
+    <name>SystemParts</name>
     <message>
-        <source>&amp;Loudspeaker</source>
-        <translation>&amp;Lautsprecher</translation>
+        <source>Open the page</source>
+        <translation>Seite öffnen</translation>
     </message>
     <message>
-        <source>Getting ready</source>
-        <translation>Wird vorbereitet</translation>
+        <source>This build of KAME has no address to ask.</source>
+        <translation>Diese Ausgabe von KAME hat keine Adresse zum Fragen.</translation>
     </message>
     <message>
-        <source>Hands-&amp;free</source>
-        <translation>&amp;Freisprechen</translation>
+        <source>This copy of KAME can&apos;t be started at login.</source>
+        <translation>Diese Kopie von KAME lässt sich nicht beim Anmelden starten.</translation>
     </message>
     <message>
-        <source>Hands-free</source>
-        <translation>Freisprechen</translation>
-    </message>
-    <message>
-        <source>Hearing you</source>
-        <translation>Hört dich</translation>
-    </message>
-    <message>
-        <source>Hold to talk</source>
-        <translation>Zum Sprechen halten</translation>
-    </message>
-    <message>
-        <source>Listening</source>
-        <translation>Hört zu</translation>
-    </message>
-    <message>
-        <source>Loudspeaker level, dB</source>
-        <translation>Pegel des Lautsprechers, dB</translation>
-    </message>
-    <message>
-        <source>M&amp;icrophone</source>
-        <translation>Mi&amp;krofon</translation>
-    </message>
-    <message>
-        <source>Microphone level, dB</source>
-        <translation>Pegel des Mikrofons, dB</translation>
-    </message>
-    <message>
-        <source>Muted</source>
-        <translation>Stumm</translation>
-    </message>
-    <message>
-        <source>Press to talk</source>
-        <translation>Zum Sprechen drücken</translation>
-    </message>
-    <message>
-        <source>Sound: devices, tests, echo, talk button</source>
-        <translation>Ton: Geräte, Tests, Echo, Sprechtaste</translation>
-    </message>
-    <message>
-        <source>Sound…</source>
-        <translation>Ton…</translation>
-    </message>
-    <message>
-        <source>Speaking</source>
-        <translation>Spricht</translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation>Beendet</translation>
-    </message>
-    <message>
-        <source>Talk</source>
-        <translation>Sprechen</translation>
-    </message>
-    <message>
-        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
-        <translation>Sprich ohne Taste: Deine Stimme beginnt und beendet Redebeiträge und darf einer Antwort ins Wort fallen.</translation>
-    </message>
-    <message>
-        <source>Thinking</source>
-        <translation>Denkt nach</translation>
-    </message>
-    <message>
-        <source>Trying out</source>
-        <translation>Wird getestet</translation>
-    </message>
-    <message>
-        <source>hold to interrupt</source>
-        <translation>zum Unterbrechen halten</translation>
-    </message>
-    <message>
-        <source>hold to talk</source>
-        <translation>zum Sprechen halten</translation>
-    </message>
-    <message>
-        <source>let go when you are done</source>
-        <translation>loslassen, wenn du fertig bist</translation>
-    </message>
-    <message>
-        <source>not part of the conversation</source>
-        <translation>nicht Teil des Gesprächs</translation>
-    </message>
-    <message>
-        <source>nothing you say is heard</source>
-        <translation>nichts, was du sagst, wird gehört</translation>
-    </message>
-    <message>
-        <source>or hold the space bar</source>
-        <translation>oder Leertaste halten</translation>
-    </message>
-    <message>
-        <source>or press the space bar</source>
-        <translation>oder Leertaste drücken</translation>
-    </message>
-    <message>
-        <source>press again when you are done</source>
-        <translation>noch einmal, wenn du fertig bist</translation>
-    </message>
-    <message>
-        <source>press to go on</source>
-        <translation>zum Fortsetzen drücken</translation>
-    </message>
-    <message>
-        <source>press to interrupt</source>
-        <translation>zum Unterbrechen drücken</translation>
-    </message>
-    <message>
-        <source>press to talk</source>
-        <translation>zum Sprechen drücken</translation>
-    </message>
-    <message>
-        <source>speak when you like</source>
-        <translation>sprich, wann du magst</translation>
-    </message>
-    <message>
-        <source>you are muted</source>
-        <translation>du bist stumm</translation>
+        <source>This could not be changed ({0}).</source>
+        <translation>Das ließ sich nicht ändern ({0}).</translation>
     </message>
 </context>
 <context>
@@ -4836,6 +5319,141 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>TalkDock</name>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Getting ready</source>
+        <translation>Wird vorbereitet</translation>
+    </message>
+    <message>
+        <source>Hands-&amp;free</source>
+        <translation>&amp;Freisprechen</translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
+        <translation>Freisprechen</translation>
+    </message>
+    <message>
+        <source>Hearing you</source>
+        <translation>Hört dich</translation>
+    </message>
+    <message>
+        <source>Hold to talk</source>
+        <translation>Zum Sprechen halten</translation>
+    </message>
+    <message>
+        <source>Listening</source>
+        <translation>Hört zu</translation>
+    </message>
+    <message>
+        <source>Microphone and loudspeaker</source>
+        <translation>Mikrofon und Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation>Stumm</translation>
+    </message>
+    <message>
+        <source>No microphone</source>
+        <translation>Kein Mikrofon</translation>
+    </message>
+    <message>
+        <source>Press to talk</source>
+        <translation>Zum Sprechen drücken</translation>
+    </message>
+    <message>
+        <source>Speaking</source>
+        <translation>Spricht</translation>
+    </message>
+    <message>
+        <source>Stop speaking</source>
+        <translation>Nicht weitersprechen</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Beendet</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
+        <translation>Sprich ohne Taste: Deine Stimme beginnt und beendet Redebeiträge und darf einer Antwort ins Wort fallen.</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>Denkt nach</translation>
+    </message>
+    <message>
+        <source>Trying out</source>
+        <translation>Wird getestet</translation>
+    </message>
+    <message>
+        <source>hold to interrupt</source>
+        <translation>zum Unterbrechen halten</translation>
+    </message>
+    <message>
+        <source>hold to talk</source>
+        <translation>zum Sprechen halten</translation>
+    </message>
+    <message>
+        <source>keep it down while you speak</source>
+        <translation>gedrückt halten, solange du sprichst</translation>
+    </message>
+    <message>
+        <source>let go when you are done</source>
+        <translation>loslassen, wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>not part of the conversation</source>
+        <translation>nicht Teil des Gesprächs</translation>
+    </message>
+    <message>
+        <source>nothing you say is heard</source>
+        <translation>nichts, was du sagst, wird gehört</translation>
+    </message>
+    <message>
+        <source>or hold the space bar</source>
+        <translation>oder Leertaste halten</translation>
+    </message>
+    <message>
+        <source>or press the space bar</source>
+        <translation>oder Leertaste drücken</translation>
+    </message>
+    <message>
+        <source>press again when you are done</source>
+        <translation>noch einmal, wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>press to go on</source>
+        <translation>zum Fortsetzen drücken</translation>
+    </message>
+    <message>
+        <source>press to interrupt</source>
+        <translation>zum Unterbrechen drücken</translation>
+    </message>
+    <message>
+        <source>press to talk</source>
+        <translation>zum Sprechen drücken</translation>
+    </message>
+    <message>
+        <source>speak when you like</source>
+        <translation>sprich, wann du magst</translation>
+    </message>
+    <message>
+        <source>type, or plug one in</source>
+        <translation>tippe, oder stecke eins ein</translation>
+    </message>
+    <message>
+        <source>you are muted</source>
+        <translation>du bist stumm</translation>
+    </message>
+</context>
+<context>
     <name>TalkKeys</name>
     <message>
         <source>Hands-free is on, so there is no button to press: just talk.</source>
@@ -4871,6 +5489,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>&amp;Demo…</source>
         <translation>&amp;Demo…</translation>
+    </message>
+    <message>
+        <source>&amp;Earlier thoughts</source>
+        <translation>Frühere &amp;Gedanken</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
@@ -4921,10 +5543,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Neues Gespräch</translation>
     </message>
     <message>
-        <source>&amp;Quiet oracle</source>
-        <translation>&amp;Ruhiges Orakel</translation>
-    </message>
-    <message>
         <source>&amp;Quit</source>
         <translation>&amp;Beenden</translation>
     </message>
@@ -4949,8 +5567,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Ansicht</translation>
     </message>
     <message>
+        <source>C&amp;ommands…</source>
+        <translation>&amp;Befehle…</translation>
+    </message>
+    <message>
         <source>Co&amp;mpare…</source>
         <translation>Ver&amp;gleichen…</translation>
+    </message>
+    <message>
+        <source>Ke&amp;ys</source>
+        <translation>&amp;Tasten</translation>
     </message>
     <message>
         <source>Menus</source>
@@ -5004,6 +5630,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Modell</translation>
     </message>
     <message>
+        <source>No microphone was found. KAME notices one that you plug in, and then you can talk as well.</source>
+        <translation>Es wurde kein Mikrofon gefunden. KAME bemerkt eins, das du einsteckst, und dann kannst du auch sprechen.</translation>
+    </message>
+    <message>
+        <source>None so far</source>
+        <translation>Noch keins</translation>
+    </message>
+    <message>
         <source>Press the talk button or the space bar, talk, and press it again.</source>
         <translation>Drücke die Sprechtaste oder die Leertaste, sprich und drücke sie wieder.</translation>
     </message>
@@ -5012,8 +5646,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Bereit zum Gespräch</translation>
     </message>
     <message>
+        <source>Ready to type</source>
+        <translation>Bereit zum Tippen</translation>
+    </message>
+    <message>
         <source>Tell me something about the moon.</source>
         <translation>Erzähl mir etwas über den Mond.</translation>
+    </message>
+    <message>
+        <source>Type a question below the conversation, and press Enter.</source>
+        <translation>Tippe unter dem Gespräch eine Frage und drücke Eingabe.</translation>
     </message>
     <message>
         <source>Voice</source>
@@ -5038,6 +5680,17 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>“{0}”</source>
         <translation>„{0}“</translation>
+    </message>
+</context>
+<context>
+    <name>ThoughtCard</name>
+    <message>
+        <source>The answer that counts now</source>
+        <translation>Die Antwort, die jetzt gilt</translation>
+    </message>
+    <message>
+        <source>What the model thinks appears here while you still speak, and is revised with every few words.</source>
+        <translation>Hier erscheint, was das Modell denkt, während du noch sprichst; alle paar Worte denkt es neu.</translation>
     </message>
 </context>
 <context>
@@ -5493,6 +6146,37 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>TopBar</name>
+    <message>
+        <source>Ctrl+N</source>
+        <translation>Strg+N</translation>
+    </message>
+    <message>
+        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
+        <translation>Beendet dieses Gespräch und beginnt ein neues (Strg+N).</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>Menü</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation>Orakel</translation>
+    </message>
+    <message>
+        <source>Sidebar</source>
+        <translation>Seitenleiste</translation>
+    </message>
+    <message>
+        <source>What the model thinks while you speak (Ctrl+2).</source>
+        <translation>Was das Modell denkt, während du sprichst (Strg+2).</translation>
+    </message>
+</context>
+<context>
     <name>TranscriptCards</name>
     <message>
         <source>   interrupted</source>
@@ -5518,6 +6202,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <source>You, in passing</source>
         <translation>Du, nebenbei</translation>
     </message>
+    <message>
+        <source>revised once</source>
+        <translation>einmal neu gedacht</translation>
+    </message>
+    <message>
+        <source>revised {0}×</source>
+        <translation>{0}× neu gedacht</translation>
+    </message>
 </context>
 <context>
     <name>TranscriptHeader</name>
@@ -5528,10 +6220,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Settings of the conversation</source>
         <translation>Einstellungen der Unterhaltung</translation>
-    </message>
-    <message>
-        <source>St&amp;yle and tools…</source>
-        <translation>Stil und Werk&amp;zeuge…</translation>
     </message>
     <message>
         <source>Style and tools of the conversation</source>
@@ -5577,12 +6265,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Auswahl kopieren</translation>
     </message>
     <message>
+        <source>&amp;Edit and ask</source>
+        <translation>&amp;Bearbeiten und fragen</translation>
+    </message>
+    <message>
         <source>&amp;Find…</source>
         <translation>&amp;Suchen…</translation>
     </message>
     <message>
         <source>&amp;Hear it again</source>
         <translation>Noch einmal an&amp;hören</translation>
+    </message>
+    <message>
+        <source>Ask with another &amp;model…</source>
+        <translation>Mit anderem &amp;Modell fragen…</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -5617,10 +6313,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Zu {0} gewechselt</translation>
     </message>
     <message>
-        <source>What you and KAME say appears here.</source>
-        <translation>Was du und KAME sagen, erscheint hier.</translation>
-    </message>
-    <message>
         <source>You</source>
         <translation>Du</translation>
     </message>
@@ -5634,30 +6326,92 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>TypeBox</name>
+    <name>Tray</name>
     <message>
-        <source>&amp;Send</source>
-        <translation>Sen&amp;den</translation>
+        <source>&amp;Hide KAME</source>
+        <translation>KAME &amp;verbergen</translation>
     </message>
     <message>
-        <source>Or type here, and press Enter</source>
-        <translation>Oder hier tippen und Eingabe drücken</translation>
+        <source>&amp;Mute the microphone</source>
+        <translation>&amp;Mikrofon stummschalten</translation>
     </message>
     <message>
-        <source>Or type here, and press Enter: the conversation goes on</source>
-        <translation>Oder hier tippen und Eingabe drücken: Das Gespräch geht weiter</translation>
+        <source>&amp;New conversation</source>
+        <translation>&amp;Neues Gespräch</translation>
     </message>
     <message>
-        <source>Send what you typed</source>
-        <translation>Getipptes senden</translation>
+        <source>&amp;Quit KAME</source>
+        <translation>KAME &amp;beenden</translation>
     </message>
     <message>
-        <source>Sent once KAME is ready</source>
-        <translation>Wird gesendet, sobald KAME bereit ist</translation>
+        <source>&amp;Show KAME</source>
+        <translation>KAME &amp;zeigen</translation>
     </message>
     <message>
-        <source>Type instead of talking</source>
-        <translation>Tippen statt sprechen</translation>
+        <source>&amp;Talk</source>
+        <translation>&amp;Sprechen</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>KAME – listening</source>
+        <translation>KAME – hört zu</translation>
+    </message>
+    <message>
+        <source>KAME – muted</source>
+        <translation>KAME – stumm</translation>
+    </message>
+    <message>
+        <source>KAME – speaking</source>
+        <translation>KAME – spricht</translation>
+    </message>
+    <message>
+        <source>KAME – thinking</source>
+        <translation>KAME – denkt nach</translation>
+    </message>
+</context>
+<context>
+    <name>TrayControl</name>
+    <message>
+        <source>KAME answers</source>
+        <translation>KAME antwortet</translation>
+    </message>
+    <message>
+        <source>KAME is still here</source>
+        <translation>KAME ist noch da</translation>
+    </message>
+    <message>
+        <source>The conversation goes on. The menu of this icon shows the window again, or quits.</source>
+        <translation>Das Gespräch geht weiter. Das Menü dieses Symbols zeigt das Fenster wieder oder beendet KAME.</translation>
+    </message>
+    <message>
+        <source>This desktop has no tray for icons.</source>
+        <translation>Dieser Desktop hat keinen Platz für Symbole.</translation>
+    </message>
+</context>
+<context>
+    <name>TurnActions</name>
+    <message>
+        <source>Ask again</source>
+        <translation>Noch einmal fragen</translation>
+    </message>
+    <message>
+        <source>Ask with another model</source>
+        <translation>Mit anderem Modell fragen</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Edit and ask</source>
+        <translation>Bearbeiten und fragen</translation>
+    </message>
+    <message>
+        <source>Hear it again</source>
+        <translation>Noch einmal hören</translation>
     </message>
 </context>
 <context>
@@ -5758,6 +6512,37 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>Welcome</name>
+    <message>
+        <source>Ask me anything.</source>
+        <translation>Frag mich irgendetwas.</translation>
+    </message>
+    <message>
+        <source>Ask: {0}</source>
+        <translation>Fragen: {0}</translation>
+    </message>
+    <message>
+        <source>Give me an idea for dinner tonight.</source>
+        <translation>Gib mir eine Idee für das Abendessen.</translation>
+    </message>
+    <message>
+        <source>How many days are there in a week?</source>
+        <translation>Wie viele Tage hat eine Woche?</translation>
+    </message>
+    <message>
+        <source>I start answering before you have finished.</source>
+        <translation>Ich beginne zu antworten, bevor du fertig bist.</translation>
+    </message>
+    <message>
+        <source>What is the capital of Sweden?</source>
+        <translation>Wie heißt die Hauptstadt von Schweden?</translation>
+    </message>
+    <message>
+        <source>Why do leaves turn red in autumn?</source>
+        <translation>Warum werden Blätter im Herbst rot?</translation>
+    </message>
+</context>
+<context>
     <name>WindowStage</name>
     <message>
         <source>The conversation is over, so its model can&apos;t be changed.</source>
@@ -5781,6 +6566,22 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 </context>
 <context>
     <name>Wiring</name>
+    <message>
+        <source>Choose a model</source>
+        <translation>Modell wählen</translation>
+    </message>
+    <message>
+        <source>Download…</source>
+        <translation>Herunterladen…</translation>
+    </message>
+    <message>
+        <source>Go to the newest message</source>
+        <translation>Zur neuesten Meldung</translation>
+    </message>
+    <message>
+        <source>Open the menu</source>
+        <translation>Menü öffnen</translation>
+    </message>
     <message>
         <source>The comparison model: {0}</source>
         <translation>Das Vergleichsmodell: {0}</translation>

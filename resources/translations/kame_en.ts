@@ -16,7 +16,31 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>A model elsewhere gets the words of a conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A notification shows the first words of an answer while the window is hidden or minimised; never those of a conversation that is not kept. It needs the icon in the tray.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A sentence or two</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>API keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accent</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add MCP servers, whose tools a model may use.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address of the other server</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -36,6 +60,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Anthropic</source>
         <translation type="unfinished"></translation>
     </message>
@@ -48,7 +76,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Appearance</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>As long as it takes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. Switched off, nobody is asked.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -60,11 +96,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Blue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Built in</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Built-in model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built-in models</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -80,6 +124,22 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Change persona, voice, length, tools and cap here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose which model answers which kind of question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Colours of models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -88,11 +148,35 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Conversation</source>
+        <source>Conversations</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Dark</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Details of thoughts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download language models that run on this machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download others, and see how fast they are here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Downloads</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier thoughts</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -109,6 +193,10 @@
     </message>
     <message>
         <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Essentials</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -132,6 +220,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>General</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>German</source>
         <translation type="unfinished"></translation>
     </message>
@@ -144,11 +236,23 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Graphite</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Green</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Hands-free</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>History</source>
+        <source>Hear voices, and download others.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>High contrast</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -196,6 +300,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Icon in the tray</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It opened by itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Italian</source>
         <translation type="unfinished"></translation>
     </message>
@@ -216,6 +328,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>KAME starts when you log in: in the tray where its icon is switched on, else with its window minimised.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Keep conversations</source>
         <translation type="unfinished"></translation>
     </message>
@@ -228,11 +344,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Keys</source>
+        <source>Keys everywhere</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language of conversations</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -244,11 +364,23 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Light or dark colours.</source>
+        <source>Light or dark colours, or black and white with strong contrast.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Like the system</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look at this machine, and choose front-end and model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look for new versions</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -272,7 +404,23 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Model and its key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Model on the other server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models and keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More recognisers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More voices</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -304,6 +452,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>New versions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Noise suppression</source>
         <translation type="unfinished"></translation>
     </message>
@@ -324,6 +476,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Only for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>OpenAI</source>
         <translation type="unfinished"></translation>
     </message>
@@ -337,6 +493,10 @@
     </message>
     <message>
         <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Orange</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -356,11 +516,27 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Quiet oracle</source>
+        <source>Prices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Privacy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Processing of the microphone&apos;s sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recent commands</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Reduced motion</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rose</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -380,11 +556,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Say something, hear it again, and see what is measured.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Server of the comparison model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now, not those that it has superseded.</source>
+        <source>Set up KAME again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -404,15 +588,27 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Speech</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Speech recognition</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Spoken voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start and end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start at login</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stay in the tray</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Table of the router</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -424,7 +620,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Talk</source>
+        <source>Taking turns</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -437,6 +633,14 @@
     </message>
     <message>
         <source>Talks while another window has the keyboard; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Teal</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tell of answers</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -453,6 +657,14 @@
     </message>
     <message>
         <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The colour of what is chosen, and of the main buttons.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The commands that were last used in the palette, as JSON.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -484,7 +696,27 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The models in the order of their colours, as JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The models that are offered first, as JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The oracle shows not only the answer that counts, but also those before it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The oracle shows what was asked, how fast each answer came, and what it cost.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The oracle was shown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -500,7 +732,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Tool servers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Tools</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try them out</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -508,7 +748,23 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Violet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Voice of new conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice that answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Volume of the voice</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -528,11 +784,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>What models cost, by which the cap is reckoned.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What speaks to you. It can be changed in mid-conversation.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the program has noted, for when something goes wrong.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -560,6 +824,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Where they are kept, and how to forget them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where your words go</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Whether the app has introduced itself.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -577,10 +849,6 @@
     </message>
     <message>
         <source>Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Window</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -643,7 +911,27 @@
 <context>
     <name>AboutDialog</name>
     <message>
+        <source>&amp;Back</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Licences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A voice assistant that talks while it thinks: a voice that answers at once, and behind it any language model, whose words reach the voice while it already speaks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>About KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to what KAME is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and on Kyutai&apos;s Moshi. With the models on this machine, nothing of what you say leaves it.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -651,7 +939,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>KAME Desktop {0}</source>
+        <source>KAME Desktop</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -663,7 +951,31 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
+        <source>Open the &amp;guide</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Qt {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the licences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The icon of KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from a wheel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from its source</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -791,6 +1103,10 @@
 <context>
     <name>Choice</name>
     <message>
+        <source>Automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Not found: {0}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -834,6 +1150,75 @@
     </message>
     <message>
         <source>Provider</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CodeButton</name>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the code in {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Commands found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is called so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search commands, settings, conversations and models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search commands, settings, conversations, models</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Enter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send what you typed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sent once KAME is ready</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type a message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type a message: the conversation goes on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type instead of talking</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1153,6 +1538,57 @@
     </message>
 </context>
 <context>
+    <name>DevicesPopover</name>
+    <message>
+        <source>&amp;Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Sound…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Can be changed during the conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this conversation and closes the microphone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>M&amp;icrophone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound: devices, tests, echo, talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>DownloadStrip</name>
     <message>
         <source> ({0:.0f} GB)</source>
@@ -1222,21 +1658,6 @@
     <name>Editor</name>
     <message>
         <source>empty</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>FavouritesButton</name>
-    <message>
-        <source>Add {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Favourite models</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Remove {0}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1316,6 +1737,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Start typing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Machine</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1381,10 +1806,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Oracle lead</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Precision</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1430,6 +1851,10 @@
     </message>
     <message>
         <source>Memory of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle &amp;lead</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2101,6 +2526,25 @@
     </message>
 </context>
 <context>
+    <name>LinkRow</name>
+    <message>
+        <source>Change…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On the page “{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: open</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>LogPanel</name>
     <message>
         <source>&amp;Copy entries</source>
@@ -2528,6 +2972,17 @@
     </message>
 </context>
 <context>
+    <name>MiniTimeline</name>
+    <message>
+        <source>The last minute: your turns, KAME&apos;s answers, and the models at work. Click for more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Timeline of the last minute</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ModelField</name>
     <message>
         <source>1 model is offered.</source>
@@ -2555,6 +3010,40 @@
     </message>
     <message>
         <source>{0} models are offered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelListModel</name>
+    <message>
+        <source>By kind of question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Favourites</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the cloud</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On this computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On your network</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>To download</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelListView</name>
+    <message>
+        <source>Models</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2641,6 +3130,96 @@
     </message>
     <message>
         <source>{0}, {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelPill</name>
+    <message>
+        <source>Model: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Opens the list of models.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}. Click to change the model, also in mid-answer (Ctrl+Shift+M).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelPopover</name>
+    <message>
+        <source>&amp;Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Compare…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Front-end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Key and connection…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Other model or server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Router&apos;s table…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It waits for the end of what you say.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key, server and models of the provider</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model is called that. Below you can name any model and server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Table of models by kind of question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What hears and speaks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When I finish</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When the answer begins.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While I speak</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2833,15 +3412,7 @@
 <context>
     <name>MuteButton</name>
     <message>
-        <source>Mute</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Mute the microphone</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Muted</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3096,15 +3667,19 @@
 <context>
     <name>OracleHeader</name>
     <message>
-        <source>&amp;Quiet</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>A second model answers, too: its answers are shown and not spoken.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Compare…</source>
+        <source>Compare</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier thoughts</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3116,15 +3691,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Quiet</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>S&amp;witch</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Shows only the answer that counts now.</source>
+        <source>Shows the answers before the one that counts, too.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows what was asked, how fast the answer came, and what it cost.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3159,14 +3734,6 @@
 <context>
     <name>OraclePane</name>
     <message>
-        <source>The answer that counts now</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The answer that counts now appears here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The comparison model&apos;s answers appear here.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3176,6 +3743,20 @@
     </message>
     <message>
         <source>The other model</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PageList</name>
+    <message>
+        <source>Pages of settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Panels</name>
+    <message>
+        <source>Automatic</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3401,6 +3982,65 @@
     </message>
 </context>
 <context>
+    <name>ProviderBox</name>
+    <message>
+        <source>API key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>API key for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forget</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forget the key for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give the address of the server first: a key belongs to its server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Result of the test of {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save the key for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test the connection to {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Testing {0} …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the key for {0} is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PullBox</name>
     <message>
         <source>&amp;Download</source>
@@ -3448,6 +4088,37 @@
     </message>
     <message>
         <source>{0} is on the server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>QuickAccess</name>
+    <message>
+        <source>Begin to talk, and end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Elsewhere in the window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mute or unmute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk, while it is held</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While another window has the keyboard</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3857,10 +4528,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Reset</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Reset: {0}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3884,7 +4551,15 @@
 <context>
     <name>SettingsArea</name>
     <message>
+        <source>Found for “{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Nothing found for “{0}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Page</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3906,10 +4581,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Groups of settings</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Search</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3927,97 +4598,21 @@
     </message>
 </context>
 <context>
-    <name>SetupBar</name>
+    <name>ShortcutSheet</name>
     <message>
-        <source>&amp;Answer</source>
+        <source>All keys</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Close</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Can be changed during the conversation.</source>
+        <source>Keys</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ends this conversation and closes the microphone.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Fron&amp;t-end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Front-end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It waits for the end of what you say.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Key, server and models of the provider</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Loudspeaker</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Microphone</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>New conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>P&amp;rovider</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Router&apos;s table…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Set up…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop the conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Table of models by kind of question</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What hears and speaks.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>When I finish</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>When the answer begins.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>While I speak</source>
+        <source>Open the &amp;guide</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4354,6 +4949,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Usage of this conversation</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4613,137 +5212,21 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
-    <name>TalkBar</name>
+    <name>SystemParts</name>
     <message>
-        <source>&amp;Loudspeaker</source>
+        <source>Open the page</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Getting ready</source>
+        <source>This build of KAME has no address to ask.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Hands-&amp;free</source>
+        <source>This copy of KAME can&apos;t be started at login.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Hands-free</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Hearing you</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Hold to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Listening</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Loudspeaker level, dB</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>M&amp;icrophone</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Microphone level, dB</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Muted</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Press to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sound: devices, tests, echo, talk button</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Sound…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Speaking</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Thinking</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Trying out</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>hold to interrupt</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>hold to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>let go when you are done</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>not part of the conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>nothing you say is heard</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>or hold the space bar</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>or press the space bar</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>press again when you are done</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>press to go on</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>press to interrupt</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>press to talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>speak when you like</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>you are muted</source>
+        <source>This could not be changed ({0}).</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4835,6 +5318,141 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>TalkDock</name>
+    <message>
+        <source>Esc</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Getting ready</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hands-&amp;free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hands-free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hearing you</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Listening</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone and loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Press to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk without the button: your voice starts and ends your turns, and may interrupt an answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Trying out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hold to interrupt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hold to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>keep it down while you speak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>let go when you are done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not part of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing you say is heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>or hold the space bar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>or press the space bar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press again when you are done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to go on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to interrupt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>speak when you like</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>type, or plug one in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>you are muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TalkKeys</name>
     <message>
         <source>Hands-free is on, so there is no button to press: just talk.</source>
@@ -4869,6 +5487,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>&amp;Demo…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Earlier thoughts</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4920,10 +5542,6 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Quiet oracle</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Quit</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4948,7 +5566,15 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>C&amp;ommands…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Co&amp;mpare…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ke&amp;ys</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5003,6 +5629,14 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>No microphone was found. KAME notices one that you plug in, and then you can talk as well.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None so far</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Press the talk button or the space bar, talk, and press it again.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5011,7 +5645,15 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Ready to type</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Tell me something about the moon.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type a question below the conversation, and press Enter.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5036,6 +5678,17 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>“{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ThoughtCard</name>
+    <message>
+        <source>The answer that counts now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model thinks appears here while you still speak, and is revised with every few words.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5492,6 +6145,37 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>TopBar</name>
+    <message>
+        <source>Ctrl+N</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this conversation and begins a new one (Ctrl+N).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sidebar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model thinks while you speak (Ctrl+2).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TranscriptCards</name>
     <message>
         <source>   interrupted</source>
@@ -5517,6 +6201,14 @@ Click to see where the time went.</source>
         <source>You, in passing</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>revised once</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>revised {0}×</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TranscriptHeader</name>
@@ -5526,10 +6218,6 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>Settings of the conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>St&amp;yle and tools…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5576,11 +6264,19 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Edit and ask</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Find…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&amp;Hear it again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask with another &amp;model…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5616,10 +6312,6 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What you and KAME say appears here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>You</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5633,29 +6325,91 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
-    <name>TypeBox</name>
+    <name>Tray</name>
     <message>
-        <source>&amp;Send</source>
+        <source>&amp;Hide KAME</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Or type here, and press Enter</source>
+        <source>&amp;Mute the microphone</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Or type here, and press Enter: the conversation goes on</source>
+        <source>&amp;New conversation</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Send what you typed</source>
+        <source>&amp;Quit KAME</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Sent once KAME is ready</source>
+        <source>&amp;Show KAME</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Type instead of talking</source>
+        <source>&amp;Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME – listening</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME – muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME – speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME – thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrayControl</name>
+    <message>
+        <source>KAME answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME is still here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversation goes on. The menu of this icon shows the window again, or quits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This desktop has no tray for icons.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TurnActions</name>
+    <message>
+        <source>Ask again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask with another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit and ask</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hear it again</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5757,6 +6511,37 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>Welcome</name>
+    <message>
+        <source>Ask me anything.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give me an idea for dinner tonight.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many days are there in a week?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>I start answering before you have finished.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is the capital of Sweden?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why do leaves turn red in autumn?</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>WindowStage</name>
     <message>
         <source>The conversation is over, so its model can&apos;t be changed.</source>
@@ -5780,6 +6565,22 @@ Click to see where the time went.</source>
 </context>
 <context>
     <name>Wiring</name>
+    <message>
+        <source>Choose a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the newest message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the menu</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>The comparison model: {0}</source>
         <translation type="unfinished"></translation>

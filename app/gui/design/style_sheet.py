@@ -64,7 +64,7 @@ def _fields(t: Tokens) -> str:
 {disabled} {{ background: {t.ground}; color: {t.outline}; border-color: {t.line}; }}
 QComboBox {{ padding-right: 26px; }}
 QComboBox:focus {{ padding-right: 25px; }}
-QAbstractSpinBox QLineEdit {{ border: none; padding: 0px 6px; background: transparent; }}
+QAbstractSpinBox QLineEdit {{ border: none; padding: 0px; margin-left: 6px; background: transparent; }}
 QComboBox QLineEdit, QTableView QLineEdit, QListView QLineEdit {{
     border: none; padding: 0px; background: transparent; border-radius: 0px;
 }}
