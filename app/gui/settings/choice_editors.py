@@ -19,6 +19,9 @@ from app.gui.widgets.toggle import Toggle
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
+TEXT_PX = 8
+"""Left of the text in a field for numbers."""
+
 
 class Switch(Editor):
     """A switch; the setting's name stands beside it."""
@@ -125,6 +128,7 @@ class Number(Editor):
         self._parts = isinstance(declared.default, float)
         box: Any = _Part(self) if self._parts else _Whole(self)
         self.box = box
+        box.lineEdit().setTextMargins(TEXT_PX, 0, 0, 0)  # style sheets don't reach the text of a spin box
         if self._parts:
             box.setDecimals(2)
         least = declared.lowest

@@ -83,11 +83,11 @@ class LinkRow(QWidget):
         self._dress()
 
     def show_value(self, words: str) -> None:
-        """Shows the value of the setting that it leads to."""
-        shown = " ".join(filter(None, (words, said(self.link.help))))
-        self.words.setText(shown)
-        self.words.setVisible(bool(shown))
-        self.button.setAccessibleDescription(shown)
+        """Shows the value of the setting that it leads to, unless the row has an explanation of its own."""
+        if not self.link.help:
+            self.words.setText(words)
+            self.words.show()
+            self.button.setAccessibleDescription(words)
 
     def holds(self, words: list[str]) -> bool:
         """Whether each of `words`, in lower case, occurs in its name or explanation."""
