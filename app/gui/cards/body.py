@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 
 from app.gui.cards.elements import Element, Paragraph, Table
 from app.gui.cards.formats import Formats, cell_format, cell_paragraph, paragraph_format, table_format
 from app.gui.cards.runs import write_runs
+from app.gui.cards.tables import as_list, column_widths
 from app.gui.design.look import Look
 
 EDGE = Paragraph(look="end")
@@ -28,6 +29,18 @@ class Body:
         self._formats = formats
         self._look = look
         self._strip = strip
+        self.room = 0.0
+        """The width of the column in pixels."""
+
+    def fitted(self, elements: Sequence[Element], base: QTextBlockFormat) -> tuple[Element, ...]:
+        """Returns the elements with lists in place of the tables that have no room."""
+        found: list[Element] = []
+        for element in elements:
+            if isinstance(element, Table) and self._widths(element, base) is None:
+                found += as_list(element)
+            else:
+                found.append(element)
+        return tuple(found)
 
     def write(self, first: int, before: Sequence[Element], after: Sequence[Element], base: QTextBlockFormat) -> None:
         """Changes the elements `before` into those `after`."""
@@ -50,7 +63,9 @@ class Body:
             if isinstance(element, Paragraph):
                 QTextCursor(block).setBlockFormat(self._paragraph(element, base))
             else:
-                QTextCursor(block.next()).currentTable().setFormat(table_format(base))
+                table = QTextCursor(block.next()).currentTable()
+                if table is not None:  # one that was inserted in the same edit is not known yet, and is right
+                    table.setFormat(table_format(base, self._widths(element, base) or ()))
                 for edge in (block, self._document.findBlockByNumber(first + element.blocks - 1)):
                     QTextCursor(edge).setBlockFormat(self._paragraph(EDGE, base))
             first += element.blocks
@@ -58,7 +73,9 @@ class Body:
     def _change(self, number: int, old: Paragraph, new: Paragraph, base: QTextBlockFormat) -> None:
         block = self._document.findBlockByNumber(number)
         if old.looks != new.looks:
-            QTextCursor(block).setBlockFormat(self._paragraph(new, base))
+            cursor = QTextCursor(block)
+            cursor.setBlockFormat(self._paragraph(new, base))
+            cursor.setBlockCharFormat(self._letters(new))
         write_runs(block, old.runs, new.runs, self._formats)
 
     def _remove(self, first: int, elements: Sequence[Element]) -> None:
@@ -80,15 +97,16 @@ class Body:
         cursor.setPosition(before.position() + before.length() - 1)
         for element in elements:
             if isinstance(element, Paragraph):
-                cursor.insertBlock(self._paragraph(element, base), self._formats["text"])
+                cursor.insertBlock(self._paragraph(element, base), self._letters(element))
                 for text, kind in element.runs:
                     cursor.insertText(text, self._formats[kind])
             else:
                 self._insert_table(cursor, element, base)
 
     def _insert_table(self, cursor: QTextCursor, element: Table, base: QTextBlockFormat) -> None:
-        cursor.insertBlock(self._paragraph(EDGE, base), self._formats["text"])
-        table = cursor.insertTable(len(element.rows), len(element.aligns), table_format(base))
+        cursor.insertBlock(self._paragraph(EDGE, base), self._formats["edge"])
+        look = table_format(base, self._widths(element, base) or ())
+        table = cursor.insertTable(len(element.rows), len(element.aligns), look)
         for row, cells in enumerate(element.rows):
             for column, runs in enumerate(cells):
                 cell = table.cellAt(row, column)
@@ -99,6 +117,14 @@ class Body:
                     inner.insertText(text, self._formats[kind])
         cursor.setPosition(table.lastPosition() + 1)
         cursor.setBlockFormat(self._paragraph(EDGE, base))
+        cursor.setBlockCharFormat(self._formats["edge"])
+
+    def _widths(self, table: Table, base: QTextBlockFormat) -> tuple[float, ...] | None:
+        return column_widths(table, self._formats.width, self.room - base.leftMargin() - base.rightMargin())
+
+    def _letters(self, paragraph: Paragraph) -> QTextCharFormat:
+        """The format of a paragraph's letters where it has none."""
+        return self._formats["edge" if paragraph.look in ("rule", "end") else "text"]
 
     def _paragraph(self, paragraph: Paragraph, base: QTextBlockFormat) -> QTextBlockFormat:
         return paragraph_format(base, paragraph, self._formats.step, self._strip)

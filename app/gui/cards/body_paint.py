@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QTextBlock, QTextCursor
 from app.gui.cards.card import PAD
 from app.gui.cards.document import CardDocument
 from app.gui.cards.elements import Paragraph, Table
-from app.gui.cards.formats import CODE_PAD, PARAGRAPH_GAP, QUOTE_INDENT
+from app.gui.cards.formats import CODE_PAD, QUOTE_INDENT
 from app.gui.cards.paint import paint_code_ground, paint_inline_code, paint_quote_bars, paint_rule
 from app.gui.design.look import Look
 
@@ -31,7 +31,8 @@ def paint_body(
     """
     left, right = box.left() + PAD, box.right() - PAD
     number = 0
-    for element, block in content.elements(place):
+    elements = list(content.elements(place))
+    for following, (element, block) in enumerate(elements, 1):
         rect = rect_of(block)
         if rect.top() > bottom + content.strip_height:
             return
@@ -40,7 +41,12 @@ def paint_body(
             continue
         indent = left + QUOTE_INDENT * element.quote
         if element.quote:
-            paint_quote_bars(painter, look, left, rect.top() - PARAGRAPH_GAP / 2, rect.bottom(), element.quote)
+            ends = [
+                rect_of(below).top()
+                for one, below in elements[following : following + 1]
+                if isinstance(one, Paragraph) and one.quote
+            ]
+            paint_quote_bars(painter, look, left, rect.top(), ends[0] if ends else rect.bottom(), element.quote)
         if element.look == "code":
             strip = QRectF(indent, rect.top() - content.strip_height, right - indent, content.strip_height)
             ground = strip.adjusted(0, 0, 0, rect.height() + CODE_PAD)

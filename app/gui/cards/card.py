@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QTextBlockFormat, QTextCharFormat
@@ -117,10 +118,13 @@ def chip_fills(look: Look) -> dict[str, QColor]:
     }
 
 
+@lru_cache(maxsize=64)
 def block_formats(
     style: str, quote_height: float = 0.0, side: float = SIDE
 ) -> tuple[QTextBlockFormat, QTextBlockFormat]:
-    """Returns the paragraph formats of head and body. `quote_height`: room between them; `side`: beside the card."""
+    """Returns the paragraph formats of head and body, which are not to be changed. `quote_height`: room between them;
+    `side`: beside the card.
+    """
     head, body = QTextBlockFormat(), QTextBlockFormat()
     for block_format in (head, body):
         block_format.setLeftMargin(side + PAD + {"user": INDENT, "beside": STEP}.get(style, 0.0))

@@ -44,8 +44,8 @@ def _clean(text: str) -> str:
 def _selected_cells(content: CardDocument, cursor: QTextCursor) -> str:
     """The selected cells with tabulators between them, or the source of the table."""
     table = cursor.currentTable()
-    cells = cast("tuple[int, int, int, int]", cursor.selectedTableCells())  # the stub says `object`
-    first_row, rows, first_column, columns = cells
+    # PySide returns four numbers; its stub says `object`.
+    first_row, rows, first_column, columns = cast("tuple[int, int, int, int]", cursor.selectedTableCells())
     if (rows, columns) == (table.rows(), table.columns()):
         before = table.firstCursorPosition().block().previous()
         place = content.place_of(before)

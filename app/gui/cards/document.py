@@ -40,24 +40,22 @@ class CardDocument:
         self._document = document
         self._scale = scale
         self._side = SIDE
+        self._room = COLUMN_PX
         self._elements: list[tuple[Element, ...]] = []
         self._firsts: list[int] = []  # the number of each card's first block
         document.setDocumentMargin(0)
 
     def restyle(self, look: Look, font: QFont) -> None:
         """Uses these colours and this font for the cards that are written from now on."""
-        self._font = font
         self._formats = Formats(look, font, self._scale)
         self.quote_height = round(QFontMetricsF(self.font_of("quote")).height() + 5)
         self.strip_height = round(QFontMetricsF(self.font_of("dim")).height() + 14)
         self._body = Body(self._document, self._formats, look, self.strip_height)
+        self._body.room = self._room
 
     def font_of(self, kind: str) -> QFont:
         """The font of a kind of text."""
-        font = QFont(self._font)
-        font.setPointSizeF(self._formats[kind].fontPointSize())
-        font.setItalic(self._formats[kind].fontItalic())
-        return font
+        return self._formats.font(kind)
 
     def block(self, place: int, part: int) -> QTextBlock:
         """The paragraph of a card's head (`part` 0), or of its body (from 1)."""
@@ -131,7 +129,7 @@ class CardDocument:
         if old.head != card.head:
             write_runs(self.block(place, 0), old.head, card.head, self._formats)
         if (old.written, old.body) != (card.written, card.body):
-            self._write_body(place, elements_of(card), self._block_formats(card)[1])
+            self._write_body(place, card)
         cursor.endEditBlock()
 
     def remove(self, place: int) -> None:
@@ -158,15 +156,15 @@ class CardDocument:
 
     def clear(self) -> None:
         """Removes all cards."""
-        self._document.clear()
         self.cards.clear()
         self._elements.clear()
         self._firsts.clear()
+        self._document.clear()
 
-    def _write_body(self, place: int, elements: tuple[Element, ...], look: QTextBlockFormat) -> None:
-        before = self._elements[place]
-        self._elements[place] = elements
-        self._body.write(self._firsts[place] + 1, before, elements, look)
+    def _write_body(self, place: int, card: Card) -> None:
+        before, base = self._elements[place], self._block_formats(card)[1]
+        elements = self._elements[place] = self._body.fitted(elements_of(card), base)
+        self._body.write(self._firsts[place] + 1, before, elements, base)
         self._move(place, sum(e.blocks for e in elements) - sum(e.blocks for e in before))
 
     def _blocks(self, place: int) -> int:
@@ -190,6 +188,7 @@ class CardDocument:
             with laid_out_once(self._document):
                 for place, card in enumerate(self.cards):
                     self._format_blocks(place, card)
+            self._fit_tables()
 
     def set_margins(self, width: int) -> None:
         """Limits the column to `COLUMN_PX` in a view of this width. Needed again after `clear`."""
@@ -203,6 +202,20 @@ class CardDocument:
             frame_format.setTopMargin(GAP + PAD)
             frame_format.setBottomMargin(GAP + PAD)
             frame.setFrameFormat(frame_format)
+
+    def set_room(self, width: float) -> None:
+        """Fits the tables into a view of this width, whether or not it has a scroll bar: else one could come and go."""
+        room = min(width, COLUMN_PX)
+        if self._room != room:
+            self._room = self._body.room = room
+            self._fit_tables()
+
+    def _fit_tables(self) -> None:
+        with_tables = [(place, card) for place, card in enumerate(self.cards) if "|" in card.written]
+        for change in (self._write_body, self._format_blocks):  # a new table is known only after the first
+            with laid_out_once(self._document):
+                for place, card in with_tables:
+                    change(place, card)
 
     def _block_formats(self, card: Card) -> tuple[QTextBlockFormat, QTextBlockFormat]:
         return block_formats(card.style, self.quote_height if card.quote else 0.0, self._side)

@@ -14,14 +14,15 @@ Align = Literal["left", "center", "right"]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph. `level`: of a heading, or the depth of a list's item from 1. `quote`: the depth of the quote that
-    it is in. `language`: of code. `source`: what is copied of code as a whole.
+    """One paragraph. `level`: of a heading, or the depth of a list's item from 1. `last`: of a list. `quote`: the depth
+    of the quote that it is in. `language`: of code. `source`: what is copied of code as a whole.
     """
 
     runs: tuple[Run, ...] = ()
     look: ElementLook = "text"
     level: int = 0
     quote: int = 0
+    last: bool = False
     language: str = ""
     source: str = ""
 
@@ -43,7 +44,7 @@ class Paragraph:
     @property
     def looks(self) -> tuple[object, ...]:
         """What its format depends on."""
-        return self.look, self.level, self.quote
+        return self.look, self.level, self.quote, self.last
 
     def followed_by(self, runs: tuple[Run, ...]) -> Paragraph:
         """The same with more runs at its end."""

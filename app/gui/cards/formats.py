@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QBrush,
     QFont,
+    QFontMetricsF,
     QTextBlockFormat,
     QTextCharFormat,
     QTextFrameFormat,
@@ -17,6 +20,7 @@ from PySide6.QtGui import (
 
 from app.gui.cards.card import text_formats
 from app.gui.cards.elements import Align, Paragraph
+from app.gui.cards.tables import CELL_LEFT, CELL_PAD, CELL_RIGHT
 from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.look import Look
 
@@ -42,14 +46,34 @@ class Formats(dict[str, QTextCharFormat]):
     def __init__(self, look: Look, font: QFont, scale: float = 1.0) -> None:
         super().__init__(text_formats(look, font, scale))
         self._look = look
+        self._font = font
+        self._metrics: dict[str, QFontMetricsF] = {}
         text = self["text"]
         for level, size in enumerate(HEADINGS, 1):
             self[f"heading{level}"] = _bold(text, size)
         self["cell"] = _bold(text, 1.0)
         self["marker"] = _coloured(text, look)
+        self["edge"] = QTextCharFormat()
+        self["edge"].setFontPointSize(1)
         self["code"] = _code(text)
         self.step = text.fontPointSize() * 2.2
         """The width of a step of a list, in pixels."""
+
+    def font(self, kind: str) -> QFont:
+        """The font of a kind of text."""
+        font, look = QFont(self._font), self[kind]
+        font.setPointSizeF(look.fontPointSize())
+        font.setItalic(look.fontItalic())
+        font.setWeight(QFont.Weight(look.fontWeight()))
+        if look.fontFamilies():
+            font.setFamilies(look.fontFamilies())
+        return font
+
+    def width(self, text: str, kind: str) -> float:
+        """The width in pixels of a text of this kind."""
+        if kind not in self._metrics:
+            self._metrics[kind] = QFontMetricsF(self.font(kind))
+        return self._metrics[kind].horizontalAdvance(text)
 
     def __missing__(self, kind: str) -> QTextCharFormat:
         base, _, link = kind.partition("@")
@@ -105,6 +129,7 @@ def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, 
         return body
     made = QTextBlockFormat(body)
     made.setBottomMargin(PARAGRAPH_GAP)
+    made.setTopMargin(PARAGRAPH_GAP if paragraph.quote else 0.0)
     left = body.leftMargin() + QUOTE_INDENT * paragraph.quote
     match paragraph.look:
         case "heading":
@@ -115,12 +140,13 @@ def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, 
             if any(kind == "marker" for _, kind in paragraph.runs):
                 made.setTextIndent(-step)
                 made.setTabPositions([QTextOption.Tab(step, QTextOption.TabType.LeftTab)])
-            made.setBottomMargin(ITEM_GAP)
+            made.setTopMargin(0.0)
+            made.setBottomMargin(PARAGRAPH_GAP if paragraph.last else ITEM_GAP)
         case "code":
             left += CODE_PAD
             made.setRightMargin(body.rightMargin() + CODE_PAD)
             made.setTopMargin(strip + PARAGRAPH_GAP)
-            made.setBottomMargin(CODE_PAD + PARAGRAPH_GAP)
+            made.setBottomMargin(CODE_PAD + ITEM_GAP)
             made.setLineHeight(120.0, _HEIGHT)
         case "rule" | "end":
             made.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
@@ -130,8 +156,8 @@ def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, 
     return made
 
 
-def table_format(body: QTextBlockFormat) -> QTextTableFormat:
-    """Returns the format of a table in such a card."""
+def table_format(body: QTextBlockFormat, widths: Sequence[float]) -> QTextTableFormat:
+    """Returns the format of a table in such a card, with columns of these widths."""
     made = QTextTableFormat()
     made.setLeftMargin(body.leftMargin())
     made.setRightMargin(body.rightMargin())
@@ -143,17 +169,17 @@ def table_format(body: QTextBlockFormat) -> QTextTableFormat:
     made.setCellSpacing(0)
     made.setHeaderRowCount(1)
     made.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_None)
-    made.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+    made.setColumnWidthConstraints([QTextLength(QTextLength.Type.FixedLength, width) for width in widths])
     return made
 
 
 def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
     """Returns the format of a table's cell; `head`: of its first row."""
     made = QTextTableCellFormat()
-    made.setLeftPadding(8)
-    made.setRightPadding(16)
-    made.setTopPadding(5)
-    made.setBottomPadding(5)
+    made.setLeftPadding(CELL_LEFT)
+    made.setRightPadding(CELL_RIGHT)
+    made.setTopPadding(CELL_PAD)
+    made.setBottomPadding(CELL_PAD)
     made.setBottomBorder(1)
     made.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
     made.setBottomBorderBrush(QBrush(look.dim if head else look.line))

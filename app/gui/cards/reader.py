@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
+from typing import TypeGuard
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFormat, QTextFrame, QTextTable
@@ -41,6 +43,9 @@ def read_markdown(text: str) -> tuple[Element, ...]:
                 prose, head = _without_last_line(prose)
             for chunk in _NEW_CHUNK.split(_dedented(prose)):
                 found += _read(chunk.strip("\n")) if chunk.strip() else ()
+    for place, element in enumerate(found):
+        if _is_item(element) and not (place + 1 < len(found) and _is_item(found[place + 1])):
+            found[place] = replace(element, last=True)
     if found and (isinstance(found[-1], Table) or found[-1].look in ("code", "rule")):
         found.append(Paragraph(look="end"))
     return tuple(found)
@@ -49,6 +54,10 @@ def read_markdown(text: str) -> tuple[Element, ...]:
 def styled(base: str, *styles: str, link: str = "") -> str:
     """The kind of a run: that of a text with styles (`bold`, `italic`, `struck`, `code`) and with a link."""
     return "|".join((base, *styles)) + (f"@{link}" if link else "")
+
+
+def _is_item(element: Element) -> TypeGuard[Paragraph]:
+    return isinstance(element, Paragraph) and element.look == "item"
 
 
 def _without_last_line(prose: str) -> tuple[str, str]:

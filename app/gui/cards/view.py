@@ -158,6 +158,7 @@ class CardView(QTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         stay = self.at_newest()
         self.content.set_margins(event.size().width())
+        self.content.set_room(self.contentsRect().width() - self.verticalScrollBar().sizeHint().width())
         super().resizeEvent(event)
         if stay:
             self.show_newest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from app.conversation.markdown import has_markdown
 
@@ -21,6 +22,7 @@ _DASHES = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[ \t|:-]*$", re.M)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.M)
 
 
+@lru_cache(maxsize=128)
 def readable(text: str) -> str:
     """Returns a text of the same length without the markers of Markdown. It may be given while it grows."""
     if not has_markdown(text):

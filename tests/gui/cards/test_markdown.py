@@ -170,7 +170,7 @@ def test_a_growing_answer_writes_only_what_comes(qtbot: QtBot) -> None:
     cursor.setPosition(first)
     cursor.setPosition(first + 5, QTextCursor.MoveMode.KeepAnchor)
     view.setTextCursor(cursor)
-    end = place_of(view, "two")
+    end = place_of(view, "2.") - 1
     changes.clear()
     view.set_card(0, written(f"{before}two* more"))
     assert changes and min(place for place, _, _ in changes) >= end
@@ -232,6 +232,32 @@ def test_plain_and_marked_cards_stand_beside_each_other(qtbot: QtBot) -> None:
     assert view.card_text(1).endswith("See the docs.   interrupted")
     view.set_card(1, written(CODE, ("   interrupted", "bad")))
     assert view.card_text(1).endswith("\ninterrupted")
+
+
+def test_a_table_without_room_is_a_list_until_there_is_room_again(qtbot: QtBot) -> None:
+    wide = "| City | Inhabitants | Neighbourhoods |\n|---|--:|---|\n| Springfield | 30,720 | Evergreen `Terrace` |"
+    view = shown(qtbot, f"See:\n\n{wide}\n\nSo.", width=700)
+
+    def shapes() -> list[str]:
+        return [element.look if isinstance(element, Paragraph) else "table" for element, _ in view.content.elements(0)]
+
+    def cells() -> list[float]:
+        (table,) = view.document().rootFrame().childFrames()
+        return [constraint.rawValue() for constraint in table.format().columnWidthConstraints()]
+
+    assert shapes() == ["text", "table", "text"]
+    natural = cells()
+    view.resize(240, 900)
+    assert shapes() == ["text", "heading", "item", "item", "text"]
+    assert view.card_text(0).endswith("Springfield\n•\tInhabitants: 30,720\n•\tNeighbourhoods: Evergreen Terrace\nSo.")
+    view.resize(700, 900)
+    assert shapes() == ["text", "table", "text"] and cells() == natural
+    view.resize(440, 900)
+    narrow = cells()
+    assert sum(narrow) < sum(natural) and narrow[0] == natural[0], "only lines of several words are broken"
+    view.grab()
+    words = [view.content._formats.width(word, "text") for word in ("Springfield", "Neighbourhoods")]
+    assert all(width > word for width, word in zip((narrow[0], narrow[2]), words, strict=True))
 
 
 # -- what can be done with it
