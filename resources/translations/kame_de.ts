@@ -1806,10 +1806,6 @@
         <translation> ms</translation>
     </message>
     <message>
-        <source>&amp;Precision</source>
-        <translation>Genau&amp;igkeit</translation>
-    </message>
-    <message>
         <source>Answer &amp;delay</source>
         <translation>Antwort&amp;pause</translation>
     </message>
@@ -1855,11 +1851,15 @@
     </message>
     <message>
         <source>Oracle &amp;lead</source>
-        <translation>Orakel&amp;vorlauf</translation>
+        <translation>Ora&amp;kelvorlauf</translation>
     </message>
     <message>
         <source>Oracle lead</source>
         <translation>Orakelvorlauf</translation>
+    </message>
+    <message>
+        <source>Pr&amp;ecision</source>
+        <translation>Genau&amp;igkeit</translation>
     </message>
     <message>
         <source>Precision</source>
@@ -3156,27 +3156,19 @@
     </message>
     <message>
         <source>&amp;Compare…</source>
-        <translation>&amp;Vergleichen…</translation>
-    </message>
-    <message>
-        <source>&amp;Front-end</source>
-        <translation>&amp;Front-End</translation>
+        <translation>Ver&amp;gleichen…</translation>
     </message>
     <message>
         <source>&amp;Key and connection…</source>
         <translation>&amp;Schlüssel und Verbindung…</translation>
     </message>
     <message>
-        <source>&amp;Other model or server</source>
-        <translation>Anderes &amp;Modell oder Server</translation>
-    </message>
-    <message>
-        <source>&amp;Router&apos;s table…</source>
-        <translation>&amp;Tabelle des Routers…</translation>
-    </message>
-    <message>
         <source>Answer</source>
         <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>F&amp;ront-end</source>
+        <translation>Fr&amp;ont-End</translation>
     </message>
     <message>
         <source>Front-end</source>
@@ -3197,6 +3189,14 @@
     <message>
         <source>No model is called that. Below you can name any model and server.</source>
         <translation>Kein Modell heißt so. Unten kannst du jedes Modell und jeden Server nennen.</translation>
+    </message>
+    <message>
+        <source>Other &amp;model or server</source>
+        <translation>&amp;Anderes Modell oder Server</translation>
+    </message>
+    <message>
+        <source>Rou&amp;ter&apos;s table…</source>
+        <translation>&amp;Tabelle des Routers…</translation>
     </message>
     <message>
         <source>Search models</source>

@@ -1806,10 +1806,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Precision</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Answer &amp;delay</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1859,6 +1855,10 @@
     </message>
     <message>
         <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pr&amp;ecision</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3159,23 +3159,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Front-end</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;Key and connection…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Other model or server</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Router&apos;s table…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>F&amp;ront-end</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3196,6 +3188,14 @@
     </message>
     <message>
         <source>No model is called that. Below you can name any model and server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other &amp;model or server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rou&amp;ter&apos;s table…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -134,7 +134,8 @@ async def shown(
         before = asyncio.all_tasks()
         try:
             if everything:
-                window.resize(960, 1000)  # no room for two columns of thoughts
+                window.resize(1280, 1000)
+                window.panes.chosen = True
                 for action in window.panes.actions_:
                     action.setChecked(True)
             window.show()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from app.gui.backends.model_lists import ModelLists
+from app.gui.design.icon_button import IconButton
 from app.session.control import BackendChoice
 
 WIDEST_LIST_PX = 460
@@ -29,9 +30,7 @@ class ModelField(QComboBox):
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.refresh = QToolButton(parent)
-        self.refresh.setText("↻")
-        self.refresh.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.refresh = IconButton("refresh-cw", "", parent)
 
     @property
     def edit(self) -> QLineEdit:
@@ -79,7 +78,7 @@ class ModelField(QComboBox):
         words = self.tr("The model's name; empty for the default one.")
         self.setToolTip(f"{words}\n{state}")
         self.setAccessibleDescription(state)
-        self.refresh.setText("…" if busy else "⚠" if trouble else "↻")
+        self.refresh.set_name("loader-circle" if busy else "triangle-alert" if trouble else "refresh-cw")
         refresh = self.tr("Fetches the list of models again.")
         self.refresh.setToolTip(f"{state}\n{refresh}" if trouble else refresh)
 

@@ -30,6 +30,11 @@ class IconButton(QToolButton):
         self.setAccessibleName(label)
         self.setToolTip(f"{label} ({keys})" if keys else label)
 
+    @property
+    def name(self) -> str:
+        """The name of the icon that is shown."""
+        return self._name
+
     def set_name(self, name: str) -> None:
         """Shows another icon."""
         if name != self._name:

@@ -125,7 +125,7 @@ class FrontEndBar(QWidget):
         upper, lower = grid(12, 8, stretch=1), QHBoxLayout()
         for place, (text, widget) in enumerate(
             (
-                (self.tr("&Precision"), self.precision),
+                (self.tr("Pr&ecision"), self.precision),
                 (self.tr("Answer &delay"), self.delay),
                 (self.tr("Oracle &lead"), self.lead),
                 (self.tr("Memory"), self.memory),

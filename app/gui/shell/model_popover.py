@@ -74,7 +74,7 @@ class ModelPopover(Popover):
         self.empty.setWordWrap(True)
         self.picker = BackendPicker(self, lists, self._recall, router=True)
         self.backend, self.model, self.url = self.picker.backend, self.picker.model, self.picker.url
-        self.other_button = self._foot_button(self.tr("&Other model or server"), checkable=True)
+        self.other_button = self._foot_button(self.tr("Other &model or server"), checkable=True)
         self.compare_button = self._foot_button(self.tr("&Compare…"))
         self.connection_button = self._foot_button("")
         self.answer_mode = self._answer_modes()
@@ -202,7 +202,7 @@ class ModelPopover(Popover):
         choice = self.picker.choice
         view = self._lists.views.get(choice.provider)
         if is_router(choice):
-            text, name = self.tr("&Router's table…"), self.tr("Table of models by kind of question")
+            text, name = self.tr("Rou&ter's table…"), self.tr("Table of models by kind of question")
         elif view is not None and self._with_service and (may_have_key(view) or view.can_pull):
             text, name = self.tr("&Key and connection…"), self.tr("Key, server and models of the provider")
         else:
@@ -269,7 +269,7 @@ class ModelPopover(Popover):
         form.addWidget(label_of(self.answer_mode, self.tr("&Answer"), self), 0, 0)
         form.addWidget(self.answer_mode, 0, 1)
         if many_frontends:
-            form.addWidget(label_of(self.frontend, self.tr("&Front-end"), self), 1, 0)
+            form.addWidget(label_of(self.frontend, self.tr("F&ront-end"), self), 1, 0)
             form.addWidget(self.frontend, 1, 1)
         self.frontend.setVisible(many_frontends)
         column.addLayout(form)

@@ -44,7 +44,7 @@ class Panes(QWidget):
         timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
             if pane is not talk:  # which needs as much as its controls do
-                pane.setMinimumWidth(least)
+                pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
             self.columns.addWidget(pane)
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
             self.columns.setStretchFactor(place, stretch)

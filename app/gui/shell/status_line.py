@@ -50,9 +50,9 @@ class StatusLine(QWidget):
         row.setSpacing(SPACING_PX)
         row.addWidget(self.inspector_button)
         row.addWidget(self.response)
-        row.addWidget(middle, 3)
-        row.addWidget(self.counts, 1)
-        row.addWidget(self.state, 2)
+        row.addWidget(middle, 1)
+        row.addWidget(self.counts)
+        row.addWidget(self.state)
         self._parts: list[str] = []
         self._gaps = 0
         self.usage = ConversationUsage()
@@ -90,8 +90,10 @@ class StatusLine(QWidget):
 
     def show_state(self, talk: TalkState, progress: str) -> None:
         """Shows the state; `progress` says what is being prepared."""
-        self.state.setText(self._state(talk, progress))
-        self.state.setToolTip(self.state.text())
+        short, whole = self._state(talk, progress)
+        self.state.setText(short)
+        self.state.setToolTip(whole)
+        self.state.setAccessibleName(whole)
         if self._stale:
             self._stale = False
             details = "\n".join(self._details())
@@ -212,18 +214,20 @@ class StatusLine(QWidget):
 
     # -- the state
 
-    def _state(self, talk: TalkState, progress: str) -> str:
+    def _state(self, talk: TalkState, progress: str) -> tuple[str, str]:
+        """What is to be known at a glance, and all of it."""
         if talk.phase == "loading":
-            return self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
+            words = self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
+            return words, words
         if talk.phase == "stopped":
-            return self.tr("Stopped")
+            return self.tr("Stopped"), self.tr("Stopped")
         made_of = " · ".join(part for part in self._parts if part)
-        text = self.tr("Running: {0}").format(made_of) if made_of else self.tr("Running")
-        if self._gaps:
-            one = self._gaps == 1
-            text += " · "
-            text += self.tr("1 gap in the sound") if one else self.tr("{0} gaps in the sound").format(self._gaps)
-        return text
+        whole = self.tr("Running: {0}").format(made_of) if made_of else self.tr("Running")
+        if not self._gaps:
+            return "", whole
+        one = self._gaps == 1
+        gaps = self.tr("1 gap in the sound") if one else self.tr("{0} gaps in the sound").format(self._gaps)
+        return gaps, f"{whole} · {gaps}"
 
 
 def _signed(seconds: float) -> str:

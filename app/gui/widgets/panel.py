@@ -53,6 +53,7 @@ class Panel(QDialog):
 
     def _make_room(self) -> None:
         """Raises the minimum width to that of the content, which depends on the language and the font."""
+        self.column.invalidate()
         self.column.activate()
         if (needed := self.column.minimumSize().width()) > self.minimumWidth():
             self.setMinimumWidth(needed)

@@ -22,6 +22,7 @@ from app.gui.controllers.sound_controller import SoundController
 from app.gui.controllers.talk_keys import TalkKeys
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.demo.controller import DemoController
+from app.gui.design import model_colours
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.frontend_controller import FrontEndController
@@ -74,6 +75,7 @@ class MainWindow(QMainWindow):
         service, choices = services.backend_service, services.choices
 
         self.keep = SettingsController(settings, self)
+        model_colours.load(settings.model_colours, lambda names: self.keep.change("model_colours", names))
         self.background = BackgroundTasks(self)
         self.lists = ModelLists(choices.backends, service, self.background, self)
         self.dialogs = Dialogs(settings, self.lists, self.background, service, choices.mcp_servers, self)

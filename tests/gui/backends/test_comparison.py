@@ -320,7 +320,7 @@ async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up()
         dividers = [text for text in transcript(window) if text.endswith("\n")]
         assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
         assert transcript(window)[-2] == (
-            "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
+            "KAME   claude-opus-4-1 → gpt-4.1-mini   revised 2×\nOne hundred days, and no: this is not a leap year."
         )
 
 

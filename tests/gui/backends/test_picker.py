@@ -101,13 +101,13 @@ async def test_a_list_that_cannot_be_had_is_told_quietly() -> None:
     service = FakeBackendService(refusal=UserError("Ollama did not answer. Start it."))
     async with shown(FakeFactory(), Settings(provider="ollama"), service=service) as window:
         setup = window.setup
-        await until(lambda: setup.picker.refresh.text() == "⚠")
+        await until(lambda: setup.picker.refresh.name == "triangle-alert")
         assert "Ollama did not answer. Start it." in setup.model.toolTip()
         assert "Ollama did not answer. Start it." in setup.model.accessibleDescription()
         assert window.messages.sentences() == []
         service.refusal, service.lists = None, {"ollama": ("gemma3:4b",)}
         setup.picker.refresh.click()
-        await until(lambda: setup.picker.refresh.text() == "↻")
+        await until(lambda: setup.picker.refresh.name == "refresh-cw")
         assert "did not answer" not in setup.model.toolTip()
 
 

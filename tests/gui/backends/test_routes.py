@@ -38,7 +38,7 @@ async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
         await until(lambda: window.settings.provider == ROUTER)
         assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
         assert (
-            window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "&Router's table…"
+            window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "Rou&ter's table…"
         )
         assert not window.setup.model.isVisible()
     table = json.loads(json.loads(path.read_text())["routes"])

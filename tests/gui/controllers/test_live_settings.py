@@ -133,7 +133,7 @@ async def test_motion_and_earlier_thoughts_hold_at_once_and_are_shown_everywhere
 async def test_an_accent_holds_at_once() -> None:
     async with shown(FakeFactory(), choices=CHOICES) as window:
         before = QApplication.palette().color(QPalette.ColorRole.Highlight)
-        await pick(window, "accent", "violet")
+        (await row_of(window, "accent")).set_value("violet")
         assert QApplication.palette().color(QPalette.ColorRole.Highlight) != before
 
 

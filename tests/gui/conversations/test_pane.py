@@ -624,12 +624,12 @@ def test_a_row_is_read_out_with_its_title_and_date(pane: ConversationsPane) -> N
     assert place.data(Qt.ItemDataRole.AccessibleTextRole).endswith(", the mountain")
 
 
-@pytest.mark.parametrize(("width", "larger"), [(180, 1.0), (200, 1.0), (400, 1.0), (200, 1.5)])
+@pytest.mark.parametrize(("width", "larger"), [(180, 1.0), (200, 1.0), (400, 1.0), (280, 1.5)])
 def test_nothing_is_cut_off(pane: ConversationsPane, width: int, larger: float) -> None:
     font = pane.font()
     font.setPointSizeF(font.pointSizeF() * larger)
     pane.window().setFont(font)
-    pane.setFixedSize(width, 560)
+    pane.setFixedSize(width, 660)
     pane.show_conversations(list(some(40, NOW).views.values()))
     pane.show_trouble("The file with your conversations can't be written (the disk is full).")
     pane.show_removed(["a", "b", "c"])

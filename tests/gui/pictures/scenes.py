@@ -83,6 +83,7 @@ async def _side_by_side(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _swap(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.panes.timeline_action.setChecked(True)
     scripted.play([event for event in swap() if event.at <= 13.6])
     scripted.window.timeline.view.zoom(0.62)
     return scripted.window.timeline

@@ -198,7 +198,7 @@ async def test_what_was_chosen_at_the_first_run_is_in_force_and_leads_to_the_tal
         await until(lambda: window.manager.session is not None)
         QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
         assert not run.isVisible() and window.settings.first_run_done
-        assert window.focusWidget() is window.dock.button
+        assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
 
 
 async def test_a_fault_leads_to_the_log_and_its_line() -> None:

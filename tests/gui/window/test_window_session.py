@@ -32,14 +32,14 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
     async with shown(factory, running=False) as window:
         assert window.isVisible()
         assert window.dock.button.text() == "Getting ready"
-        await until(lambda: "loading the voice" in window.status.state.text())
-        assert window.status.state.text() == "Getting ready: loading the voice"
+        await until(lambda: "loading the voice" in window.status.state.toolTip())
+        assert window.status.state.toolTip() == "Getting ready: loading the voice"
         assert window.dock.button.hint == "loading the voice"
         factory.gate.set()
         await until(lambda: window.dock.button.text() == "Hold to talk")
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "embedded", "small", "thinking"))
         window.pump.flush()
-        assert window.status.state.text() == "Running: cascade · whisper · embedded · small"
+        assert window.status.state.toolTip() == "Running: cascade · whisper · embedded · small"
 
 
 async def test_progress_may_be_told_from_the_thread_that_loads() -> None:
@@ -178,7 +178,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
         await until(lambda: session.stopped)
         window.pump.flush()
         assert window.dock.button.text() == "Stopped"
-        assert window.status.state.text() == "Stopped"
+        assert window.status.state.toolTip() == "Stopped"
         assert transcript(window) == ["You\nKeep this."]
         (row,) = window.messages.rows
         row.retry_button.click()
