@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 
+from app.gui.cards.card import Card
 from app.gui.cards.elements import Element, Paragraph, Table
 from app.gui.cards.formats import Formats, cell_format, cell_paragraph, paragraph_format, table_format
+from app.gui.cards.reader import read_markdown
 from app.gui.cards.runs import write_runs
 from app.gui.cards.tables import as_list, column_widths
 from app.gui.design.look import Look
@@ -128,3 +130,18 @@ class Body:
 
     def _paragraph(self, paragraph: Paragraph, base: QTextBlockFormat) -> QTextBlockFormat:
         return paragraph_format(base, paragraph, self._formats.step, self._strip)
+
+
+def elements_of(card: Card) -> tuple[Element, ...]:
+    """What the body of a card is made of: its Markdown, behind which its runs follow."""
+    if not card.written:
+        return (Paragraph(card.body),)
+    elements = read_markdown(card.written)
+    if not card.body:
+        return elements or (Paragraph(),)
+    last = elements[-1] if elements else None
+    if isinstance(last, Paragraph) and last.look in ("text", "item", "heading"):
+        return (*elements[:-1], last.followed_by(card.body))
+    rest = elements[:-1] if isinstance(last, Paragraph) and last.look == "end" else elements
+    (text, kind), *others = card.body
+    return (*rest, Paragraph(((text.lstrip(), kind), *others)))

@@ -18,11 +18,10 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from app.gui.cards.body import Body
+from app.gui.cards.body import Body, elements_of
 from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats
 from app.gui.cards.elements import Element, Paragraph
 from app.gui.cards.formats import Formats
-from app.gui.cards.reader import read_markdown
 from app.gui.cards.runs import laid_out_once, write_runs
 from app.gui.design.look import Look
 
@@ -224,18 +223,3 @@ class CardDocument:
         head, body = self._block_formats(card)
         QTextCursor(self.block(place, 0)).setBlockFormat(head)
         self._body.format(self._firsts[place] + 1, self._elements[place], body)
-
-
-def elements_of(card: Card) -> tuple[Element, ...]:
-    """What the body of a card is made of: its Markdown, behind which its runs follow."""
-    if not card.written:
-        return (Paragraph(card.body),)
-    elements = read_markdown(card.written)
-    if not card.body:
-        return elements or (Paragraph(),)
-    last = elements[-1] if elements else None
-    if isinstance(last, Paragraph) and last.look in ("text", "item", "heading"):
-        return (*elements[:-1], last.followed_by(card.body))
-    rest = elements[:-1] if isinstance(last, Paragraph) and last.look == "end" else elements
-    (text, kind), *others = card.body
-    return (*rest, Paragraph(((text.lstrip(), kind), *others)))

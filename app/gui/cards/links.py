@@ -1,9 +1,10 @@
-"""Opens links in the system's browser or mail program; no other kind of address is ever a link."""
+"""Links in a text view, which open in the system's browser or mail program; no other kind of address is one."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 _SCHEMES = ("http", "https", "mailto")
 
@@ -18,3 +19,37 @@ def open_link(address: str) -> None:
     """Opens an address that may be opened."""
     if is_link(address):
         QDesktopServices.openUrl(QUrl(address))
+
+
+class LinkView(QTextEdit):
+    """A text view whose links open by a click, or by Enter at the text cursor."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pressed_link = ""
+        self.viewport().setMouseTracking(True)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        hand = not event.buttons() and self.anchorAt(event.position().toPoint())
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.IBeamCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed_link = self.anchorAt(event.position().toPoint()) if left else ""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Opens the link that was clicked; one over which text was selected stays closed."""
+        super().mouseReleaseEvent(event)
+        link, self._pressed_link = self._pressed_link, ""
+        if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
+            open_link(link)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Opens the link at the text cursor on Enter."""
+        link = self.textCursor().charFormat().anchorHref()
+        if link and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            open_link(link)
+        else:
+            super().keyPressEvent(event)

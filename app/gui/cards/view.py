@@ -12,8 +12,6 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -21,7 +19,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from app.gui.cards.body_paint import paint_body
 from app.gui.cards.card import PAD, Card, chip_fills
@@ -29,13 +27,13 @@ from app.gui.cards.code_buttons import CodeButtons, Key
 from app.gui.cards.copying import selected_text
 from app.gui.cards.document import CardDocument
 from app.gui.cards.elements import Paragraph
-from app.gui.cards.links import open_link
+from app.gui.cards.links import LinkView
 from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
 
 
-class CardView(QTextEdit):
+class CardView(LinkView):
     """Shows cards by their place. `newest_first` decides which end stays in view; `scale` is the bodies' text size."""
 
     def __init__(self, *, newest_first: bool = False, scale: float = 1.0, parent: QWidget | None = None) -> None:
@@ -44,9 +42,7 @@ class CardView(QTextEdit):
         self.empty_text = ""
         """Shown in the middle while there is no card."""
         self._newest_first = newest_first
-        self._pressed_link = ""
         self._buttons = CodeButtons(self)
-        self.viewport().setMouseTracking(True)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
@@ -81,7 +77,8 @@ class CardView(QTextEdit):
         old = self.cards[place]
         self.content.write(place, card)
         new = self.cards[place]
-        if (old.style, old.quote, old.caret) != (new.style, new.quote, new.caret):
+        # What is painted around the text is more than the text, of which Qt knows where it has changed.
+        if (old.style, old.quote, old.caret, old.written) != (new.style, new.quote, new.caret, new.written):
             self.viewport().update()
 
     def remove_card(self, place: int) -> None:
@@ -163,38 +160,13 @@ class CardView(QTextEdit):
         if stay:
             self.show_newest()
 
-    # -- copying and links
+    # -- copying
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """The selection as plain text: whole code and tables as they were written."""
         data = QMimeData()
         data.setText(selected_text(self.content, self.textCursor()))
         return data
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        hand = not event.buttons() and self.anchorAt(event.position().toPoint())
-        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.IBeamCursor)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        left = event.button() == Qt.MouseButton.LeftButton
-        self._pressed_link = self.anchorAt(event.position().toPoint()) if left else ""
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Opens the link that was clicked; one over which text was selected stays closed."""
-        super().mouseReleaseEvent(event)
-        link, self._pressed_link = self._pressed_link, ""
-        if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
-            open_link(link)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the link at the text cursor on Enter."""
-        link = self.textCursor().charFormat().anchorHref()
-        if link and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            open_link(link)
-        else:
-            super().keyPressEvent(event)
 
     # -- painting
 
