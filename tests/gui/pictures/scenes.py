@@ -31,14 +31,16 @@ class Scene:
     forget: str = ""
 
     @asynccontextmanager
-    async def opened(self, *, dark: bool | None = None, percent: int = 100) -> AsyncIterator[QWidget]:
-        """Opens the scene, in its own theme or the given one, with the text size in per cent; yields the widget."""
+    async def opened(
+        self, *, dark: bool | None = None, percent: int = 100, size: tuple[int, int] | None = None
+    ) -> AsyncIterator[QWidget]:
+        """Opens the scene in its own theme and size or the given ones; yields the widget. `percent`: the size of text."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         theme = "dark" if (self.dark if dark is None else dark) else "light"
         apply_theme(app, theme, percent)  # as the app itself does before there is a window
         values = {**self.settings, "theme": theme, "font_scale": percent}
-        async with scripted_window(self.size, forget=self.forget, **values) as scripted:
+        async with scripted_window(size or self.size, forget=self.forget, **values) as scripted:
             widget = await self.play(scripted)
             await scripted.settle()
             yield widget
@@ -114,10 +116,36 @@ async def _latency(scripted: ScriptedWindow) -> QWidget:
     return scripted.window.latency.panel
 
 
-async def _settings(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.panels.open_settings("echo_cancellation")
-    assert scripted.window.panels.settings is not None
-    return scripted.window.panels.settings
+def _settings_at(key: str) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:
+    async def play(scripted: ScriptedWindow) -> QWidget:
+        scripted.window.panels.open_settings(key)
+        assert scripted.window.panels.settings is not None
+        return scripted.window.panels.settings
+
+    return play
+
+
+async def _palette(scripted: ScriptedWindow) -> QWidget:
+    await _talk(scripted)
+    scripted.window.quick.palette.open()
+    return scripted.window
+
+
+async def _keys(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.quick.open_sheet()
+    assert scripted.window.quick.sheet is not None
+    return scripted.window.quick.sheet
+
+
+async def _about(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.panels.open_about()
+    assert scripted.window.panels.about is not None
+    return scripted.window.panels.about
+
+
+async def _inspector(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.panes.timeline_action.setChecked(True)
+    return await _talk(scripted)
 
 
 async def _first_run(scripted: ScriptedWindow) -> QWidget:
@@ -146,7 +174,16 @@ SCENES = (
     Scene("conversations", _conversations, settings=GEMMA),
     Scene("trouble", _trouble, settings=GEMMA, forget="Bread without kneading"),
     Scene("latency", _latency, settings=LEAVES),
-    Scene("settings", _settings, settings=LEAVES),
+    Scene("settings", _settings_at("echo_cancellation"), settings=LEAVES),
+    Scene("settings-general", _settings_at("theme"), settings=LEAVES),
+    Scene("settings-voice", _settings_at("voice"), settings=LEAVES),
+    Scene("settings-models", _settings_at("provider"), settings=LEAVES),
+    Scene("settings-privacy", _settings_at("keep_history"), settings=LEAVES),
+    Scene("settings-advanced", _settings_at("precision"), settings=LEAVES),
+    Scene("palette", _palette, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("keys", _keys, settings=LEAVES),
+    Scene("about", _about, settings=LEAVES),
+    Scene("inspector", _inspector, settings=LEAVES, forget="Why leaves turn red"),
     Scene("first-run", _first_run, settings={"first_run_done": False}),
     Scene("first-run-voice", _first_voice, settings={"first_run_done": False}),
     Scene("small", _talk, (900, 600), settings=LEAVES, forget="Why leaves turn red"),
