@@ -18,7 +18,7 @@ from tests.windows.installation import PLACE, Installation
 from tests.windows.wine import Wine
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
-BLANK = (500, 400)
+BLANK = (600, 110)
 """A position on the screen without a control."""
 
 

@@ -34,7 +34,7 @@ class Scene:
     async def opened(
         self, *, dark: bool | None = None, percent: int = 100, size: tuple[int, int] | None = None
     ) -> AsyncIterator[QWidget]:
-        """Opens the scene in its own theme and size or the given ones; yields the widget. `percent`: the size of text."""
+        """Opens the scene in its own theme and size or the given ones; `percent` is the size of text."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         theme = "dark" if (self.dark if dark is None else dark) else "light"
