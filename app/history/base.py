@@ -38,7 +38,8 @@ class ConversationView:
     `key`: its permanent name. `title`: the user's own if `named`, else made from the first words; empty while nothing
     was said. `created`, `changed`: seconds since 1970. `turns`: of both sides. `backends`: the models that answered, in
     the order of their first words. `snippet`: a piece of text that a search has found, with each match between "\x02"
-    and "\x03"; empty if only the title matches. `sound`: whether the sound of one of its talks was kept.
+    and "\x03"; empty if only the title matches. `sound`: whether the sound of one of its talks was kept. `pinned`:
+    the user wants it first in the list.
     """
 
     key: str
@@ -51,6 +52,7 @@ class ConversationView:
     snippet: str = ""
     sound: bool = False
     setup: Setup = field(default_factory=Setup)
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,16 @@ class HistoryService(Protocol):
         """Gives a conversation a title; empty: the one made from its words."""
         ...
 
+    async def pin(self, key: str, pinned: bool) -> None:
+        """Pins a conversation, or unpins it; that is no change of what was said in it."""
+        ...
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         """Stores the setup of a conversation."""
         ...
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """Makes a second conversation of the same turns with the given setup; sound is not copied."""
+        """Makes a second conversation of the same turns with the given setup; it has no sound, and isn't pinned."""
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:

@@ -54,8 +54,8 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
             with_sound.add(row)
     views: dict[int, ConversationView] = {}
     only = "" if key is None else "AND key = ?"
-    for row, name, title, created, changed, setup in database.execute(
-        f"SELECT id, key, title, created, changed, setup FROM conversations WHERE NOT removed {only} "
+    for row, name, title, created, changed, setup, pinned in database.execute(
+        f"SELECT id, key, title, created, changed, setup, pinned FROM conversations WHERE NOT removed {only} "
         "ORDER BY changed DESC, id DESC",
         arguments,
     ):
@@ -71,6 +71,7 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
                 "",
                 row in with_sound,
                 setup_of(setup),
+                bool(pinned),
             )
     return views
 
@@ -165,6 +166,13 @@ def rename(database: sqlite3.Connection, key: str, title: str) -> None:
     """Gives a conversation a title of the user's own; empty: none. Raises UserError."""
     with transaction(database):
         database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
+
+
+def pin(database: sqlite3.Connection, key: str, pinned: bool) -> None:
+    """Pins a conversation, or unpins it. Raises UserError."""
+    with transaction(database):
+        row = row_of(database, key)
+        database.execute("UPDATE conversations SET pinned = ? WHERE id = ?", (int(pinned), row))
 
 
 def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:

@@ -54,6 +54,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX turns_of ON turns (talk)",
         "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
     ),
+    ("ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",),
 )
 """The events of a talk are in `packed`, and later ones in `events`, as lines of JSON; the other columns are derived
 from them. `unwanted`: folders with sound that is to be erased; an empty name means that the file itself may still

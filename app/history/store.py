@@ -66,6 +66,9 @@ class HistoryStore:
     async def rename(self, key: str, title: str) -> None:
         await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
 
+    async def pin(self, key: str, pinned: bool) -> None:
+        await self._do(lambda file: queries.pin(file.connection, key, pinned))
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         await self._do(lambda file: queries.store_setup(file.connection, key, setup, self._clock()))
 

@@ -89,13 +89,17 @@ class FakeHistory:
         self.views[key] = replace(self.views[key], title=title or automatic, named=bool(title))
         self.done.append("rename")
 
+    async def pin(self, key: str, pinned: bool) -> None:
+        await self._do("pin", key, pinned)
+        self.views[key] = replace(self.views[key], pinned=pinned)
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         await self._do("keep_setup", key, setup)
         self.views[key] = replace(self.views[key], setup=setup)
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
         await self._do("duplicate", key, setup)
-        copy = replace(self.views[key], key=f"{key} again", setup=setup, changed=self.now, sound=False)
+        copy = replace(self.views[key], key=f"{key} again", setup=setup, changed=self.now, sound=False, pinned=False)
         self.views[copy.key] = copy
         self.texts[copy.key] = self.texts.get(key, "")
         return copy

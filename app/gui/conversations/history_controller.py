@@ -59,6 +59,7 @@ class HistoryController(QObject):
         pane.opened.connect(self._open)
         pane.searched.connect(self._search)
         pane.renamed.connect(self.rename)
+        pane.pin_wanted.connect(self.pin)
         pane.remove_wanted.connect(lambda key: self.remove((key,)))
         pane.remove_all_wanted.connect(self._remove_all)
         pane.undo_wanted.connect(self._restore)
@@ -131,6 +132,10 @@ class HistoryController(QObject):
     def rename(self, key: str, title: str) -> None:
         """Gives a conversation a title; empty: the one made from its words."""
         self._change("rename", lambda: self._service.rename(key, title))
+
+    def pin(self, key: str, pinned: bool) -> None:
+        """Puts a conversation among those that stand first, or takes it from there."""
+        self._change("pin", lambda: self._service.pin(key, pinned))
 
     def remove(self, keys: Iterable[str]) -> None:
         """Takes conversations out of the list. They can be brought back until the bar at the pane's foot goes."""

@@ -1,4 +1,4 @@
-"""The kept conversations as a list model: newest first, under headings by day, and changed row by row."""
+"""The kept conversations as a list model: pinned ones, then the rest under headings by day; changed row by row."""
 
 from __future__ import annotations
 
@@ -163,8 +163,9 @@ class ConversationList(QAbstractListModel):
 
 def _with_headings(views: Iterable[ConversationView], days: Days) -> Iterator[Row]:
     section = ""
-    for view in sorted(views, key=lambda view: view.changed, reverse=True):
-        if days.section(view.changed) != section:
-            section = days.section(view.changed)
+    for view in sorted(views, key=lambda view: (view.pinned, view.changed), reverse=True):
+        its_section = "pinned" if view.pinned else days.section(view.changed)
+        if its_section != section:
+            section = its_section
             yield Row(section)
         yield Row(view.key, view)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QListView, QWidget
+from PySide6.QtWidgets import QApplication, QListView, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.row_delegate import ConversationItems
@@ -18,6 +18,8 @@ class ConversationRows(QListView):
     """
 
     opened = Signal(str)
+    pin_wanted = Signal(str)
+    """To pin the conversation, or to unpin it if it is pinned."""
     remove_wanted = Signal(str)
     undo_wanted = Signal()
     menu_wanted = Signal(str, QPoint)
@@ -26,6 +28,7 @@ class ConversationRows(QListView):
     def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.list = model
+        self._typing = QElapsedTimer()  # since the last letter of a title that is being looked for
         self.empty_text = ""
         """Shown in the middle while there is no row."""
         self.items = ConversationItems(model, self)
@@ -107,7 +110,7 @@ class ConversationRows(QListView):
         return index if self.list.key(index) else self.list.index(index.row() + 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, F2 renames, Delete removes, Ctrl+Z undoes that, the menu key opens the menu."""
+        """Enter opens, F2 renames, P pins, Delete removes, Ctrl+Z undoes that, the menu key opens the menu."""
         if self.state() == QListView.State.EditingState and not self.hasFocus():
             return  # the field has handled it
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
@@ -115,6 +118,8 @@ class ConversationRows(QListView):
             self.opened.emit(key)
         elif code == Qt.Key.Key_F2 and key:
             self.rename(key)
+        elif code == Qt.Key.Key_P and event.modifiers() == Qt.KeyboardModifier.NoModifier and not self._looking and key:
+            self.pin_wanted.emit(key)
         elif event.matches(QKeySequence.StandardKey.Delete) and key:
             self.remove_wanted.emit(key)
         elif event.matches(QKeySequence.StandardKey.Undo):
@@ -122,12 +127,19 @@ class ConversationRows(QListView):
         elif code == Qt.Key.Key_Menu or (code == Qt.Key.Key_F10 and event.modifiers() == shift):
             self._open_menu()
         else:
+            if event.text().strip():
+                self._typing.restart()
             before = self.currentIndex()
             super().keyPressEvent(event)
             if code == Qt.Key.Key_Up and self.currentIndex() == before:
                 self.left_above.emit()
             return
         event.accept()
+
+    @property
+    def _looking(self) -> bool:
+        """Whether the user is typing the first letters of a title."""
+        return self._typing.isValid() and not self._typing.hasExpired(QApplication.keyboardInputInterval())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:

@@ -37,6 +37,8 @@ class ConversationsPane(QWidget):
     """The words to search for; empty for all conversations."""
     renamed = Signal(str, str)
     """A key and a title; empty for the one made from the first words."""
+    pin_wanted = Signal(str, bool)
+    """A key, and whether the conversation is to be pinned or unpinned."""
     remove_wanted = Signal(str)
     remove_all_wanted = Signal()
     undo_wanted = Signal()
@@ -122,8 +124,14 @@ class ConversationsPane(QWidget):
         """The conversation that a command of the menu is for: the highlighted one, or else the open one."""
         return self.rows.highlighted or (self.list.current if self.list.place(self.list.current) >= 0 else "")
 
+    def _toggle_pin(self, key: str) -> None:
+        if (view := self.list.view(key)) is not None:
+            self.pin_wanted.emit(key, not view.pinned)
+
     def _open_menu(self, key: str, place: QPoint) -> None:
         self._about = key
+        view = self.list.view(key)
+        self.pin_action.setText(self.tr("Un&pin") if view is not None and view.pinned else self.tr("&Pin"))
         self.menu.popup(place)
 
     def _open_more(self) -> None:
@@ -180,6 +188,7 @@ class ConversationsPane(QWidget):
         for name, words, keys, signal in (
             ("open", self.tr("&Open"), "", self.opened),
             ("rename", self.tr("&Rename"), "F2", None),
+            ("pin", self.tr("&Pin"), "P", self.rows.pin_wanted),
             ("duplicate", self.tr("&Duplicate with another model…"), "", self.duplicate_wanted),
             ("export", self.tr("&Export…"), "", self.export_wanted),
             ("", "", "", None),
@@ -197,6 +206,8 @@ class ConversationsPane(QWidget):
             wanted = self.rows.rename if signal is None else signal.emit
             action.triggered.connect(lambda _=False, wanted=wanted: wanted(self._about))
             self.menu.addAction(action)
+            if name == "pin":
+                self.pin_action = action
         self.more_menu = QMenu(self)
         self.more_menu.addAction(self.tr("&Import…")).triggered.connect(lambda: self.import_wanted.emit())
         self.export_chosen = self.more_menu.addAction(self.tr("&Export…"))
@@ -213,6 +224,7 @@ class ConversationsPane(QWidget):
         self._day_timer.timeout.connect(lambda: self.list.grow_old(self._now()))
         self.list.renamed.connect(self.renamed)
         self.rows.opened.connect(self.opened)
+        self.rows.pin_wanted.connect(self._toggle_pin)
         self.rows.remove_wanted.connect(self.remove_wanted)
         self.rows.undo_wanted.connect(self._undo)
         self.rows.menu_wanted.connect(self._open_menu)

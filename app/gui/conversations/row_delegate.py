@@ -20,11 +20,12 @@ from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate,
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.snippet import shortened
+from app.gui.design.icons import icon
 from app.gui.design.look import Look, blend
 from app.history.base import LONGEST_TITLE, ConversationView
 
 PAD_X, PAD_Y, EDGE = 10, 6, 4
-DOT_PX = 8
+DOT_PX, PIN_PX = 8, 12
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -143,13 +144,20 @@ class ConversationItems(QStyledItemDelegate):
         title_room.setHeight(fonts.title_height)
         small_room.setTop(room.top() + fonts.title_height + 1)
         small_room.setHeight(fonts.small_height)
+        taken = 0  # at the end of the title's line
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.good)
             painter.drawEllipse(QStyle.visualRect(option.direction, room, dot))
-            title_room.setWidth(room.width() - DOT_PX - 6)
-            title_room = QStyle.visualRect(option.direction, room, title_room)
+            taken += DOT_PX + 6
+        if view.pinned:
+            middle = title_room.center().y() - PIN_PX // 2 + 1
+            pin = QRect(room.right() - taken - PIN_PX + 1, middle, PIN_PX, PIN_PX)
+            icon("pin", look.dim, size=PIN_PX).paint(painter, QStyle.visualRect(option.direction, room, pin))
+            taken += PIN_PX + 6
+        title_room.setWidth(room.width() - taken)
+        title_room = QStyle.visualRect(option.direction, room, title_room)
         font = fonts.open_title if view.key == self._model.current else fonts.title
         painter.setFont(font)
         painter.setPen(look.text if view.title else look.dim)

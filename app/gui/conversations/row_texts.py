@@ -38,7 +38,9 @@ class RowTexts(QObject):
         self.locale = QLocale()
 
     def heading(self, section: str) -> str:
+        """The heading of a section: a key of `SECTIONS`, "earlier" or "pinned"."""
         return {
+            "pinned": self.tr("Pinned"),
             "today": self.tr("Today"),
             "yesterday": self.tr("Yesterday"),
             "week": self.tr("Last 7 days"),
@@ -70,6 +72,8 @@ class RowTexts(QObject):
         parts = [self.title(view), self._when(view.changed), _model(view)]
         if is_open:
             parts.append(self.tr("open"))
+        if view.pinned:
+            parts.append(self.tr("pinned"))
         if is_live:
             parts.append(self.tr("running"))
         parts.append(view.snippet.translate(_UNMARKED))

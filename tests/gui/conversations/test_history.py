@@ -197,6 +197,17 @@ async def test_a_title_that_can_not_be_kept_is_taken_back_and_said() -> None:
         assert rows(all.pane) == before and all.failed == [(str(REFUSED),)]
 
 
+async def test_what_is_pinned_stands_first_and_stays_highlighted() -> None:
+    async with kept(some(4, NOW)) as all:
+        all.pane.rows.highlight("c2")
+        press(all.pane, Qt.Key.Key_P)
+        await until(lambda: all.keys == ["c2", "c0", "c1", "c3"])
+        assert rows(all.pane)[0] == "Pinned" and all.pane.rows.highlighted == "c2"
+        press(all.pane, Qt.Key.Key_P)
+        await until(lambda: all.keys == ["c0", "c1", "c2", "c3"])
+        assert all.asked("pin") == [("c2", True), ("c2", False)] and all.failed == []
+
+
 async def test_a_list_from_before_a_change_is_not_shown_after_it() -> None:
     async with kept(some(2, NOW)) as all:
         all.service.gates["conversations"] = gate = asyncio.Event()

@@ -248,6 +248,49 @@ def test_letters_find_a_title(pane: ConversationsPane) -> None:
     assert pane.rows.highlighted == "c"
 
 
+def test_pinned_ones_stand_first_by_their_last_change_also_in_a_search(pane: ConversationsPane) -> None:
+    a, b, c = three()
+    views = [a, replace(b, pinned=True), replace(c, pinned=True)]
+    pane.show_conversations(views)
+    listed = ["Pinned", "A soup", "Bread <b>without</b> kneading", "Today", "Heights of the Elbrus"]
+    assert rows(pane) == listed
+    pane.show_conversations(views, "e")
+    assert rows(pane) == listed
+    pane.show_conversations([a, b, replace(c, pinned=True)])
+    assert rows(pane) == ["Pinned", listed[2], *listed[3:], "Yesterday", "A soup"]
+
+
+def test_a_pinned_row_shows_a_pin_and_says_so(pane: ConversationsPane) -> None:
+    a, b, c = three()
+    dim = Look.of(pane.rows.palette()).dim.name()
+
+    def inked() -> int:
+        room = pane.rows.visualRect(pane.list.index(pane.list.place("b")))
+        picture = pane.rows.viewport().grab(room).toImage()
+        end = range(picture.width() - 40, picture.width())
+        return sum(picture.pixelColor(x, y).name() == dim for x in end for y in range(picture.height() // 2))
+
+    pane.show_conversations([a, b, c])
+    assert inked() == 0
+    pane.show_conversations([a, replace(b, pinned=True), c])
+    assert inked() > 5
+    index = pane.list.index(pane.list.place("b"))
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "A soup, Yesterday 15:30, gemma3:4b, pinned"
+
+
+def test_p_pins_and_unpins_unless_a_title_is_looked_for(pane: ConversationsPane) -> None:
+    wanted = heard(pane.pin_wanted)
+    a, b, c = three()
+    pane.show_conversations([a, replace(b, pinned=True), c])
+    for key in ("a", "b"):
+        pane.rows.highlight(key)
+        press(pane, Qt.Key.Key_P)
+    assert wanted == [("a", True), ("b", False)]
+    pane.show_conversations([a, view("d", NOW - HOUR, "Opposites"), c])
+    QTest.keyClicks(pane.rows, "op")
+    assert pane.rows.highlighted == "d" and len(wanted) == 2
+
+
 def test_the_open_conversation_and_the_talk_in_it_are_marked(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
     look = Look.of(pane.rows.palette())
@@ -479,10 +522,17 @@ def test_the_menu_by_keyboard(pane: ConversationsPane, keys: tuple[Qt.Key, ...])
     pane.rows.highlight("b")
     for words in ("Open", "Duplicate with another model…", "Export…", "Delete"):
         press(pane, *keys)
-        assert menu_words(pane.menu) == ["Open", "Rename", "Duplicate with another model…", "Export…", "Delete"]
+        assert menu_words(pane.menu) == ["Open", "Rename", "Pin", "Duplicate with another model…", "Export…", "Delete"]
         choose(pane.menu, words)
         assert not pane.menu.isVisible()
     assert said == [[("b",)]] * 4
+    pins = heard(pane.pin_wanted)
+    press(pane, *keys)
+    choose(pane.menu, "Pin")
+    pane.show_conversations([replace(view, pinned=True) for view in three()])
+    press(pane, *keys)
+    choose(pane.menu, "Unpin")
+    assert pins == [("b", True), ("b", False)]
     press(pane, *keys)
     choose(pane.menu, "Rename")
     assert editor(pane).text() == "A soup"

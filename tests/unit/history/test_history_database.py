@@ -82,22 +82,25 @@ async def test_what_version_1_wrote_is_read_and_found(tmp_path: Path) -> None:
         assert view.snippet == "\x02Old\x03 \x02words\x03"
         assert view.backends == ("big",)
         assert (await history.talks("old"))[0].events == OLD_AS_NOW
-        assert history.trouble == ""
+        assert history.trouble == "" and not view.pinned
+        await history.pin("old", True)
     finally:
         await history.close()
     with closing(sqlite3.connect(path)) as database:
         assert schema.version(database) == schema.NEWEST
+        assert database.execute("SELECT key, pinned FROM conversations").fetchall() == [("old", 1)]
+        assert database.execute("SELECT text FROM turns").fetchall() == [("Old words",)]
 
 
 async def test_an_older_one_is_copied_and_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "history.sqlite3"
     _make_version_1(path)
-    more = (*schema.MIGRATIONS[:1], ("ALTER TABLE talks ADD COLUMN mood TEXT NOT NULL DEFAULT 'fine'",))
+    more = (*schema.MIGRATIONS, ("ALTER TABLE talks ADD COLUMN mood TEXT NOT NULL DEFAULT 'fine'",))
     monkeypatch.setattr(schema, "MIGRATIONS", more)
-    monkeypatch.setattr(schema, "NEWEST", 2)
+    monkeypatch.setattr(schema, "NEWEST", len(more))
     monkeypatch.setattr(schema.migrate, "__defaults__", (more,))
     opened = open_database(path)
-    assert opened.trouble == "" and schema.version(opened.connection) == 2
+    assert opened.trouble == "" and schema.version(opened.connection) == len(more)
     assert opened.connection.execute("SELECT mood, opening FROM talks").fetchall() == [("fine", "Old words")]
     opened.connection.close()
     backup = tmp_path / "history.sqlite3.version-1.backup"

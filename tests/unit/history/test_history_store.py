@@ -184,6 +184,24 @@ async def test_it_is_renamed_and_held_otherwise(tmp_path: Path) -> None:
             await history.rename("nobody", "x")
 
 
+async def test_a_pinned_one_stays_pinned_and_keeps_its_date(tmp_path: Path) -> None:
+    async with kept(tmp_path, clock=Clock()) as history:
+        hold(history, "a", MOON)
+        hold(history, "b", TEA)
+        before = (await history.conversations())[1].changed
+        await history.pin("a", True)
+        assert [(view.key, view.pinned) for view in await history.conversations()] == [("b", False), ("a", True)]
+        (found,) = await history.conversations("moon")
+        assert found.pinned and found.changed == before
+        assert not (await history.duplicate("a", Setup())).pinned
+        with pytest.raises(UserError, match="not there any more"):
+            await history.pin("nobody", True)
+    async with kept(tmp_path) as history:
+        assert [view.pinned for view in await history.conversations() if view.key == "a"] == [True]
+        await history.pin("a", False)
+        assert not any(view.pinned for view in await history.conversations())
+
+
 async def test_a_second_one_goes_its_own_way(tmp_path: Path) -> None:
     async with kept(tmp_path, clock=Clock()) as history:
         events = hold(history, "a", MOON)
