@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from app.backend.address import without_secrets
+from app.conversation.documents import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES
 from app.conversation.prompt import HISTORY_WORDS, LONG_HISTORY_WORDS, PERSONA, ChatMessage
 from app.tools.base import ToolSpec
 
@@ -119,17 +120,18 @@ class ChatRequest:
 class Traits:
     """What a back-end can handle, and how requests to it are best made.
 
-    `concurrent`: it answers two requests at once without slowing the newer one down much; otherwise a superseded
-    stream is closed as soon as the new one has given words. `history_words`: how many words of earlier turns it is
-    sent. `persona`: its system prompt. `enough_words`: its answer is ended at the first end of a sentence after so
-    many words; 0: never. `partial_words`: its answer to a partial transcript is ended after so many words; 0: never.
-    `least_interval`: the least number of seconds between two requests on partial transcripts, for a model that shares
-    this machine. `free`: requests cost no money. `first_seconds` (to the first word) and `words_per_second`: as
-    measured on this machine; None: not measured.
+    `concurrent`: it answers two requests at once without slowing the newer one down much; otherwise a superseded stream
+    is closed as soon as the new one has given words. `history_words`: how many words of earlier turns it is sent;
+    `document_bytes`: how much of the user's documents, in UTF-8. `persona`: its system prompt. `enough_words`: its
+    answer is ended at the first end of a sentence after so many words; 0: never. `partial_words`: its answer to a
+    partial transcript is ended after so many words; 0: never. `least_interval`: the least number of seconds between two
+    requests on partial transcripts, for a model that shares this machine. `free`: requests cost no money.
+    `first_seconds` (to the first word) and `words_per_second`: as measured on this machine; None: not measured.
     """
 
     concurrent: bool = True
     history_words: int = HISTORY_WORDS
+    document_bytes: int = DOCUMENT_BYTES
     persona: str = PERSONA
     max_tokens: int = 160
     temperature: float = 0.3
@@ -146,7 +148,12 @@ class Traits:
 
     def for_context(self, tokens: int) -> Traits:
         """Returns the traits for a model that reads so many tokens; the prompt and the answer need room, too."""
-        return replace(self, history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))))
+        return replace(
+            self,
+            history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))),
+            # 40 % of the tokens, each of at least three bytes; the history gives up half of its room for them.
+            document_bytes=max(300, min(LONG_DOCUMENT_BYTES, int(tokens * 1.2))),
+        )
 
     def is_enough(self, text: str, words: int) -> bool:
         """Returns whether an answer of so many words that ends in `text` may end here (`enough_words`)."""

@@ -15,6 +15,7 @@ from app.platform.installation import completing_command
 SMALL = Traits(
     concurrent=False,
     history_words=120,
+    document_bytes=2_400,
     persona="You answer spoken questions briefly and correctly, in plain words.",
     max_tokens=110,
     temperature=0.0,
@@ -26,7 +27,8 @@ SMALL = Traits(
 """The traits of the smallest model, which reads some 200 words a second on one core and understands little of a long
 conversation. Its persona was chosen by listening to three; small models repeat longer ones. Without `enough_words` it
 would never stop. While the user speaks it is asked seldom, and only for a first clause, since the last words, on which
-the answer depends, are mostly recognised in the pause."""
+the answer depends, are mostly recognised in the pause. Documents get what the context of 2,048 tokens leaves beside
+history, question and the longest answer."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
 """The traits of models from 0.5B parameters on: they follow a longer talk, and stop by themselves."""

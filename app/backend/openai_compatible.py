@@ -21,6 +21,7 @@ from app.backend.dialect import Dialect
 from app.backend.faults import without_cause
 from app.backend.openai_answer import OpenAIAnswer
 from app.backend.openai_faults import ServerInfo, WebPage, explain
+from app.conversation.documents import LONG_DOCUMENT_BYTES
 from app.conversation.prompt import LONG_HISTORY_WORDS, ChatMessage
 
 CONNECT_SECONDS = 5.0
@@ -56,7 +57,9 @@ class OpenAICompatibleBackend:
         self._id = model
         self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
         self.traits = (
-            Traits(history_words=LONG_HISTORY_WORDS) if key_wanted else Traits(free=in_own_network(self.base_url))
+            Traits(history_words=LONG_HISTORY_WORDS, document_bytes=LONG_DOCUMENT_BYTES)
+            if key_wanted
+            else Traits(free=in_own_network(self.base_url))
         )
         self._api_key = api_key
         self._extra = extra

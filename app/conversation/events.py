@@ -367,7 +367,9 @@ class BackendRouted:
 
 @dataclass(frozen=True, slots=True)
 class ConversationConfigured:
-    """The settings of this conversation from now on. `temperature` None: the model's own. `length`: of answers."""
+    """The settings of this conversation from now on. `temperature` None: the model's own. `length`: of answers.
+    `given`: how many words of each document the model gets with its requests.
+    """
 
     at: float
     provider: str
@@ -378,6 +380,7 @@ class ConversationConfigured:
     length: Literal["short", "medium", "long"]
     tools: tuple[str, ...] = ()
     voice: str = ""
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

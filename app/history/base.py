@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from app.conversation.documents import Document
 from app.conversation.events import Event
 from app.session.control import BackendChoice, Style, ToolChoice
 
@@ -23,12 +24,13 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The setup of a conversation: its back-end, its style, its tools, and what it may cost."""
+    """The setup of a conversation: its back-end, its style, its tools, what it may cost, and the user's documents."""
 
     backend: BackendChoice = field(default_factory=BackendChoice)
     style: Style = field(default_factory=Style)
     tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

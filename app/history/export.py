@@ -68,6 +68,8 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     setup = dataclasses.asdict(view.setup)
     setup["tools"]["folders"] = []  # of this machine only
+    if not setup["documents"]:
+        del setup["documents"]  # which older versions don't know
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT,

@@ -15,11 +15,12 @@ from typing import Any, TypeGuard
 
 from app.backend.address import on_this_machine
 from app.conversation import events as e
+from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.conversation.event_upgrade import EventUpgrade
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
-from app.history.serialization import METERS, build, checked_event, fits, kept_title
+from app.history.serialization import METERS, build, checked_event, fits, kept_title, sound_text
 from app.history.sound import sound_seconds
 from app.session.control import ToolChoice
 from app.session.errors import UserError
@@ -175,7 +176,11 @@ def _without_risks(setup: Setup) -> Setup:
     tools = ToolChoice(tuple(name for name in setup.tools.names if name in HARMLESS_TOOLS))
     temperature = setup.style.temperature
     style = setup.style if temperature is None or 0 <= temperature <= 2 else replace(setup.style, temperature=None)
-    return Setup(backend, style, tools, max(0.0, setup.cap))
+    documents = tuple(
+        Document(plain_name(one.name), beginning(sound_text(one.text), LONG_DOCUMENT_BYTES), max(0, one.cut))
+        for one in setup.documents[:MOST_DOCUMENTS]
+    )
+    return Setup(backend, style, tools, max(0.0, setup.cap), documents)
 
 
 def _is_date(value: Any) -> TypeGuard[float]:

@@ -179,6 +179,9 @@ def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float
     """Stores the setup of a conversation, which is made if there is none."""
     with transaction(database):
         row = conversation_row(database, key, setup, now)
+        (before,) = database.execute("SELECT setup FROM conversations WHERE id = ?", (row,)).fetchone()
+        if not set(setup_of(before).documents) <= set(setup.documents):
+            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")  # their words may be in free pages
         database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))
 
 

@@ -79,6 +79,8 @@ def build(kind: type[Record], fields: Any) -> Record:
         hint = hints.get(name)
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             values[name] = build(hint, value)
+        elif isinstance(value, list) and get_origin(hint) is tuple and dataclasses.is_dataclass(get_args(hint)[0]):
+            values[name] = tuple(build(get_args(hint)[0], part) for part in value)
         elif hint is None or not fits(value, hint):
             raise ValueError(f"{kind.__name__} with a wrong “{str(name)[:40]}”")
         else:
@@ -119,7 +121,7 @@ def setup_line(setup: Setup) -> str:
     return json.dumps(dataclasses.asdict(setup), separators=(",", ":"))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def setup_of(line: str) -> Setup:
     """Returns the setup of a line; the default one if another version wrote it in another form."""
     try:

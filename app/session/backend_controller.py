@@ -53,7 +53,7 @@ class BackendController:
     ) -> None:
         self.parts = parts
         language = "" if choice.speech.language == AUTOMATIC else choice.speech.language
-        self.prompts = Prompts(transcript, choice.earlier, choice.style, language)
+        self.prompts = Prompts(transcript, choice.earlier, choice.style, language, choice.documents)
         self._transcript = transcript
         self._post = post
         self._emit_event = emit
@@ -97,6 +97,8 @@ class BackendController:
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
         self._emit_conversation()
         self._emit_lost(self.parts.backend)
+        if self.prompts.documents:
+            self._runner.prime(1)
         _, secondary, tools = self.wanted
         if tools.names:
             self._changes["tools"].start(self._change_tools)
@@ -157,7 +159,7 @@ class BackendController:
     # -- what is wanted ----------------------------------------------------------------------------
 
     def apply(self, choice: SessionChoice, reopen: Collection[Reopened] = ()) -> None:
-        """Bring back-ends, style, tools, cap and answer mode to what `choice` says.
+        """Bring back-ends, style, documents, tools, cap and answer mode to what `choice` says.
 
         `reopen`: parts to open again even if the choice of them is the same.
         """
@@ -168,6 +170,12 @@ class BackendController:
         if choice.style != self.prompts.style:
             self.prompts.style = choice.style
             self._emit_conversation()
+        if choice.documents != self.prompts.documents:
+            self.prompts.documents = choice.documents
+            if self._runner is not None:
+                self._emit_conversation()
+                asked = self._transcript.last("user")
+                self._runner.prime(asked.number + 1 if asked is not None else 1)
         if choice.cap != self._cap:
             self._cap = choice.cap
             self._spending.set_cap(choice.cap)
@@ -375,6 +383,7 @@ class BackendController:
                 style.length,
                 self._tools.choice.names,
                 style.voice,
+                self.prompts.given(self.parts.backend),
             )
         )
 

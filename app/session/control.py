@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from app.conversation.documents import Document
 from app.conversation.events import AnswerMode, Event
 from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
@@ -96,9 +97,9 @@ class SessionChoice:
     """What a session should be. It is built from the settings, the command line or a kept conversation.
 
     `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may
-    cost, 0 for no cap. `earlier`: what both sides have said in the conversation before. `patience` in [-1, 1]: how long
-    pauses are waited out, 0 as fitted. Device names are empty for the system's default. `record_folder`: where this
-    session is recorded; empty: nowhere.
+    cost, 0 for no cap. `documents`: what the models are to know besides. `earlier`: what both sides have said in the
+    conversation before. `patience` in [-1, 1]: how long pauses are waited out, 0 as fitted. Device names are empty for
+    the system's default. `record_folder`: where this session is recorded; empty: nowhere.
     """
 
     frontend: str = "cascade"
@@ -109,6 +110,7 @@ class SessionChoice:
     style: Style = Style()
     tools: ToolChoice = ToolChoice()
     cap: float = 0.0
+    documents: tuple[Document, ...] = ()
     earlier: tuple[ChatMessage, ...] = ()
     answer_mode: AnswerMode = "thinking"
     patience: float = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.backend.base import Backend, ChatRequest
+from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, given_words, material
 from app.conversation.languages import ENGLISH, language
 from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
 from app.conversation.transcript import Transcript, Turn
@@ -21,8 +22,16 @@ class Prompts:
     `language` is the user's, as a two-letter code; empty while it is being detected.
     """
 
-    def __init__(self, transcript: Transcript, earlier: tuple[ChatMessage, ...], style: Style, language: str) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        earlier: tuple[ChatMessage, ...],
+        style: Style,
+        language: str,
+        documents: tuple[Document, ...] = (),
+    ) -> None:
         self.style = style
+        self.documents = documents
         self.language = language
         self._transcript = transcript
         # A session counts its turns from 1. Earlier ones are part of every prompt and are never asked about again.
@@ -32,17 +41,24 @@ class Prompts:
     def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
         """Return the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
         traits, style, code = backend.traits, self.style, self.language or ENGLISH
+        persona = system_prompt(traits.persona, style.persona, style.length, code)
+        documents = material(self.documents, traits.document_bytes, code)
+        shares_room = bool(documents) and traits.document_bytes < LONG_DOCUMENT_BYTES
         messages = build_prompt(
             [*self._earlier, *self._transcript.turns],
             turn,
             words,
-            persona=system_prompt(traits.persona, style.persona, style.length, code),
-            history_words=traits.history_words,
+            persona=f"{persona}\n\n{documents}" if documents else persona,
+            history_words=traits.history_words // 2 if shares_room else traits.history_words,
         )
         temperature = traits.temperature if style.temperature is None else style.temperature
         asks_for_block = language(code).written & set(fold(words))
         factor = max(TOKENS_FACTOR[style.length], BLOCK_FACTOR if asks_for_block else 0.0)
         return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=may_act)
+
+    def given(self, backend: Backend) -> tuple[int, ...]:
+        """Return how many words of each document a back-end gets."""
+        return given_words(self.documents, backend.traits.document_bytes)
 
     def answered(self, turn: int) -> None:
         """Note that the answer to `turn` was heard to its end."""

@@ -21,8 +21,8 @@ class Language:
     aloud. `lengths`: instructions on an answer's length. `openings`: short neutral phrases that fill a wait. `bridges`:
     phrases that correct what was said. `backchannels`: words that only encourage the speaker. `commands`: words that
     always interrupt. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words
-    that ask for code or a table. `link`: spoken in place of a link. `readings`: what a voice misreads and what it
-    should say, as pairs of a regular expression and its replacement.
+    that ask for code or a table. `link`: spoken in place of a link. `material`: introduces documents in a prompt.
+    `readings`: what a voice misreads and what it should say, as pairs of a regular expression and its replacement.
 
     `abbreviations`: lower-case words whose full stop ends no sentence, besides single letters; `ordinals_with_point`:
     nor does that of a number of up to two digits. `phrase_starters`: words that often begin a phrase, before which a
@@ -50,5 +50,6 @@ class Language:
     on_screen: Mapping[str, str]
     written: frozenset[str]
     link: str
+    material: str
     readings: tuple[tuple[str, str], ...]
     ordinals_with_point: bool = False

@@ -308,4 +308,4 @@ def _new_key() -> str:
 
 
 def _setup(choice: SessionChoice) -> Setup:
-    return Setup(choice.backend, choice.style, choice.tools, choice.cap)
+    return Setup(choice.backend, choice.style, choice.tools, choice.cap, choice.documents)

@@ -86,11 +86,15 @@ class SessionStarter(QObject):
     def start_fresh(self) -> None:
         """Begins a new conversation with the settings of now."""
         self.taking_over.emit()
-        self._talks.begin_new()
+        self._begin_new()
         if self._borrowed:  # new conversations have the back-end that the user chose last, not an old one's
             self._borrowed = False
             self._setup.show_backend(backend_choice(self._settings))
         self._start(False)
+
+    def _begin_new(self) -> None:
+        self._talks.begin_new()  # which may still write down how the old one was held
+        self._manager.prepare(replace(self._manager.wanted, documents=()))
 
     def go_on(self) -> None:
         """Begins a session in the conversation that is shown, held as it was, and not as new ones are."""
@@ -135,6 +139,7 @@ class SessionStarter(QObject):
             backend=self._setup.choice,
             secondary=was.secondary,
             muted=was.muted,
+            documents=was.documents,
             earlier=self._talks.earlier,
             record_folder=folder,
         )
@@ -169,7 +174,7 @@ class SessionStarter(QObject):
         if self.talks_now:
             self.start_fresh()
         else:
-            self._talks.begin_new()
+            self._begin_new()
 
     # -- other conversations
 
@@ -188,6 +193,7 @@ class SessionStarter(QObject):
                 style=setup.style,
                 tools=setup.tools,
                 cap=setup.cap,
+                documents=setup.documents,
                 secondary=None,
             )
         )

@@ -57,6 +57,8 @@ class SessionManager(QObject):
     """The same three for the secondary back-end, which may be None."""
     deaf_changed = Signal(bool)
     """Whether the session hears nothing for a while, see `set_deaf`."""
+    documents_changed = Signal(object)
+    """The documents of the conversation, as a tuple of `Document`."""
     restart_wanted = Signal()
     """What is wanted can't be brought about while the session runs: it has to start again."""
     _told = Signal(int, str)
@@ -94,7 +96,7 @@ class SessionManager(QObject):
         """Start a session of `choice` in the background; one that runs or is being started ends first."""
         if self._closed:
             return
-        self.wanted = choice
+        self.prepare(choice)
         self.gave_up = False
         self.model = ""
         self._starts += 1
@@ -208,7 +210,9 @@ class SessionManager(QObject):
 
     def prepare(self, choice: SessionChoice) -> None:
         """Say what the next session should be, without an effect on one that runs."""
-        self.wanted = choice
+        before, self.wanted = self.wanted, choice
+        if choice.documents != before.documents:
+            self.documents_changed.emit(choice.documents)
 
     def want(self, *, reopen: Collection[Reopened] = (), **parts: Any) -> None:
         """Change fields of what the session should be; see `SessionControl.apply` for what happens when.
@@ -216,7 +220,8 @@ class SessionManager(QObject):
         A session that is being built, or could not be, starts again for another back-end; one that could not be built
         also for other devices.
         """
-        before, self.wanted = self.wanted, replace(self.wanted, **parts)
+        before = self.wanted
+        self.prepare(replace(before, **parts))
         if needs_restart(before, self.wanted):
             self.restart_wanted.emit()
         new_backend = self.wanted.backend != before.backend or "backend" in reopen

@@ -5,7 +5,7 @@ What is sent before a conversation runs waits here.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
 
@@ -79,6 +79,10 @@ class ComposerField(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Leaves files to the window, which adds them to the conversation; their paths are no words."""
+        return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
+
     def _at_edge(self, step: int) -> bool:
         """Whether the cursor is in the first line, for a step up, or in the last one."""
         cursor = self.textCursor()
@@ -98,6 +102,8 @@ class Composer(QWidget):
     """A field and a button."""
 
     sent = Signal(str)
+    attach_wanted = Signal()
+    """Files are to be added to the conversation."""
     talk_wanted = Signal()
     """Something was sent while no conversation ran or was being prepared."""
 
@@ -108,15 +114,18 @@ class Composer(QWidget):
         self._history: list[str] = []
         self._place = 0  # in the history; its length while something new is being typed
         self._draft = ""
-        self._lit = False
+        self._lit = self._dragged_over = False
         self.field = ComposerField(self)
         self.field.setAccessibleName(self.tr("Type instead of talking"))
+        self.attach = IconButton("paperclip", self.tr("Add files"), self)
+        self.attach.clicked.connect(self.attach_wanted)
         self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
         self.button.setProperty("primary", True)
         self.button.setEnabled(False)
         row = QHBoxLayout(self)
-        row.setContentsMargins(2 * SIDE_PX, SIDE_PX, SIDE_PX, SIDE_PX)
+        row.setContentsMargins(SIDE_PX, SIDE_PX, SIDE_PX, SIDE_PX)
         row.setSpacing(SIDE_PX)
+        row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.field, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
         self.field.textChanged.connect(lambda: self.button.setEnabled(bool(self.field.text().strip())))
@@ -185,8 +194,16 @@ class Composer(QWidget):
         self._place = place
         self.field.setText(self._draft if place == len(self._history) else self._history[place])
 
+    def show_drag(self, over: bool) -> None:
+        """Says that files that are held over the window can be dropped."""
+        self._dragged_over = over
+        self._show()
+        self.update()
+
     def _show(self) -> None:
-        if self._waiting:
+        if self._dragged_over:
+            hint = self.tr("Drop files to add them to the conversation")
+        elif self._waiting:
             hint = self.tr("Sent once KAME is ready")
         elif self._phase == "stopped":
             hint = self.tr("Type a message: the conversation goes on")
@@ -208,7 +225,7 @@ class Composer(QWidget):
         shown = tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = QPen(QColor(shown.accent_text), 2) if self._lit else QPen(QColor(shown.outline), 1)
+        edge = QPen(QColor(shown.accent_text), 2) if self._lit or self._dragged_over else QPen(QColor(shown.outline), 1)
         inset = edge.widthF() / 2
         painter.setPen(edge)
         painter.setBrush(QColor(shown.surface))

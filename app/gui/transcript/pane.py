@@ -17,6 +17,7 @@ from app.gui.cards.view import CardView
 from app.gui.design.theme import tokens
 from app.gui.transcript.cards import Note, TranscriptCards, divider
 from app.gui.transcript.composer import Composer
+from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.turn_actions import HoverWatch, TurnActions
 from app.gui.transcript.welcome import Welcome
@@ -63,6 +64,8 @@ class TranscriptPane(QWidget):
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.view)
         self._column.addWidget(self.pages, 1)
+        self.documents = DocumentChips(self)
+        self._add_in_column(self.documents)
         self._add_in_column(self.composer)
         self.actions_ = TurnActions(self.view)
         HoverWatch(self.view, self._hover)

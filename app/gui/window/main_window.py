@@ -14,6 +14,7 @@ from app.gui.backends.model_lists import ModelLists
 from app.gui.controllers.backend_controller import BackendsController
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
+from app.gui.controllers.documents_controller import DocumentsController
 from app.gui.controllers.latency_controller import LatencyController
 from app.gui.controllers.list_controller import ConversationListController
 from app.gui.controllers.live_settings import LiveSettings
@@ -46,6 +47,7 @@ from app.gui.timeline.mini import MiniTimeline
 from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
+from app.gui.window.file_drops import FileDrops
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels
 from app.gui.window.quick_access import QuickAccess
@@ -175,6 +177,8 @@ class MainWindow(QMainWindow):
             knows=self.lists.views.__contains__,
             settle=self.pump.flush,
         )
+        self.documents = DocumentsController(manager, self.transcript.documents, background, self)
+        self.drops = FileDrops(self)
         self.keys = TalkKeys(self.push, self.sound, self.state.talk, self)
         self.replay = ReplayController(sound_service, settings, manager, self.transcript, background, self)
         self.live = LiveSettings(
@@ -235,6 +239,7 @@ class MainWindow(QMainWindow):
             list_.rows,
             *self.transcript.welcome.questions,
             self.transcript.view,
+            self.transcript.composer.attach,
             self.transcript.composer.field,
             self.transcript.composer.button,
             dock.mute,
@@ -310,6 +315,7 @@ class MainWindow(QMainWindow):
     def _close_dialogs(self) -> None:
         self.dialogs.close_all()
         self.sound.close_dialog()
+        self.documents.close()
         self.panels.close_all()
         self.latency.close()
 

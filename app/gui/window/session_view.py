@@ -56,6 +56,8 @@ class SessionView(QObject):
                 return
             case e.Failure():
                 self._show_failure(event)
+            case e.ConversationConfigured(given=given) if not past:
+                window.transcript.documents.show_given(given)
             case e.BudgetChanged():
                 window.messages.clear_topic("cap")
             case e.SecondaryChanged(backend=backend) if backend and not past:

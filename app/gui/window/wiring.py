@@ -25,6 +25,7 @@ class Wiring(QObject):
         self._backends()
         self._talk_button()
         self._conversations()
+        self._documents()
         self._menu()
         self._settings()
         self._downloads()
@@ -171,6 +172,16 @@ class Wiring(QObject):
         listing.failed.connect(lambda sentence: messages.say(sentence, private=True))
         listing.told.connect(lambda sentence: messages.say(sentence, level="notice", private=True))
 
+    def _documents(self) -> None:
+        window = self._window
+        composer, documents = window.transcript.composer, window.documents
+        composer.attach_wanted.connect(documents.ask)
+        window.drops.dropped.connect(documents.add)
+        window.drops.hovering.connect(composer.show_drag)
+        window.talks.left.connect(documents.forget_waiting)
+        documents.changed.connect(window.talks.setup_changed)
+        documents.failed.connect(lambda sentence: window.messages.say(sentence, private=True))
+
     def _menu(self) -> None:
         window = self._window
         menu = window.menu
@@ -230,12 +241,19 @@ class Wiring(QObject):
         window.starter.make_room()
         window.state.begin_demo()
         window.dock.duplex.setEnabled(False)
-        window.transcript.composer.setEnabled(False)
+        self._show_composer(False)
+
+    def _show_composer(self, usable: bool) -> None:
+        """The demo's talks are not the user's: nothing is typed into them, or added."""
+        window = self._window
+        window.transcript.composer.setEnabled(usable)
+        window.drops.enabled = usable
+        window.transcript.documents.setVisible(usable and bool(window.manager.wanted.documents))
 
     def _end_demo(self, again: bool) -> None:
         window = self._window
         window.dock.duplex.setEnabled(True)
-        window.transcript.composer.setEnabled(True)
+        self._show_composer(True)
         window.messages.clear_topic("demo")
         window.state.end_demo()
         window.starter.resume(again)

@@ -118,6 +118,7 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
             window.conversations.search,
             window.conversations.rows,
             *transcript.welcome.questions,
+            transcript.composer.attach,
             transcript.composer.field,
             dock.mute,
             dock.devices_button,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.conversation.documents import Document
 from app.history import erasing
 from app.history.base import Setup
 from app.session.errors import UserError
@@ -61,6 +62,16 @@ async def test_nothing_is_left_between_the_lines(tmp_path: Path) -> None:
             found = everywhere(tmp_path)
             assert not [word for word in dead if word.encode()[2:] in found]
     assert len(dead) > 500
+
+
+async def test_of_a_document_that_is_removed_nothing_is_left(tmp_path: Path) -> None:
+    async with kept(tmp_path) as history:
+        text = "\n".join(f"Xylophone {number}" for number in range(1000))
+        hold(history, "a", MOON, setup=Setup(documents=(Document("x.txt", text), Document("y.txt", "Zither"))))
+        await history.conversations()
+        assert b"Xylophone" in everywhere(tmp_path)
+        await history.keep_setup("a", Setup(documents=(Document("y.txt", "Zither"),)))
+    assert b"Xylophone" not in everywhere(tmp_path) and b"Zither" in everywhere(tmp_path)
 
 
 async def test_a_large_file_is_swept_once_nobody_talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

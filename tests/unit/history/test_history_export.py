@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
+from app.conversation.documents import Document
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.export import export
 from app.history.markdown import markdown
@@ -120,8 +121,12 @@ def test_sound_and_subtitles_of_all_talks_are_on_one_clock(tmp_path: Path) -> No
     assert begins == [0.0, 4.0, 7.0]
 
 
+NOTES = Document("notes.txt", "The mill belongs to Ada.", 3)
+
+
 async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_path: Path) -> None:
-    setup = Setup(BackendChoice("compatible", "big", "https://me:secret@example.org/v1?key=secret"), cap=2.5)
+    backend = BackendChoice("compatible", "big", "https://me:secret@example.org/v1?key=secret")
+    setup = Setup(backend, cap=2.5, documents=(NOTES,))
     events = [
         *talk(MOON),
         e.BackendChanged(8.0, "Server", "big", "chosen", "compatible", "big", "http://u:secret@h/v1"),
@@ -140,7 +145,9 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
         view = await history.bring_in(tmp_path / "a.json")
         (old,) = [one for one in await history.conversations() if one.key == "a"]
         assert view.key != "a" and (view.title, view.named, view.turns) == ("Title", True, 4)
-        assert view.created == old.created and view.setup == Setup(BackendChoice("compatible", "big"), cap=2.5)
+        assert view.created == old.created and view.setup == Setup(
+            BackendChoice("compatible", "big"), cap=2.5, documents=(NOTES,)
+        )
         for was, now in zip(await history.talks("a"), await history.talks(view.key), strict=True):
             assert now.began == was.began and now.events[:-2] == was.events[:-2]
             assert now.events[-2].base_url == now.events[-1].base_url == "http://h/v1"

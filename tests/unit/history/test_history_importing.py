@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
+from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
 from app.conversation.event_json import to_json
 from app.history import importing
 from app.history.base import Setup
@@ -73,6 +74,9 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (document(setup={"backend": "x"}), "how it was held"),
         (document(setup={"style": {"length": "huge"}}), "how it was held"),
         (document(setup={"tools": {"names": [1]}}), "how it was held"),
+        (document(setup={"documents": [{"name": "a", "text": 1}]}), "how it was held"),
+        (document(setup={"documents": ["a"]}), "how it was held"),
+        (document(setup={"documents": {"name": "a"}}), "how it was held"),
         (document(setup={"cap": "much"}), "how it was held"),
         (document(setup={"virus": 1}), "how it was held"),
         (_with_event(at=1.0), "without a type"),
@@ -119,7 +123,7 @@ def _sample(hint: Any) -> Any:
     if get_origin(hint) is Literal:
         return get_args(hint)[-1]
     if get_origin(hint) is tuple:
-        return (_sample(get_args(hint)[0]), "two")
+        return (_sample(get_args(hint)[0]),) * 2
     return {float: 2.5, int: 3, bool: True, str: "words", float | None: None}[hint]
 
 
@@ -161,6 +165,15 @@ def test_events_of_an_older_version_are_read_by_their_names_of_today(tmp_path: P
     routed = {"turn": 1, "kind": "stem", "share": 0.9, "backend": "Ollama", "model": "m", "reason": "so"}
     path.write_text(json.dumps(_with_event(type="BrainRouted", at=1.0, aside=True, **routed)))
     assert read(path).talks[0].events[-1] == e.BackendRouted(1.0, 1, "stem", 0.9, "Ollama", "m", "so", True)
+
+
+def test_documents_come_in_without_folders_and_no_longer_than_they_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    long = {"name": "/home/me/long.txt", "text": "word \ud800 " * 20_000, "cut": -3}
+    path.write_text(json.dumps(document(setup={"documents": [long] * 9})))
+    documents = read(path).setup.documents
+    assert len(documents) == MOST_DOCUMENTS and {(one.name, one.cut) for one in documents} == {("long.txt", 0)}
+    assert len(documents[0].text.encode()) <= LONG_DOCUMENT_BYTES and documents[0].text.startswith("word ? word")
 
 
 JSON = st.recursive(

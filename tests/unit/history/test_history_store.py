@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.conversation.documents import Document
 from app.conversation.event_json import to_json
 from app.history.base import Setup
 from app.history.store import HistoryStore
@@ -25,6 +26,7 @@ async def test_a_talk_is_there_after_a_restart_event_by_event(tmp_path: Path) ->
         Style("A pirate.", 0.5, "long"),
         ToolChoice(("clock",), ("/tmp",)),
         1.5,
+        (Document("plan.md", "Buy “green” tea.\nDrink it. \U0001f375", 7), Document("b.csv", "1;2")),
     )
     async with kept(tmp_path, clock=Clock()) as history:
         events = hold(history, "a", MOON, TEA, setup=setup)

@@ -1,0 +1,127 @@
+"""Adds files to the conversation that is shown as documents for the model, and removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.conversation.documents import MOST_DOCUMENTS, Document
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.gui.transcript.document_chips import DocumentChips
+from app.services.documents import read_document
+
+_READING = "read a document"
+_TEXTS = "*.txt *.md *.csv *.json *.log *.xml *.html *.py *.js *.ts *.c *.cpp *.rs"
+
+
+class DocumentsController(QObject):
+    """The documents themselves are `SessionManager.wanted.documents`."""
+
+    changed = Signal()
+    """The user has added or removed a document."""
+    failed = Signal(str)
+    """A sentence, which contains a file's name."""
+
+    def __init__(
+        self, manager: SessionManager, chips: DocumentChips, background: BackgroundTasks, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._manager = manager
+        self._background = background
+        self._window = window
+        self._waiting: list[Path] = []
+        self._own = False
+        self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        self.asking: QFileDialog | None = None
+        manager.documents_changed.connect(chips.show_documents)
+        manager.documents_changed.connect(self._forget)
+        chips.remove_wanted.connect(self.remove)
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Reads these files, one after the other; one of the same name as a document takes its place."""
+        self._waiting += paths
+        if not self._background.busy(_READING):
+            self._read_next()
+
+    def remove(self, place: int) -> None:
+        """Takes a document away: from its next request on the model no longer gets it."""
+        documents = self._manager.wanted.documents
+        self._set((*documents[:place], *documents[place + 1 :]))
+
+    def ask(self) -> None:
+        """Asks for files to add."""
+        self.close()
+        self.asking = dialog = QFileDialog(self._window, self.tr("Add files to the conversation"))
+        dialog.setNameFilters(
+            [
+                self.tr("Texts ({0})").format(_TEXTS),
+                self.tr("All files (*)"),
+            ]
+        )
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        if Path(self._folder).is_dir():
+            dialog.setDirectory(self._folder)
+        dialog.filesSelected.connect(self._take)
+        dialog.finished.connect(lambda _: self._left(dialog))
+        dialog.open()
+
+    def close(self) -> None:
+        """Closes the dialog."""
+        if self.asking is not None:
+            self.asking.close()
+
+    def forget_waiting(self) -> None:
+        """Adds nothing of what is still being read: another conversation is shown."""
+        self._waiting.clear()
+        self._background.cancel(_READING)
+
+    def _take(self, names: list[str]) -> None:
+        paths = [Path(name) for name in names]
+        if paths:
+            self._folder = str(paths[0].parent)
+        self.add(paths)
+
+    def _left(self, dialog: QFileDialog) -> None:
+        if self.asking is dialog:
+            self.asking = None
+        dialog.deleteLater()
+
+    def _read_next(self) -> None:
+        if self._waiting:
+            path = self._waiting.pop(0)
+            self._background.run(_READING, lambda: read_document(path), self._have, self._not_read)
+
+    def _not_read(self, sentence: str) -> None:
+        self.failed.emit(sentence)
+        self._read_next()
+
+    def _have(self, document: Document) -> None:
+        documents = list(self._manager.wanted.documents)
+        same = next((place for place, one in enumerate(documents) if one.name == document.name), None)
+        if same is not None:
+            documents[same] = document
+        elif len(documents) < MOST_DOCUMENTS:
+            documents.append(document)
+        else:
+            self._waiting.clear()
+            sentence = self.tr("“{0}” was not added: a conversation has {1} documents at most. Remove one first.")
+            self.failed.emit(sentence.format(document.name, MOST_DOCUMENTS))
+            return
+        self._set(tuple(documents))
+        self._read_next()
+
+    def _set(self, documents: tuple[Document, ...]) -> None:
+        self._own = True
+        try:
+            self._manager.want(documents=documents)
+        finally:
+            self._own = False
+        self.changed.emit()
+
+    def _forget(self, _: object) -> None:
+        if not self._own:
+            self.forget_waiting()

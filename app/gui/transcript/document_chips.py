@@ -1,0 +1,164 @@
+"""The documents of a conversation, as chips above the composer."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+
+from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, given_words
+from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import paint_icon
+from app.gui.design.theme import tokens
+from app.gui.widgets.elided import ElidedLabel
+
+ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
+MOST_ROWS = 2
+LEAST_LETTERS = 10
+"""Of a long name, so many letters at least are shown."""
+
+
+class DocumentChip(QWidget):
+    """One document: its name, its size, and a button that removes it. `given`: how many of its words the model gets."""
+
+    removed = Signal()
+
+    def __init__(self, document: Document, given: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.document = document
+        self.name = ElidedLabel(document.name, self)
+        words = self.locale().toString(document.words)
+        self.size_label = QLabel(self.tr("1 word") if document.words == 1 else self.tr("{0} words").format(words), self)
+        self.size_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.remove = IconButton("x", self.tr("Remove {0}").format(document.name), self, size=14)
+        self.remove.clicked.connect(self.removed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(ICON_PX + 16, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.size_label)
+        row.addWidget(self.remove)
+        self.setMaximumWidth(WIDEST_PX)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.show_given(given)
+
+    def show_given(self, given: int) -> None:
+        """Says in the tooltip, and to screen readers, how much of the document the model gets."""
+        total, locale = self.document.words, self.locale()
+        if given < total:
+            about = self.tr("The model gets only the first {0} of {1} words: it can't read more at once.").format(
+                locale.toString(given), locale.toString(total)
+            )
+        else:
+            about = self.tr("The model gets all of it.")
+        self.remove.setAccessibleDescription(f"{self.size_label.text()}. {about}")
+        # As rich text, so that a name that looks like rich text is not taken for it.
+        tip = f"<qt>{html.escape(self.document.name)}<br>{html.escape(about)}</qt>"
+        self.setToolTip(tip)
+        self.remove.setToolTip(f"<qt>{html.escape(self.remove.accessibleName())}</qt>")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        shown = tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        outlined = shown.scheme == "contrast"
+        painter.setPen(QColor(shown.line) if outlined else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(shown.sunken))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), ROUND_PX, ROUND_PX)
+        left = 8 if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else self.width() - ICON_PX - 8
+        place = QRectF(left, (self.height() - ICON_PX) / 2, ICON_PX, ICON_PX)
+        paint_icon(painter, "file-text", QColor(shown.text), place)
+        painter.end()
+
+
+class DocumentChips(QScrollArea):
+    """Rows of `DocumentChip`s, of which it scrolls through more than two; hidden while there are none."""
+
+    remove_wanted = Signal(int)
+    """The place of the document among all."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chips: list[DocumentChip] = []
+        self.setAccessibleName(self.tr("Documents of the conversation"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons have it, and are scrolled into view
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self._inner = QWidget(self)
+        self.setWidget(self._inner)
+        for ground in (self.viewport(), self._inner):
+            ground.setAutoFillBackground(False)
+        self._grid = QGridLayout(self._inner)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP_PX)
+        self._columns = 0
+        self.hide()
+
+    def show_documents(self, documents: Sequence[Document]) -> None:
+        """Shows these documents. The focus stays in the row while one is left."""
+        had_focus = next((n for n, chip in enumerate(self.chips) if chip.remove.hasFocus()), -1)
+        for chip in self.chips:
+            self._grid.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        given = given_words(documents, LONG_DOCUMENT_BYTES)
+        shown = zip(documents, given, strict=True)
+        self.chips = [DocumentChip(document, words, self._inner) for document, words in shown]
+        for place, chip in enumerate(self.chips):
+            chip.removed.connect(lambda place=place: self.remove_wanted.emit(place))
+            chip.remove.installEventFilter(self)
+            chip.show()
+        self._columns = 0
+        self._arrange()
+        self.setVisible(bool(self.chips))
+        if had_focus >= 0 and self.chips:
+            self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
+
+    def show_given(self, given: Sequence[int]) -> None:
+        """Shows how many words of each the model gets; ignored if it is about other documents."""
+        if len(given) == len(self.chips):
+            for chip, words in zip(self.chips, given, strict=True):
+                chip.show_given(words)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Scrolls to the button that gets the focus."""
+        if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
+            self.ensureWidgetVisible(watched, 0, 0)
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """Puts as many chips beside each other as have room for some letters of their names."""
+        if not self.chips:
+            return
+        letters = LEAST_LETTERS * self.fontMetrics().averageCharWidth()
+        least = max(chip.minimumSizeHint().width() for chip in self.chips) + letters + GAP_PX
+        columns = max(1, min(len(self.chips), (self.width() + GAP_PX) // least))
+        rows = min(MOST_ROWS, math.ceil(len(self.chips) / columns))
+        self.setFixedHeight(rows * (self.chips[0].sizeHint().height() + GAP_PX) - GAP_PX)
+        if columns == self._columns:
+            return
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, 0)
+        for place, chip in enumerate(self.chips):
+            self._grid.addWidget(chip, place // columns, place % columns)
+        self._grid.setColumnStretch(columns, 1)  # they stand at the start
+        self._columns = columns

@@ -1,0 +1,99 @@
+"""Reads a text file that the user adds to a conversation. What can't be read is refused with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
+from app.session.errors import UserError
+
+MOST_FILE_BYTES = 10 * 2**20
+CHUNK_BYTES = 2**16
+"""Small enough that no step holds the interpreter for longer than a millisecond or two: a talk may be going on."""
+
+PDF = "KAME reads text files; save the PDF as text first."
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_TEXT = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+"""Control characters that no text has; form feeds and the escapes of coloured logs are let through."""
+
+
+async def read_document(path: Path) -> Document:
+    """Returns the text of a file, or its beginning if it is long. Raises UserError."""
+    return await asyncio.to_thread(_read, path)
+
+
+def _read(path: Path) -> Document:
+    name = plain_name(path.name)
+    try:
+        state = path.stat()
+        if stat.S_ISDIR(state.st_mode):
+            raise UserError(f"“{name}” is a folder. KAME reads single text files: add the files that you want.")
+        if not stat.S_ISREG(state.st_mode):  # a pipe would never end
+            raise UserError(f"“{name}” is no file with a text. Choose a text file.")
+        if path.suffix.lower() == ".pdf":
+            raise UserError(PDF)
+        if state.st_size > MOST_FILE_BYTES:
+            raise UserError(
+                f"“{name}” is larger than {MOST_FILE_BYTES // 2**20} MB, which is more than KAME reads. Save the part "
+                "that matters as a file of its own."
+            )
+        with path.open("rb") as file:
+            text, words = _text(file, name)
+    except OSError as error:
+        raise UserError(
+            f"“{name}” can't be read: {error.strerror or type(error).__name__}. Check that it is still there and that "
+            "you may open it."
+        ) from None
+    if not words:
+        raise UserError(f"“{name}” holds no words, so there is nothing to add. Choose another file.")
+    kept = beginning(text, LONG_DOCUMENT_BYTES)
+    return Document(name, kept, max(0, words - len(kept.split())))
+
+
+def _text(file: BinaryIO, name: str) -> tuple[str, int]:
+    """Returns somewhat more of a file's text than is kept, and how many words all of it has. Raises UserError."""
+    head = file.read(8)
+    if head.startswith(b"%PDF"):
+        raise UserError(PDF)
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
+    file.seek(len(mark))
+    text, words, in_word = "", 0, False
+    try:
+        for part in _decoded(file, encoding):
+            if _NOT_TEXT.search(part):
+                raise ValueError
+            words += len(part.split()) - (in_word and not part[0].isspace())
+            in_word = not part[-1].isspace()
+            if len(text) <= LONG_DOCUMENT_BYTES:
+                text += part
+    except ValueError:
+        raise UserError(
+            f"“{name}” is no text that KAME can read. Choose a text file (txt, md, csv, json, source code), saved as "
+            "UTF-8."
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip(), words
+
+
+def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
+    """Yields a file's text in parts that are not empty. Raises ValueError if it is in another encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    left = MOST_FILE_BYTES  # it may have grown
+    while left > 0 and (chunk := file.read(CHUNK_BYTES)):
+        left -= len(chunk)
+        if part := decoder.decode(chunk):
+            yield part
+    if left > 0 and (part := decoder.decode(b"", True)):
+        yield part

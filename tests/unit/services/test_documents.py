@@ -1,0 +1,64 @@
+"""Reads text files of all kinds, and refuses what is none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.conversation.documents import LONG_DOCUMENT_BYTES, Document
+from app.services.documents import CHUNK_BYTES, MOST_FILE_BYTES, read_document
+from app.session.errors import UserError
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+async def test_a_text_is_read_with_or_without_a_mark(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "Übung.md"
+    path.write_bytes("# Über\r\nGrün \U0001f375 tea\r\n".encode(encoding))
+    assert await read_document(path) == Document("Übung.md", "# Über\nGrün \U0001f375 tea")
+
+
+async def test_of_a_long_one_the_beginning_is_kept_and_all_words_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    count = 4 * CHUNK_BYTES // 5
+    path.write_text(" ".join(f"w{number:06}é" for number in range(count)), "utf-8")
+    document = await read_document(path)
+    assert document.words == count
+    assert LONG_DOCUMENT_BYTES - 20 < len(document.text.encode()) <= LONG_DOCUMENT_BYTES
+    assert document.text.endswith("é") and document.cut == count - len(document.text.split())
+
+
+async def test_what_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    files = {
+        "picture.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "no text that KAME can read"),
+        "latin.txt": ("Grün und süß".encode("latin-1"), "saved as UTF-8"),
+        "cut.txt": ("Grün".encode()[:3], "saved as UTF-8"),
+        "paper.pdf": (b"%PDF-1.7 ...", "save the PDF as text first"),
+        "paper.txt": (b"%PDF-1.7 ...", "save the PDF as text first"),
+        "empty.txt": (b" \n", "holds no words"),
+        "large.txt": (b"a " * (MOST_FILE_BYTES // 2) + b"b", "larger than 10 MB"),
+    }
+    for name, (content, why) in files.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UserError, match=why) as refused:
+            await read_document(tmp_path / name)
+        assert str(tmp_path) not in str(refused.value), "names stand without their folder"
+    with pytest.raises(UserError, match="is a folder"):
+        await read_document(tmp_path)
+    with pytest.raises(UserError, match=r"“gone\.txt” can't be read"):
+        await read_document(tmp_path / "gone.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(UserError, match="no file with a text"):
+        await read_document(tmp_path / "pipe.txt")
+
+
+async def test_a_name_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / ("a\u202etxt.exe\u2028b.txt" if os.name == "nt" else "a\nb\u202e<b>\udcff.txt")
+    path.write_text("Words", "utf-8")
+    name = (await read_document(path)).name
+    assert name.isprintable() and name.endswith(".txt") and "  " not in name
