@@ -9,7 +9,7 @@ From the bottom up; a folder imports only from those above it in this list:
 - `palette`: the command palette, and the sheet of all keys; `desktop`: the tray
 - `backends`, `sound`, `models`: choosing models, devices and downloads
 - `shell`: menus, pickers, messages and the status line
-- `conversations`, `timeline`, `latency`, `settings`: panes and dialogs
+- `conversations`, `timeline`, `latency`, `settings`, `mini`: panes, dialogs and the mini window
 - `controllers`: between all of these and the session
 - `first_run`, `demo`, `logs`: the first start, the guided demo, the log
 - `window`: the main window, and the application

@@ -122,13 +122,15 @@ class Panes(QWidget):
 
 
 class WindowLayoutStore(QObject):
-    """Restores and saves the window's size, position and panes. `path`: a small JSON file."""
+    """Restores and saves the window's layout and the mini window's place. `path`: a small JSON file."""
 
     def __init__(self, window: QMainWindow, panes: Panes, path: Path) -> None:
         super().__init__(window)
         self._window = window
         self._panes = panes
         self._path = path
+        self.mini: tuple[int, int] | None = None
+        """The mini window's place on the desktop, in pixels; None before the user has moved it."""
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
         for splitter in (panes.columns, panes.rows):
@@ -151,6 +153,7 @@ class WindowLayoutStore(QObject):
             _log.warning("the window's layout could not be used")
             return False
         self._panes.chosen = kept.get("chosen") is True
+        self.mini = _place(kept.get("mini"))
         for name, action in self._named():
             action.setChecked(name in shown)
         columns = self._panes.columns.restoreState(state["columns"])
@@ -167,7 +170,13 @@ class WindowLayoutStore(QObject):
         }
         with suppress(OSError):  # a full disk: the previous layout remains
             kept = {name: _text(state) for name, state in states.items()}
-            write_json(self._path, {**kept, "shown": shown, "chosen": self._panes.chosen})
+            write_json(self._path, {**kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini})
+
+    def keep_mini(self, place: tuple[int, int]) -> None:
+        """Saves the mini window's place soon."""
+        if place != self.mini:
+            self.mini = place
+            self._timer.start()
 
     def moved(self) -> None:
         """Saves the layout soon, after the window was moved or resized."""
@@ -180,6 +189,13 @@ class WindowLayoutStore(QObject):
             ("oracle", panes.oracle_action),
             ("timeline", panes.timeline_action),
         )
+
+
+def _place(kept: object) -> tuple[int, int] | None:
+    match kept:
+        case [int(x), int(y)]:
+            return x, y
+    return None
 
 
 def _text(state: QByteArray) -> str:

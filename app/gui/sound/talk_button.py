@@ -30,16 +30,18 @@ _ICONS = {
 
 
 class TalkButton(QAbstractButton):
-    """Shows `text` large and `hint` small, on the colour of `word`."""
+    """Shows `text` large and `hint` small, on the colour of `word`; without `words` only the circle and its ring."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, words: bool = True) -> None:
         super().__init__(parent)
+        self._with_words = words
         self.word = "stopped"
         self.hint = ""
         self.level = 0.0
         """How far the ring reaches, from 0 to 1."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        wide = QSizePolicy.Policy.Preferred if words else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
@@ -51,6 +53,10 @@ class TalkButton(QAbstractButton):
         self.setText(text)
         self.setAccessibleDescription(f"{text}. {hint}" if hint else text)
         self.update()
+
+    def show_levels(self, user_db: float, assistant_db: float) -> None:
+        """Shows how loud the side is that talks, in dB of full scale."""
+        self.show_level(assistant_db if self.word == "speaking" else user_db)
 
     def show_level(self, level_db: float) -> None:
         """Shows how loud it is, in dB of full scale, as the reach of the ring."""
@@ -67,12 +73,16 @@ class TalkButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """The circle with its ring, and two lines below."""
+        if not self._with_words:
+            return QSize(CIRCLE_PX + 2 * RING_PX, CIRCLE_PX + 2 * RING_PX)
         text, hint = self._fonts()
         high = CIRCLE_PX + 2 * RING_PX + QFontMetrics(text).height() + QFontMetrics(hint).height() + GAP_PX
         return QSize(round(self.fontMetrics().height() * 15), high)
 
     def minimumSizeHint(self) -> QSize:
         """Never narrower than its larger words."""
+        if not self._with_words:
+            return self.sizeHint()
         words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
 
@@ -114,7 +124,8 @@ class TalkButton(QAbstractButton):
             painter.drawEllipse(centre, radius + 4, radius + 4)
         icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
         paint_icon(painter, _ICONS[self.word], QColor("white"), icon)
-        self._paint_words(painter)
+        if self._with_words:
+            self._paint_words(painter)
         painter.end()
 
     def _paint_words(self, painter: QPainter) -> None:

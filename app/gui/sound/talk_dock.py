@@ -82,11 +82,11 @@ class TalkDock(QWidget):
         self.button.setEnabled(state.phase == "stopped" or hears)
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
-        self.silence.setVisible(state.phase == "running" and (state.speaking or state.awaiting))
+        self.silence.setVisible(state.can_silence)
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
         """Shows how loud the side is that talks, in dB of full scale."""
-        self.button.show_level(assistant_db if self.button.word == "speaking" else user_db)
+        self.button.show_levels(user_db, assistant_db)
 
     def _hint(self, state: TalkState) -> str:
         """What the user can do in this state."""

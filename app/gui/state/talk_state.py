@@ -68,6 +68,11 @@ class TalkState:
             return "muted"
         return "listening" if self.duplex else "ready"
 
+    @property
+    def can_silence(self) -> bool:
+        """Whether there is an answer to silence: one that is spoken, or on its way."""
+        return self.phase == "running" and (self.speaking or self.awaiting)
+
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
         if self.tapped and event.at - self._tapped_at >= TAPPED_SECONDS:

@@ -48,6 +48,7 @@ from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.gui.window.file_drops import FileDrops
+from app.gui.window.mini_mode import MiniMode
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels
 from app.gui.window.quick_access import QuickAccess
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         )
         self._lay_out()
         self._order_tabs()
+        self.mini_mode = MiniMode(self)
         Wiring(self)
         self.quick = QuickAccess(self)
         self.system = SystemParts(self, services)

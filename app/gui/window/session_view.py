@@ -43,6 +43,7 @@ class SessionView(QObject):
                     window.sound.show_levels(event)
                     window.panels.show_levels(event)
                     window.latency.apply(event)
+                    window.mini_mode.apply(event)
                     window.state.apply(event)
                     if not past:
                         window.timeline.apply(event)
@@ -69,7 +70,7 @@ class SessionView(QObject):
                 window.setup.show_loaded(model)
         window.state.apply(event)
         window.system.tray.apply(event)
-        for part in (window.status, window.model, window.latency):
+        for part in (window.status, window.model, window.latency, window.mini_mode):
             part.apply(event)
         if not past:
             for pane in (window.transcript, window.oracle, window.timeline):
@@ -132,6 +133,7 @@ class SessionView(QObject):
         window = self._window
         choice = window.state.manager.wanted
         first = window.talks.begin_talk(choice)
+        window.mini_mode.begin()
         window.status.begin()
         window.latency.begin()
         window.model.forget_memory()
@@ -146,6 +148,7 @@ class SessionView(QObject):
     def forget(self) -> None:
         """The oracle and the timeline show a conversation that is not shown any more: empty them."""
         window = self._window
+        window.mini_mode.begin()
         window.replay.stop()
         window.replay.folders.clear()
         window.messages.clear_topic("unkept")
@@ -174,3 +177,4 @@ class SessionView(QObject):
         window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))
         window.push.set_enabled(running and not talk.duplex)
         window.status.show_state(talk, progress)
+        window.mini_mode.show_state()

@@ -47,7 +47,7 @@ class TrayControl(QObject):
         words, window = self._notice.apply(event), self._window
         if not words or self.tray is None or not window.settings.notify_answers:
             return
-        unseen = not window.isVisible() or window.isMinimized()
+        unseen = not window.mini_mode.is_on and (not window.isVisible() or window.isMinimized())
         if unseen and not window.talks.is_private:
             self.tray.tell(self.tr("KAME answers"), words)
 

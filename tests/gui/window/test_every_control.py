@@ -78,6 +78,8 @@ def close_all(window: MainWindow) -> None:
     for widget in QApplication.topLevelWidgets():
         if widget is not window and widget.isVisible() and isinstance(widget, QDialog | QMenu):
             widget.close()
+    if window.mini_mode.is_on:
+        window.mini_mode.toggle()
 
 
 async def answers(window: MainWindow, factory: FakeFactory) -> None:
