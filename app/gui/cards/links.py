@@ -1,12 +1,14 @@
-"""Links in a text view, which open in the system's browser or mail program; no other kind of address is one."""
+"""Links in a text view: to addresses that open in the system's browser or mail program, and to parts of the window."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 _SCHEMES = ("http", "https", "mailto")
+INNER = "kame:"
+"""How the address of a link to a part of the window begins. Only the window makes such links: see `is_link`."""
 
 
 def is_link(address: str) -> bool:
@@ -23,6 +25,9 @@ def open_link(address: str) -> None:
 
 class LinkView(QTextEdit):
     """A text view whose links open by a click, or by Enter at the text cursor."""
+
+    followed = Signal(str)
+    """A link to a part of the window was chosen: its address, which begins with `INNER`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,12 +49,18 @@ class LinkView(QTextEdit):
         super().mouseReleaseEvent(event)
         link, self._pressed_link = self._pressed_link, ""
         if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
-            open_link(link)
+            self._follow(link)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Opens the link at the text cursor on Enter."""
         link = self.textCursor().charFormat().anchorHref()
         if link and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            open_link(link)
+            self._follow(link)
         else:
             super().keyPressEvent(event)
+
+    def _follow(self, link: str) -> None:
+        if link.startswith(INNER):
+            self.followed.emit(link)
+        else:
+            open_link(link)

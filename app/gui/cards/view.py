@@ -22,12 +22,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from app.gui.cards.body_paint import paint_body
-from app.gui.cards.card import PAD, Card, chip_fills
+from app.gui.cards.card import GAP, PAD, Card, chip_fills
 from app.gui.cards.code_buttons import CodeButtons, Key
 from app.gui.cards.copying import selected_text
 from app.gui.cards.document import CardDocument
 from app.gui.cards.elements import Paragraph
-from app.gui.cards.links import LinkView
+from app.gui.cards.links import INNER, LinkView
 from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
@@ -41,6 +41,8 @@ class CardView(LinkView):
         self.content = CardDocument(self.document(), scale)
         self.empty_text = ""
         """Shown in the middle while there is no card."""
+        self.inner_link_tip = ""
+        """The tooltip of links to parts of the window."""
         self._newest_first = newest_first
         self._buttons = CodeButtons(self)
         self.setReadOnly(True)
@@ -125,6 +127,14 @@ class CardView(LinkView):
         bar = self.verticalScrollBar()
         bar.setValue(0 if self._newest_first else bar.maximum())
 
+    def show_card(self, place: int) -> None:
+        """Scrolls a card to the top, and puts the text cursor there."""
+        cursor = self.textCursor()
+        cursor.setPosition(self.content.block(place, 0).position())
+        self.setTextCursor(cursor)
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + round(self.box_of(place).top() - GAP))
+
     def keep_view(self, at_newest: bool, height_before: float) -> None:
         """Call after changes: stays at the newest card or, with newer cards above, at what was in view."""
         if at_newest:
@@ -174,7 +184,9 @@ class CardView(LinkView):
         """Shows the address of the link under the mouse, or the tooltip of the card."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.card_at(event.pos())
-            words = self.anchorAt(event.pos()) or (self.cards[place].tip if place >= 0 else "")
+            link = self.anchorAt(event.pos())
+            words = self.inner_link_tip if link.startswith(INNER) else link
+            words = words or (self.cards[place].tip if place >= 0 else "")
             tip = escape(words).replace("\n", "<br>")
             QToolTip.showText(event.globalPos(), f"<p>{tip}</p>" if tip else "", self.viewport())
             return True

@@ -118,6 +118,11 @@ class OracleColumn(QWidget):
             self._write(wanted, changed, card)
         view.keep_view(stay, height)
 
+    def show_revision(self, revision: ShownRevision) -> None:
+        """Scrolls to a revision that is shown, and takes the focus."""
+        self.view.setFocus()
+        self.view.show_card(self._shown.index(revision))
+
     def _write(
         self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:

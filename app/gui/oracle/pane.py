@@ -99,9 +99,10 @@ class OraclePane(QWidget):
         """Shows the figures of each revision, or not."""
         self.header.details.setChecked(shown)
 
-    def begin(self) -> None:
-        """Starts a new conversation, whose revisions count from 1 again."""
+    def begin(self, talk: int = 0) -> None:
+        """Starts a new conversation, whose revisions count from 1 again. `talk`: its number in the transcript."""
         self.end()
+        self.log.talk = talk
         self.time.begin()
         self.header.begin()
         self._pair()
@@ -130,8 +131,11 @@ class OraclePane(QWidget):
             newest = self.log.revisions[0]
             newest.column = self.header.sides.column(newest.secondary)
 
-    def show_talk(self, events: Sequence[Event]) -> None:
-        """Shows the newest revisions of a past talk above those that are shown, as many as the log keeps."""
+    def show_talk(self, events: Sequence[Event], talk: int = 0) -> None:
+        """Shows the newest revisions of a past talk below those that are shown, as many as the log keeps. `talk`: its
+        number in the transcript.
+        """
+        self.log.talk = talk
         asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
         first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
         for place, event in enumerate(events):
@@ -223,6 +227,17 @@ class OraclePane(QWidget):
             self.thought.clear()
         else:
             self.thought.show_card(self._cards.thought(revision, self._waited(revision)), revision)
+
+    def show_turn(self, talk: int, turn: int) -> bool:
+        """Scrolls to the first thought for a turn, among all thoughts; False if it is not kept any more."""
+        revision = self.log.first_of(talk, turn)
+        if revision is None:
+            return False
+        if not self._two:
+            self.set_earlier(True)
+        self.settle()
+        self.columns[revision.column if self._two else 0].show_revision(revision)
+        return True
 
     # -- waiting
 

@@ -14,10 +14,11 @@ from app.conversation.revisions import Revision, RevisionLog
 
 @dataclass(slots=True, eq=False)
 class ShownRevision(Revision):
-    """A revision and its speech. `interrupted`: the user cut it short. `column`: where it stands when two models
-    answer.
+    """A revision and its speech. `talk`: the session that it belongs to. `interrupted`: the user cut it short.
+    `column`: where it stands when two models answer.
     """
 
+    talk: int = 0
     speaking: bool = False
     spoken: bool = False
     interrupted: bool = False
@@ -43,6 +44,8 @@ class OracleLog:
 
     def __init__(self, limit: int = 80) -> None:
         self.limit = limit
+        self.talk = 0
+        """The session that new revisions belong to, by the transcript's count."""
         self.revisions: list[ShownRevision] = []
         self._talk = RevisionLog(ShownRevision, limit)
         self._reset()
@@ -72,6 +75,11 @@ class OracleLog:
             turn.append(revision)
         alive = (r for r in turn if r.text and r.status not in ("superseded", "failed"))
         return self._speaker(turn) or next(alive, turn[0] if turn else None)
+
+    def first_of(self, talk: int, turn: int) -> ShownRevision | None:
+        """The first thought for a turn of a session; None if there is none any more."""
+        found = (r for r in reversed(self.revisions) if (r.talk, r.turn) == (talk, turn))
+        return next(iter(sorted(found, key=lambda revision: revision.secondary)), None)
 
     def begin(self) -> list[ShownRevision]:
         """Starts a new conversation, whose numbers start at 1 again; returns the revisions that this ended."""
@@ -104,6 +112,7 @@ class OracleLog:
     def _put_first(self, revision: ShownRevision) -> None:
         if revision in self.revisions:  # it was handed over
             self.revisions.remove(revision)
+        revision.talk = self.talk
         self.revisions.insert(0, revision)
         del self.revisions[self.limit :]
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.conversation.transcript import Turn
 from app.gui.cards.card import Card, Run
+from app.gui.cards.links import INNER
 
 
 @dataclass(slots=True)
@@ -16,6 +17,11 @@ class Note:
 
     started_at: float
     text: str
+
+
+def thoughts_address(turn: Turn) -> str:
+    """The address of the link to the thoughts behind an answer."""
+    return f"{INNER}thoughts/{turn.talk}/{turn.number}"
 
 
 class TranscriptCards(QObject):
@@ -34,7 +40,7 @@ class TranscriptCards(QObject):
         if turn.revisions > 1:
             times = turn.revisions - 1
             words = self.tr("revised once") if times == 1 else self.tr("revised {0}×").format(times)
-            head.append((f"   {words}", "dim"))
+            head += [("   ", "dim"), (words, f"dim@{thoughts_address(turn)}")]
         written = turn.written
         body: list[Run] = []
         if not written:

@@ -15,7 +15,7 @@ from app.gui.cards.card import Card
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
 from app.gui.design.theme import tokens
-from app.gui.transcript.cards import Note, TranscriptCards, divider
+from app.gui.transcript.cards import Note, TranscriptCards, divider, thoughts_address
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.header import TranscriptHeader
@@ -39,6 +39,9 @@ class TranscriptPane(QWidget):
     other_model_wanted = Signal(str)
     """The user has chosen to ask these words again, with another model."""
 
+    thoughts_wanted = Signal(object)
+    """The user has chosen to see the model's thoughts behind this `Turn` of the assistant."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header = TranscriptHeader(self)
@@ -46,6 +49,8 @@ class TranscriptPane(QWidget):
         self.view.setAccessibleName(self.tr("Conversation"))
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
+        self.view.inner_link_tip = self.tr("Shows what the model thought before this answer.")
+        self.view.followed.connect(self._follow)
         self.find_bar = FindBar(self.view, self)
         self.composer = Composer(self)
         self.can_play: Callable[[Turn], bool] = lambda turn: False
@@ -272,6 +277,12 @@ class TranscriptPane(QWidget):
             playable = self.can_play(turn)
             self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
 
+    def _follow(self, address: str) -> None:
+        answers = (turn for turn in self._cards if turn is not None and turn.speaker == "assistant")
+        turn = next((turn for turn in answers if thoughts_address(turn) == address), None)
+        if turn is not None:
+            self.thoughts_wanted.emit(turn)
+
     def _askable(self, turn: Turn) -> bool:
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()
 
@@ -306,6 +317,8 @@ class TranscriptPane(QWidget):
         menu.addSeparator()
         play = menu.addAction(self.tr("&Hear it again"), lambda: self.play_wanted.emit(turn))
         play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
+        thoughts = menu.addAction(self.tr("&Show its thoughts"), lambda: self.thoughts_wanted.emit(turn))
+        thoughts.setEnabled(turn is not None and turn.speaker == "assistant" and turn.revisions > 0)
         ask = menu.addAction(self.tr("&Ask this again"), lambda: self.ask_wanted.emit(words))
         other = menu.addAction(self.tr("Ask with another &model…"), lambda: self.other_model_wanted.emit(words))
         edit = menu.addAction(self.tr("&Edit and ask"), lambda: self.composer.edit(words))

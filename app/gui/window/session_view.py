@@ -140,7 +140,7 @@ class SessionView(QObject):
         window.transcript.begin(first)
         if choice.record_folder:
             window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it
-        window.oracle.begin()
+        window.oracle.begin(window.transcript.talk)
         window.timeline.begin()
         window.messages.clear_retries()
         window.messages.clear_talk()
@@ -161,7 +161,7 @@ class SessionView(QObject):
         window = self._window
         if talk.folder is not None:
             window.replay.folders[window.transcript.talk] = talk.folder
-        window.oracle.show_talk(talk.events)
+        window.oracle.show_talk(talk.events, window.transcript.talk)
 
     def show_state(self) -> None:
         """Show what may be done now, and what the session is doing."""

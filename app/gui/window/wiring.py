@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from app.conversation.transcript import Turn
 from app.gui.shell.menu import copy_selection
 from app.session.control import BackendChoice
 
@@ -47,6 +48,7 @@ class Wiring(QObject):
         composer.talk_wanted.connect(starter.go_on)
         window.transcript.ask_wanted.connect(composer.put)
         window.transcript.other_model_wanted.connect(self._ask_another)
+        window.transcript.thoughts_wanted.connect(self._show_thoughts)
         window.messages.retried.connect(starter.go_on)
         window.replay.failed.connect(window.messages.say)
         window.timeline.failed.connect(window.messages.say)
@@ -54,6 +56,15 @@ class Wiring(QObject):
         window.menu.new_talk.connect(starter.start_fresh)
         for source in (window.devices, window.menu):
             source.stop_talk.connect(starter.stop)
+
+    def _show_thoughts(self, turn: Turn) -> None:
+        self._window.panes.oracle_action.setChecked(True)
+        QTimer.singleShot(0, self, lambda: self._scroll_to_thoughts(turn))  # once the pane has its size
+
+    def _scroll_to_thoughts(self, turn: Turn) -> None:
+        if not self._window.oracle.show_turn(turn.talk, turn.number):
+            words = self.tr("The thoughts behind this answer are no longer here: only the newest ones are kept.")
+            self._window.messages.say(words, level="notice", topic="thoughts")
 
     def _ask_another(self, words: str) -> None:
         """Asks these words again once another model was picked; not if the list of models is closed without that."""

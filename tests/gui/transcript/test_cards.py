@@ -46,8 +46,8 @@ def test_how_often_the_thought_was_revised_stands_in_the_head() -> None:
         return [text for text, _ in answered(*asked, e.AssistantStarted(2.9, 1, count), *said(count, "It is so.")).head]
 
     assert head(1) == ["KAME", "   tiny"]
-    assert head(2) == ["KAME", "   tiny", "   revised once"]
-    assert head(4) == ["KAME", "   tiny", "   revised 3×"]
+    assert head(2) == ["KAME", "   tiny", "   ", "revised once"]
+    assert head(4) == ["KAME", "   tiny", "   ", "revised 3×"]
 
 
 def test_an_answer_that_goes_on_is_plain() -> None:

@@ -1,0 +1,153 @@
+"""From an answer to the thoughts behind it: by the link in its head, and by its menu."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QDesktopServices, QTextCursor
+from PySide6.QtTest import QTest
+
+from app.conversation import events as e
+from app.gui.cards.reader import read_markdown
+from app.gui.cards.view import CardView
+from app.gui.window.main_window import MainWindow
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import say, shown, transcript, until
+from tests.gui.transcript.test_typing import choose, menu_at, offered
+
+
+def revised(turn: int, count: int = 3) -> list[e.Event]:
+    """A turn during which the model was asked so many times, and its answer."""
+    at, first = turn * 20.0, turn * 10
+    events: list[e.Event] = [e.UserStarted(at, turn)]
+    for number in range(first, first + count):
+        at += 1
+        final = number == first + count - 1
+        events += [
+            e.OracleRequested(at, number, turn, "embedded", "small", f"Words of turn {turn}", final),
+            e.OracleDelta(at + 0.3, number, f"Thought {number}. " + "And on it goes, line after line. " * 12),
+            e.OracleEnded(at + 0.4, number, "complete", 9),
+        ]
+    events.append(e.TranscriptFinal(at + 0.5, turn, f"Words of turn {turn}", at))
+    events.append(e.UserEnded(at + 0.5, turn, at, "words"))
+    events.append(e.AssistantStarted(at + 0.6, turn, first + count - 1))
+    events.append(e.AssistantSaid(at + 0.7, turn, f"Thought {first + count - 1}.", first + count - 1))
+    events.append(e.AssistantEnded(at + 0.8, turn, False))
+    return events
+
+
+def link_at(view: CardView, words: str) -> QPoint:
+    """The middle of these words in a view, which is scrolled to them; they are the newest such ones."""
+    view.moveCursor(QTextCursor.MoveOperation.End)
+    assert view.find(words, view.document().FindFlag.FindBackward), words
+    cursor = view.textCursor()
+    cursor.setPosition((cursor.selectionStart() + cursor.selectionEnd()) // 2)
+    view.setTextCursor(cursor)
+    return view.cursorRect().center()
+
+
+def in_view(window: MainWindow, words: str) -> bool:
+    """Whether the thought that was gone to has these words, and its beginning is seen."""
+    view = window.oracle.view
+    if not (window.oracle.earlier and view.isVisible() and window.focusWidget() is view):
+        return False
+    place = view.content.place_of(view.textCursor().block())
+    return words in view.card_text(place) and 0 <= view.box_of(place).top() < view.viewport().height()
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was opened in other programs."""
+    addresses: list[object] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", addresses.append)
+    return addresses
+
+
+async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
+    factory = FakeFactory()
+    settings = Settings(oracle_introduced=True)
+    async with shown(factory, settings, everything=False) as window:
+        window.resize(1200, 800)
+        for turn in (1, 2, 3):
+            say(window, factory, *revised(turn))
+        assert not window.oracle.isVisible() and not window.oracle.earlier
+        view = window.transcript.view
+        await until(lambda: window.conversations.isVisible() and view.width() < 1000)
+        assert transcript(window)[-1].startswith("KAME   small   revised 2×")
+        place = link_at(view, "revised 2×")
+        QTest.mouseMove(view.viewport(), place)
+        assert view.viewport().cursor().shape() == Qt.CursorShape.PointingHandCursor
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        await until(lambda: in_view(window, "Thought 30."))
+        assert window.panes.oracle_action.isChecked() and window.settings.oracle_earlier
+        menu = menu_at(window, next(n for n, text in enumerate(transcript(window)) if "Thought 22." in text))
+        choose(menu, "Show its thoughts")
+        await until(lambda: in_view(window, "Thought 20."))
+        view = window.oracle.view
+        assert view.box_of(view.content.place_of(view.textCursor().block())).top() < 20
+    assert opened == []
+
+
+async def test_by_the_keyboard_and_only_where_there_are_thoughts() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, *revised(1), *revised(2, count=1))
+        view = window.transcript.view
+        link_at(view, "revised 2×")
+        QTest.keyClick(view, Qt.Key.Key_Return)
+        await until(lambda: in_view(window, "Thought 10."))
+        cards = transcript(window)
+        once = next(n for n, text in enumerate(cards) if "Thought 20." in text)
+        assert "revised" not in cards[once]
+        menu_at(window, once)
+        assert offered(window, "Show its thoughts")
+        menu_at(window, once - 1)
+        assert not offered(window, "Show its thoughts")
+
+
+async def test_an_opened_talk_has_its_thoughts_too() -> None:
+    factory, history = FakeFactory(), FakeHistory()
+    async with shown(factory, history=history) as window:
+        say(window, factory, *revised(1), *revised(2))
+        old = window.talks.key
+        window.starter.start_fresh()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
+        window.talks.open(history.views[old])
+        await until(lambda: any("Thought 22." in text for text in transcript(window)))
+        # It goes on, and its turns are counted from 1 again.
+        await until(lambda: window.manager.phase == "stopped" or len(factory.sessions) == 3)
+        window.starter.go_on_if_stopped()
+        await until(lambda: len(factory.sessions) == 3 and window.manager.session is factory.session)
+        answers = [n for n, text in enumerate(transcript(window)) if text.startswith("KAME")]
+        assert len(answers) == 2
+        say(window, factory, *revised(1))
+        window.transcript.view.verticalScrollBar().setValue(0)
+        choose(menu_at(window, answers[0]), "Show its thoughts")
+        await until(lambda: in_view(window, "Thought 10."))
+        cursor = window.oracle.view.textCursor
+        first = cursor().position()
+        QTest.mouseClick(
+            window.transcript.view.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=link_at(window.transcript.view, "revised 2×"),
+        )
+        await until(lambda: cursor().position() > first and in_view(window, "Thought 10."))
+
+
+async def test_thoughts_that_are_no_longer_kept_are_not_promised() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.oracle.log.limit = 4
+        for turn in (1, 2, 3):
+            say(window, factory, *revised(turn))
+        window.transcript.view.verticalScrollBar().setValue(0)
+        first = next(n for n, text in enumerate(transcript(window)) if "Thought 12." in text)
+        choose(menu_at(window, first), "Show its thoughts")
+        await until(lambda: any("no longer here" in words for words in window.messages.sentences()))
+
+
+def test_a_model_can_not_make_such_a_link() -> None:
+    (paragraph,) = read_markdown("See [this](kame:thoughts/1/1).")
+    assert all("@" not in kind for _, kind in paragraph.runs)  # type: ignore[union-attr]
