@@ -10,6 +10,7 @@ From the bottom up; a folder imports only from those above it in this list:
 - `backends`, `sound`, `models`: choosing models, devices and downloads
 - `shell`: menus, pickers, messages and the status line
 - `conversations`, `timeline`, `latency`, `settings`, `mini`: panes, dialogs and the mini window
+- `inspector`: the tabs below the conversation
 - `controllers`: between all of these and the session
 - `first_run`, `demo`, `logs`: the first start, the guided demo, the log
 - `window`: the main window, and the application

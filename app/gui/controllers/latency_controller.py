@@ -1,4 +1,4 @@
-"""Keeps a conversation's latency for the status line and the panel, and opens and closes the panel."""
+"""Keeps a conversation's latency for the status line, and for the view of it in the inspector."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.conversation.latency import Stages, figures
 from app.gui.shell.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from app.gui.latency.panel import LatencyPanel
+    from app.gui.latency.view import LatencyView
 
 ENOUGH_ANSWERS = 3
 """Of fewer, a distribution tells nothing."""
@@ -24,17 +24,16 @@ class LatencyController(QObject):
     def __init__(self, status: StatusLine, parent: QWidget) -> None:
         super().__init__(parent)
         self.stages = Stages()
-        self.panel: LatencyPanel | None = None
+        self.view: LatencyView | None = None
         self._status = status
         self._window = parent
         self._changes = -1
-        status.latency_wanted.connect(self.open)
 
     def begin(self) -> None:
         """A new conversation runs."""
         self.stages.begin()
-        if self.panel is not None:
-            self.panel.pick(0)  # the turns are counted from 1 again
+        if self.view is not None:
+            self.view.pick(0)  # the turns are counted from 1 again
         self.settle()
 
     def apply(self, event: e.Event) -> None:
@@ -49,20 +48,13 @@ class LatencyController(QObject):
             enough = len(answers) >= ENOUGH_ANSWERS
             last = answers[-1].response if answers else None
             self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
-        if self.panel is not None:
-            self.panel.watch(self._status.usage)
-            self.panel.touch()
+        if self.view is not None:
+            self.view.watch(self._status.usage)
+            self.view.touch()
 
-    def open(self) -> None:
-        """Shows the panel, in front."""
-        if self.panel is None:
-            from app.gui.latency.panel import LatencyPanel
+    def make_view(self) -> LatencyView:
+        """Builds the view, which is kept up to date from now on."""
+        from app.gui.latency.view import LatencyView
 
-            self.panel = LatencyPanel(self.stages, self._status.usage, self._window)
-        self.panel.watch(self._status.usage)
-        self.panel.open_refreshed()
-
-    def close(self) -> None:
-        """Closes the panel, if it is open."""
-        if self.panel is not None:
-            self.panel.close()
+        self.view = LatencyView(self.stages, self._status.usage, self._window)
+        return self.view

@@ -63,7 +63,7 @@ class TalkMenu(QObject):
         self.earlier_action.setCheckable(True)
         self.earlier_action.toggled.connect(self.earlier)
         view.addSeparator()
-        self.latency_action = self._add(view, self.tr("&Latency…"), self.latency, QKeySequence("Ctrl+L"))
+        self.latency_action = self._add(view, self.tr("&Latency"), self.latency, QKeySequence("Ctrl+L"))
         self.mini_action = self._add(view, self.tr("&Mini window"), self.mini, QKeySequence("Ctrl+Shift+K"))
         backend = bar.addMenu(self.tr("&Model"))
         self.connection_action = self._add(backend, self.tr("&Connection…"), self.connection)

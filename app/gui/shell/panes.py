@@ -18,13 +18,14 @@ from app.platform.atomic_files import write_json
 SAVE_AFTER_MS = 800
 HANDLE_PX = 4
 CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
-TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 200, 0.28, 360
-"""The timeline's height is a share of the window's, at least what seven lanes need and at most what they can use."""
+INSPECTOR_PX, INSPECTOR_SHARE, MOST_INSPECTOR_PX = 236, 0.32, 396
+"""The inspector's height is a share of the window's, at least what seven lanes of the timeline need with the tabs above
+them, and at most what they can use."""
 LEAST_FOR_CONVERSATIONS_PX = 1080
 """In a narrower window, the conversations are shown only if the user chooses so."""
 
 LEAST_WIDTHS = (180, 320, 260)
-LEAST_TIMELINE_PX = 110
+LEAST_INSPECTOR_PX = 146
 USUAL_LINE_PX = 17
 """The line height for which the sizes above are meant; they grow with larger text."""
 
@@ -32,16 +33,16 @@ _log = logging.getLogger(__name__)
 
 
 class Panes(QWidget):
-    """`conversations`, `talk` and `oracle` in a row, the `timeline` below."""
+    """`conversations`, `talk` and `oracle` in a row, the `inspector` below."""
 
     def __init__(
-        self, conversations: QWidget, talk: QWidget, oracle: QWidget, timeline: QWidget, parent: QWidget | None = None
+        self, conversations: QWidget, talk: QWidget, oracle: QWidget, inspector: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self)
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
-        self._timeline = timeline
-        timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
+        self._inspector = inspector
+        inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
             if pane is not talk:  # which needs as much as its controls do
                 pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
@@ -49,7 +50,7 @@ class Panes(QWidget):
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
             self.columns.setStretchFactor(place, stretch)
         self.rows.addWidget(self.columns)
-        self.rows.addWidget(timeline)
+        self.rows.addWidget(inspector)
         self.rows.setStretchFactor(0, 5)
         self.rows.setStretchFactor(1, 1)
         for splitter in (self.columns, self.rows):
@@ -60,7 +61,7 @@ class Panes(QWidget):
         layout.addWidget(self.rows)
         self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
-        self.timeline_action = self._action(self.tr("&Timeline"), "Ctrl+3", timeline, shown=False)
+        self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
         self.chosen = False
         """Whether the user has chosen which panes to show; until then that follows the window's size."""
         for action in self.actions_:
@@ -69,7 +70,7 @@ class Panes(QWidget):
     @property
     def actions_(self) -> tuple[QAction, ...]:
         """The actions that show and hide the panes."""
-        return self.conversations_action, self.oracle_action, self.timeline_action
+        return self.conversations_action, self.oracle_action, self.inspector_action
 
     @property
     def scale(self) -> float:
@@ -98,14 +99,14 @@ class Panes(QWidget):
         conversations = round(CONVERSATIONS_PX * self.scale)
         oracle = round(ORACLE_PX * self.scale)
         self.columns.setSizes([conversations, max(1, width - conversations - oracle), oracle])
-        timeline = round(min(MOST_TIMELINE_PX * self.scale, max(TIMELINE_PX * self.scale, height * TIMELINE_SHARE)))
-        self.rows.setSizes([max(1, height - timeline), timeline])
+        inspector = round(min(MOST_INSPECTOR_PX * self.scale, max(INSPECTOR_PX * self.scale, height * INSPECTOR_SHARE)))
+        self.rows.setSizes([max(1, height - inspector), inspector])
 
     def changeEvent(self, event: QEvent) -> None:
         """Follows the text size."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
+            self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
             self.fit_into(self.window().width())
 
     def _choose(self) -> None:
@@ -187,7 +188,7 @@ class WindowLayoutStore(QObject):
         return (
             ("conversations", panes.conversations_action),
             ("oracle", panes.oracle_action),
-            ("timeline", panes.timeline_action),
+            ("timeline", panes.inspector_action),
         )
 
 

@@ -26,7 +26,7 @@ SPACING_PX = 12
 class StatusLine(QWidget):
     """Folds a session's events into the few facts that only this line shows.
 
-    `middle`: a widget to place in it; `inspector`: the action that shows and hides the timeline.
+    `middle`: a widget to place in it; `inspector`: the action that shows and hides the inspector.
     """
 
     latency_wanted = Signal()
@@ -34,12 +34,12 @@ class StatusLine(QWidget):
 
     def __init__(self, middle: QWidget, inspector: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.inspector_button = IconButton("chevron-up", self.tr("Timeline"), self, keys="Ctrl+3", size=14)
+        self.inspector_button = IconButton("chevron-up", self.tr("Inspector"), self, keys="Ctrl+3", size=14)
         self.inspector_button.clicked.connect(inspector.trigger)
         inspector.toggled.connect(lambda on: self.inspector_button.set_name("chevron-down" if on else "chevron-up"))
         self.middle = middle
         self.response = LinkButton(self)
-        self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
+        self.response.setAccessibleDescription(self.tr("Shows the latency in the inspector."))
         self.response.clicked.connect(self.latency_wanted)
         self.counts = ElidedLabel(parent=self)
         self.counts.setAccessibleName(self.tr("Usage of this conversation"))

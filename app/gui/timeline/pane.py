@@ -1,4 +1,4 @@
-"""The pane of the tandem timeline: a heading with the legend, the readout and the buttons, and the plot below."""
+"""The pane of the tandem timeline: a line with the legend, the readout and the buttons, and the plot below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
 from app.gui.timeline_drawing.style import Colours
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import bold
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.slim_button import SlimButton
 
@@ -36,7 +35,6 @@ class TimelinePane(QWidget):
         self.edge = LiveEdge(clock)
         self.view = TimelineView(self.log, self.edge, self)
         self.dialog: QFileDialog | None = None
-        self.heading = bold(self.tr("Timeline"), self)
         self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
         self.legend = QLabel(self)
@@ -65,8 +63,6 @@ class TimelinePane(QWidget):
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(6)
-        row.addWidget(self.heading)
-        row.addSpacing(8)
         row.addWidget(self.legend, 1)
         row.addWidget(self.readout, 1)
         for button in (self.follow_button, self.out_button, self.in_button, self.last_button, self.export_button):

@@ -25,6 +25,7 @@ from app.gui.conversations.pane import ConversationsPane
 from app.gui.demo.controller import DemoController
 from app.gui.design import model_colours
 from app.gui.hotkeys.push_to_talk import PushToTalk
+from app.gui.inspector.pane import InspectorPane
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.frontend_controller import FrontEndController
 from app.gui.models.graphics_controller import GraphicsController
@@ -48,6 +49,7 @@ from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.gui.window.file_drops import FileDrops
+from app.gui.window.inspector_pages import InspectorPages
 from app.gui.window.mini_mode import MiniMode
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels
@@ -103,6 +105,7 @@ class MainWindow(QMainWindow):
         )
         self._lay_out()
         self._order_tabs()
+        self.pages = InspectorPages(self, services.log)
         self.mini_mode = MiniMode(self)
         Wiring(self)
         self.quick = QuickAccess(self)
@@ -129,12 +132,14 @@ class MainWindow(QMainWindow):
         self.transcript = TranscriptPane(self)
         self.oracle = OraclePane(self)
         self.timeline = TimelinePane(self)
-        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.timeline, self)
+        self.inspector = InspectorPane(self.timeline, self)
+        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self)
+        self.inspector.action = self.panes.inspector_action
         self.devices = DevicesPopover(self.settings, self)
         self.dock = TalkDock(self)
         self.transcript.add_below(self.dock)
         self.mini = MiniTimeline(self.timeline.log, self)
-        self.status = StatusLine(self.mini, self.panes.timeline_action, self)
+        self.status = StatusLine(self.mini, self.panes.inspector_action, self)
         self.latency = LatencyController(self.status, self)
         self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
         self.top_bar = TopBar(
@@ -255,6 +260,7 @@ class MainWindow(QMainWindow):
             self.oracle.header.hand_button,
             *(widget for column in self.oracle.columns for widget in (column.hand_button, column.view)),
             self.oracle.thought.view,
+            self.inspector.tabs,
             timeline.follow_button,
             timeline.out_button,
             timeline.in_button,
@@ -319,7 +325,6 @@ class MainWindow(QMainWindow):
         self.sound.close_dialog()
         self.documents.close()
         self.panels.close_all()
-        self.latency.close()
 
     # -- what it can be told
 

@@ -73,7 +73,7 @@ class SessionView(QObject):
         for part in (window.status, window.model, window.latency, window.mini_mode):
             part.apply(event)
         if not past:
-            for pane in (window.transcript, window.oracle, window.timeline):
+            for pane in (window.transcript, window.oracle, window.timeline, window.pages.requests):
                 pane.apply(event)
 
     def _show_failure(self, event: e.Failure) -> None:
@@ -95,7 +95,7 @@ class SessionView(QObject):
     def _flush(self) -> None:
         """Repaint what a batch has changed; called by the pump."""
         window = self._window
-        for part in (window.transcript, window.oracle, window.latency, window.timeline, window.mini):
+        for part in (window.transcript, window.oracle, window.latency, window.timeline, window.mini, window.pages):
             part.settle()
         window.state.changed.emit()
 
@@ -142,6 +142,7 @@ class SessionView(QObject):
             window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it
         window.oracle.begin(window.transcript.talk)
         window.timeline.begin()
+        window.pages.begin(first=first)
         window.messages.clear_retries()
         window.messages.clear_talk()
 
@@ -153,6 +154,7 @@ class SessionView(QObject):
         window.replay.folders.clear()
         window.messages.clear_topic("unkept")
         window.oracle.clear()
+        window.pages.begin(first=True)
         window.timeline.begin()
         window.timeline.end()
 
@@ -162,6 +164,7 @@ class SessionView(QObject):
         if talk.folder is not None:
             window.replay.folders[window.transcript.talk] = talk.folder
         window.oracle.show_talk(talk.events, window.transcript.talk)
+        window.pages.show_talk(talk.events)
 
     def show_state(self) -> None:
         """Show what may be done now, and what the session is doing."""

@@ -199,13 +199,11 @@ class Wiring(QObject):
         menu.quit.connect(window.close)
         menu.copy.connect(lambda: copy_selection(window.transcript.view, *window.oracle.views))
         menu.find.connect(window.transcript.find_bar.appear)
-        menu.latency.connect(window.latency.open)
         window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
         newest = QShortcut(QKeySequence("F6"), window, window.messages.take_focus)
         newest.setWhatsThis(self.tr("Go to the newest message"))
         opens = QShortcut(QKeySequence("F10"), window, window.top_bar.open_menu)
         opens.setWhatsThis(self.tr("Open the menu"))
-        window.mini.clicked.connect(window.panes.timeline_action.trigger)
 
     def _settings(self) -> None:
         window = self._window

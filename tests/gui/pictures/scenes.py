@@ -85,7 +85,7 @@ async def _side_by_side(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _swap(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.panes.timeline_action.setChecked(True)
+    scripted.window.panes.inspector_action.setChecked(True)
     scripted.play([event for event in swap() if event.at <= 13.6])
     scripted.window.timeline.view.zoom(0.62)
     return scripted.window.timeline
@@ -111,9 +111,10 @@ async def _conversations(scripted: ScriptedWindow) -> QWidget:
 
 async def _latency(scripted: ScriptedWindow) -> QWidget:
     scripted.play(measured())
-    scripted.window.latency.open()
-    assert scripted.window.latency.panel is not None
-    return scripted.window.latency.panel
+    window = scripted.window
+    window.pages.open_latency()
+    window.panes.rows.setSizes([window.height() // 2, window.height() // 2])
+    return window
 
 
 def _settings_at(key: str) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:

@@ -227,7 +227,6 @@ PANELS = (
     "first run 3",
     "first run 4",
     "log",
-    "latency",
     "about",
     "duplicate",
 )
@@ -253,14 +252,12 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
         return run
     opened: dict[str, Callable[[], object]] = {
         "log": window.panels.open_log,
-        "latency": window.latency.open,
         "about": window.panels.open_about,
         "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
     }
     opened[name]()
     return {
         "log": window.panels.log,
-        "latency": window.latency.panel,
         "about": window.panels.about,
         "duplicate": window.dialogs.duplicate,
     }[name]  # type: ignore[return-value]

@@ -182,7 +182,6 @@ OPENERS = {
     "log": lambda w: w.panels.open_log(),
     "about": lambda w: w.panels.open_about(),
     "first run": lambda w: w.panels.open_first_run(again=True),
-    "latency": lambda w: w.latency.open(),
     "sound": lambda w: w.sound.open_dialog(),
     "routes": lambda w: w.dialogs.open_routes(),
     "servers": lambda w: w.dialogs.open_servers(),

@@ -90,7 +90,6 @@ ENTRIES = (
     ("Conversation", "Style and tools", "Style and tools"),
     ("Conversation", "Sound", "Sound"),
     ("Edit", "Settings", "Settings"),
-    ("View", "Latency", "Latency"),
     ("Model", "Connection", "Connection"),
     ("Model", "Router's table", "Router's table"),
     ("Model", "Compare", "Compare"),
@@ -150,10 +149,9 @@ async def test_closing_the_window_closes_all() -> None:
         window.panels.open_log()
         window.panels.open_about()
         window.panels.open_first_run(again=True)
-        window.latency.open()
         window.dialogs.open_backend(BackendChoice("openai"))
         window.dialogs.open_duplicate("x", BackendChoice())
-        assert len(dialogs(window)) == 7
+        assert len(dialogs(window)) == 6
         window.close()
         assert dialogs(window) == []
 
@@ -223,8 +221,9 @@ async def test_the_latency_of_this_talk_is_shown() -> None:
         for turn in range(1, 5):
             say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
         QTest.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-        panel = window.latency.panel
-        assert panel is not None and panel.isVisible()
+        view = window.latency.view
+        assert view is not None and view.isVisible() and view.strip.hasFocus()
+        assert window.inspector.isVisible() and window.inspector.current == "latency"
         assert len(window.latency.stages.answers) == 4
 
 

@@ -517,7 +517,6 @@ def open_all(window: MainWindow) -> list[QWidget]:
     dialogs.open_prices(BackendChoice("compatible", "жук"))
     dialogs.open_servers()
     window.sound.open_dialog()
-    window.latency.open()
     panels.open_settings()
     panels.open_log()
     panels.open_about()
@@ -531,7 +530,6 @@ def open_all(window: MainWindow) -> list[QWidget]:
         dialogs.prices,
         dialogs.servers,
         window.sound.dialog,
-        window.latency.panel,
         panels.settings,
         panels.log,
         panels.about,

@@ -1,13 +1,13 @@
-"""The panel “Latency”: an answer divided into its stages, the conversation's distribution, and why the answer was slow.
+"""The view of the latency: an answer divided into its stages, the conversation's distribution, and why it was slow.
 
 It refreshes a few times a second while it is visible.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.conversation.latency import Answer, Stages
 from app.conversation.latency_causes import culprit, slow_beyond, why_slow
@@ -17,15 +17,18 @@ from app.gui.latency.descriptions import LatencyWords
 from app.gui.latency.gauges import LatencyGauges
 from app.gui.latency.strip import MOST_BARS, Bar, LatencyStrip
 from app.gui.latency.table import Row, StageTable, rows
+from app.gui.widgets.form import bold
 from app.gui.widgets.formats import backend_words
-from app.gui.widgets.panel import Panel, Quiet
+from app.gui.widgets.panel import Quiet
+from app.gui.widgets.slim_button import SlimButton
 
-WIDTH_PX = 560
+TWO_COLUMNS_LETTERS = 120
+"""From this width on, in letters, the table and the gauges stand beside the rest."""
 REFRESH_MS = 300
 COPIED_MS = 2_000
 
 
-class LatencyPanel(Panel):
+class LatencyView(QScrollArea):
     """Reads `stages` and `usage` whenever it is refreshed; `watch` replaces the usage."""
 
     def __init__(self, stages: Stages, usage: ConversationUsage, parent: QWidget) -> None:
@@ -34,58 +37,71 @@ class LatencyPanel(Panel):
         self._picked = 0  # the user's turn whose answer is shown; 0: the newest
         self._changes = -1
         self._rows: list[Row] = []
-        self.set_panel_title(self.tr("Latency"))
-        self.setMinimumWidth(WIDTH_PX)
+        self.setAccessibleName(self.tr("Latency"))
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._body = QWidget(self)
         self.words = LatencyWords(self)
         self.empty = Quiet(
-            self.tr("There is no answer yet. Say something: here you will see what its time went to."), self
+            self.tr("There is no answer yet. Say something: here you will see what its time went to."), self._body
         )
         self.empty.setAccessibleName(self.tr("No answer yet"))
-        self.head = self.heading("")
-        self.sentence = QLabel(self)
-        self.sentence.setWordWrap(True)
-        self.sentence.setAccessibleName(self.tr("How fast it came"))
-        self.bar = LatencyBar(self.words, self)
-        self.column.insertWidget(0, self.empty)
-        self.column.addWidget(self.sentence)
-        self.column.addWidget(self.bar)
-        self.why_head = self.heading(self.tr("Why was this slow?"))
-        self.why = QLabel(self)
-        self.why.setWordWrap(True)
-        self.why.setAccessibleName(self.tr("Why was this slow?"))
-        self.column.addWidget(self.why)
-        self.column.addSpacing(6)
-        self.table = StageTable(self.words, self)
-        self.column.addWidget(self.table)
-        self.strip_head = self.heading(self.tr("The newest answers, and the median of all"))
-        self.strip = LatencyStrip(self)
-        self.column.addWidget(self.strip, 100)
-        self.heading(self.tr("This conversation"))
-        self.gauges = LatencyGauges(self)
-        self.column.addWidget(self.gauges)
-        self.column.addStretch(1)
-        self.copy_button = self.button(self.tr("Co&py as text"))
-        self.close_button = self.button(self.tr("Close"), self.tr("Close this panel"))
-        self.foot(self.copy_button, self.close_button)
-        self.close_button.setDefault(True)
+        self.head = bold("", self._body)
+        self.sentence = self._sentence(self.tr("How fast it came"))
+        self.bar = LatencyBar(self.words, self._body)
+        self.why_head = bold(self.tr("Why was this slow?"), self._body)
+        self.why = self._sentence(self.tr("Why was this slow?"))
+        self.strip_head = bold(self.tr("The newest answers, and the median of all"), self._body)
+        self.strip = LatencyStrip(self._body)
+        self.table = StageTable(self.words, self._body)
+        self.gauges = LatencyGauges(self._body)
+        self.copy_button = SlimButton(self.tr("Co&py as text"), self._body)
+        self.copy_button.setAccessibleName(self.tr("Copy as text"))
+        self._lay_out()
         self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._copied = QTimer(self, singleShot=True, interval=COPIED_MS)
         self._timer.timeout.connect(self.refresh)
         self._copied.timeout.connect(lambda: self.copy_button.setText(self.tr("Co&py as text")))
         self.strip.picked.connect(self.pick)
         self.copy_button.clicked.connect(self._copy)
-        self.close_button.clicked.connect(self.close)
         self.refresh()
+
+    def _sentence(self, name: str) -> QLabel:
+        label = QLabel(self._body)
+        label.setWordWrap(True)
+        label.setAccessibleName(name)
+        return label
+
+    def _lay_out(self) -> None:
+        answer, conversation = QVBoxLayout(), QVBoxLayout()
+        for widget in (self.empty, self.head, self.sentence, self.bar, self.why_head, self.why, self.strip_head):
+            answer.addWidget(widget)
+        answer.addWidget(self.strip, 100)
+        answer.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addWidget(bold(self.tr("This conversation"), self._body), 1)
+        foot.addWidget(self.copy_button)
+        conversation.addWidget(self.table)
+        conversation.addLayout(foot)
+        conversation.addWidget(self.gauges)
+        conversation.addStretch(1)
+        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self._body)
+        self._columns.setContentsMargins(0, 0, 8, 8)
+        self._columns.setSpacing(16)
+        for column in (answer, conversation):
+            column.setSpacing(8)
+            self._columns.addLayout(column, 1)
+        self.setWidget(self._body)
 
     def watch(self, usage: ConversationUsage) -> None:
         """Shows this usage from now on."""
         self._usage = usage
 
-    def open_refreshed(self) -> None:
-        """Shows the panel, up to date and with the focus on the answers."""
+    def take_focus(self) -> None:
+        """Gives the focus to the answers, or before the first one to the button."""
         self.refresh()
-        self.appear()
-        (self.strip if self.strip.isVisible() else self.close_button).setFocus()
+        (self.strip if self.strip.isVisible() else self.copy_button).setFocus()
 
     def touch(self) -> None:
         """Refreshes soon if it is visible: something may have changed."""
@@ -159,7 +175,6 @@ class LatencyPanel(Panel):
             bars = [Bar(a.turn, a.response, a.response > slow) for a in answers[-MOST_BARS:]]
             whole = self._rows[-1].figures
             self.strip.show_bars(bars, whole.median if whole else None, answer.turn)
-        self.fit()
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.as_text())
@@ -171,7 +186,13 @@ class LatencyPanel(Panel):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.refresh()
-        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One column, or two where there is room."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= self.fontMetrics().averageCharWidth() * TWO_COLUMNS_LETTERS
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

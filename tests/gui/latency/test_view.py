@@ -1,4 +1,4 @@
-"""The panel on latency and the line that opens it: events in, what is shown out, by mouse and by keyboard."""
+"""The view of the latency and the line that tells of it: events in, what is shown out, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from app.conversation.latency import PIECES
 from app.gui.controllers.latency_controller import LatencyController
 from app.gui.design.look import STATE_COLOURS, Look
 from app.gui.latency.bar import BAR_PX, PIECE_COLOURS
-from app.gui.latency.panel import LatencyPanel
 from app.gui.latency.strip import MOST_BARS
+from app.gui.latency.view import LatencyView
 from app.gui.shell.status_line import StatusLine
 from app.gui.state.talk_state import TalkState
 from tests.gui.helpers import dark_theme
@@ -54,11 +54,17 @@ class Place:
         self.room.settle()
         self.status.show_state(self.talk, "")
 
-    def opened(self) -> LatencyPanel:
-        """The panel, open, with all that has happened so far."""
-        self.room.open()
-        assert self.room.panel is not None
-        return self.room.panel
+    def opened(self) -> LatencyView:
+        """The view, shown, with all that has happened so far."""
+        view = self.room.view
+        if view is None:
+            view = self.room.make_view()
+            view.setWindowFlag(Qt.WindowType.Window)
+            view.resize(620, 660)
+        view.show()
+        view.activateWindow()
+        view.take_focus()
+        return view
 
     def turns(self, count: int, first: int = 1) -> None:
         """So many usual answers, of 0.76 s each."""
@@ -70,13 +76,12 @@ class Place:
 def place() -> Iterator[Place]:
     place = Place()
     yield place
-    place.room.close()
     place.window.close()
     place.window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-def cells(panel: LatencyPanel) -> list[list[str]]:
+def cells(panel: LatencyView) -> list[list[str]]:
     """The table, read back: titles and lines."""
     table = panel.table
     titles = [table.horizontalHeaderItem(column).text() for column in range(5)]
@@ -99,7 +104,9 @@ def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(p
     assert response.text() == "Last answer after 0.96 s"
     place.say(*turn_of(3, 30.0, backend=0.4))
     assert response.text() == "Last answer after 0.86 s · median 0.86 s · 95 % 0.95 s"
-    assert response.accessibleName() == response.text() and "panel on latency" in response.accessibleDescription()
+    assert (
+        response.accessibleName() == response.text() and "latency in the inspector" in response.accessibleDescription()
+    )
     place.say(e.UserStarted(38, 4), e.AssistantStarted(39.9, 4, 0), e.UserEnded(40.2, 4, 40.0, "words"))
     assert response.text() == "Last answer began 0.10 s before you ended · median 0.81 s · 95 % 0.95 s"
     place.begin()
@@ -118,24 +125,20 @@ def test_the_line_gives_way_where_there_is_no_room(place: Place) -> None:
     assert place.status.response.text() == whole
 
 
-def test_the_line_opens_the_panel_by_mouse_and_by_keyboard(place: Place) -> None:
-    response = place.status.response
+def test_the_line_is_a_button_for_mouse_and_keyboard(place: Place) -> None:
+    response, wanted = place.status.response, []
+    place.status.latency_wanted.connect(lambda: wanted.append(True))
     QTest.mouseClick(response, Qt.MouseButton.LeftButton)
-    panel = place.room.panel
-    assert panel is not None and panel.isVisible() and not panel.isModal()
-    QTest.keyClick(panel, Qt.Key.Key_Escape)
-    assert not panel.isVisible()
+    assert len(wanted) == 1
     place.window.activateWindow()
     response.setFocus(Qt.FocusReason.TabFocusReason)
     ring = colour_at(response, response.width() / 2, 1).name()
     assert response.hasFocus() and ring == Look.of(response.palette()).accent.name()
     QTest.keyClick(response, Qt.Key.Key_Space)
-    assert panel.isVisible() and place.room.panel is panel
-    place.room.close()
-    assert not panel.isVisible()
+    assert len(wanted) == 2
 
 
-# -- the panel
+# -- the view
 
 
 def test_before_the_first_answer_it_says_so(place: Place) -> None:
@@ -360,7 +363,7 @@ def test_everything_is_reached_with_tab_and_has_a_name(place: Place, qtbot) -> N
     qtbot.waitUntil(panel.isActiveWindow)
     assert panel.strip.hasFocus()
     reached = tabbed()
-    assert {panel.table, panel.strip, panel.copy_button, panel.close_button} <= set(reached)
+    assert {panel.table, panel.strip, panel.copy_button} <= set(reached)
     for widget in (*reached, panel.bar, panel.gauges.memory, panel.gauges.frames, panel):
         assert widget is not None and widget.accessibleName()
     panel.table.setFocus()
@@ -368,8 +371,6 @@ def test_everything_is_reached_with_tab_and_has_a_name(place: Place, qtbot) -> N
     assert panel.table.currentRow() == 1
     QTest.keyClick(panel.table, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is not panel.table
-    QTest.keyClick(panel, Qt.Key.Key_Return)
-    assert not panel.isVisible()
 
 
 def test_nothing_is_cut_off(place: Place) -> None:
