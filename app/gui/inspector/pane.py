@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from app.gui.design.theme import tokens
 
@@ -21,7 +21,9 @@ class InspectorPane(QWidget):
         self.tabs.setAccessibleName(self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        self.tabs.setUsesScrollButtons(True)
+        self.tabs.setUsesScrollButtons(False)
+        for button in self.tabs.findChildren(QToolButton):
+            button.setAccessibleName("")  # Qt's own buttons to scroll, which are never shown
         self.pages = QStackedWidget(self)
         self.pages.addWidget(timeline)
         self.tabs.addTab(self.tr("Timeline"))

@@ -91,7 +91,8 @@ class RequestTable(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return self.words.help(COLUMNS[section]) or None
             case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignLeft if section in _LEFT else Qt.AlignmentFlag.AlignRight
+                # Not to the right, where the arrow of the sorting is painted.
+                side = Qt.AlignmentFlag.AlignLeft if section in _LEFT else Qt.AlignmentFlag.AlignHCenter
                 return side | Qt.AlignmentFlag.AlignVCenter
         return None
 

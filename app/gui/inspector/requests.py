@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, QSortFilterProxyModel, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
@@ -13,6 +13,7 @@ from app.gui.widgets.panel import Quiet
 from app.gui.widgets.slim_button import SlimButton
 
 REFRESH_MS = 300
+SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
 """The widths of columns, where their titles are shorter."""
 
@@ -59,6 +60,7 @@ class RequestsPage(QWidget):
         view.setTabKeyNavigation(False)
         view.setShowGrid(False)
         view.setWordWrap(False)
+        view.setIconSize(QSize(SWATCH_PX, SWATCH_PX))
         view.setSortingEnabled(True)
         view.sortByColumn(0, Qt.SortOrder.DescendingOrder)
         view.verticalHeader().hide()

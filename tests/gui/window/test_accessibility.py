@@ -129,6 +129,7 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
             oracle.columns[0].view,
             oracle.columns[1].hand_button,
             oracle.columns[1].view,
+            window.inspector.tabs,
             timeline.follow_button,
             timeline.out_button,
             timeline.in_button,
