@@ -285,6 +285,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.store import HistoryStore
     from app.models.pool import MODELS
     from app.platform import autostart
+    from app.services.asking_service import AskingService
     from app.services.backend_service import BackendService
     from app.services.graphics_service import GraphicsService
     from app.services.machine_service import MachineService
@@ -324,6 +325,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             models=ModelService(lambda: settings.weights_mirror, hub_token),
             updates=UpdateService(),
             start_at_login=autostart,
+            asking=AskingService(),
             demo=make_demo_service(order is None or order.aloud, service),
         )
         code = run_window(

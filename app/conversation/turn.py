@@ -76,7 +76,7 @@ class TurnTracker:
         self._presses: list[bool] = []  # and releases since the last frame
         self._unannounced: e.UserStarted | None = None  # the turn that the button opened, while it may be a tap
         self._typed = 0  # turns that were typed since the last frame
-        self._silences = False
+        self._silences = self._drops = False
         self._waits_for_silence = False  # the voice goes on from before the last typed turn
         self._ended_turn_voice = _NEVER
         self._passed_voice = _NEVER  # end of a backchannel that may begin an answer
@@ -119,6 +119,10 @@ class TurnTracker:
         """The user has silenced the assistant. What they say next does not resume the turn that was answered."""
         self._silences = True
 
+    def drop(self) -> None:
+        """The turn that is open is over, and nobody is to answer it."""
+        self._drops = True
+
     def press(self) -> None:
         """The talk button went down."""
         self._presses.append(True)
@@ -146,6 +150,7 @@ class TurnTracker:
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.own_level(at)
         self._apply_silence(out)
+        self._apply_drop(at, out)
         self._apply_button(at, out)
         self._apply_typed(at, out)
         for window in windows:
@@ -288,7 +293,9 @@ class TurnTracker:
         self._run.begin()
         self._passed_voice = self._last_voice if fold(self._words) else _NEVER
 
-    def _close(self, at: float, reason: EndReason, out: list[TurnEvent | FloorCommand]) -> None:
+    def _close(
+        self, at: float, reason: EndReason, out: list[TurnEvent | FloorCommand], *, answered: bool = True
+    ) -> None:
         if self._held or self._wordless:
             self._held = self._wordless = False
             out.append(Interrupt())
@@ -299,6 +306,9 @@ class TurnTracker:
         # A button says where a turn ends: what follows is a new one.
         self._ended_turn_voice = self._last_voice if reason in ("words", "silence") else _NEVER
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))
+        if not answered:
+            out.append(Silence(self.turn))
+            return
         speech_end = None if reason == "typed" else self._last_voice
         out.append(TakeFloor(self.turn, speech_end, self.heard, reason in ("button", "typed")))
 
@@ -307,6 +317,16 @@ class TurnTracker:
             self._silences = False
             self._ended_turn_voice = self._passed_voice = _NEVER
             out.append(Silence(0 if self.user_holds_floor else self.turn))
+
+    def _apply_drop(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
+        if not self._drops:
+            return
+        self._drops = self._pressed = False
+        self._presses = []
+        if self._take_back():
+            out.append(Interrupt(user_speaks=False))
+        elif self._state != "silent":
+            self._close(at, "button", out, answered=False)
 
     def _apply_button(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         presses, self._presses = self._presses, []

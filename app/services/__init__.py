@@ -6,6 +6,7 @@
 - `price_service`, `tool_server_service`: the user's prices and MCP servers
 - `model_service`: the models of the catalogue
 - `sound_service`, `microphone_check`: tests of microphones and loudspeakers; how a microphone is judged
+- `asking_service`: questions spoken by another voice than the assistant's
 - `machine_service`, `machine_findings`: what fits this machine, for the first run
 - `graphics_service`: installs what a graphics card needs
 - `doctor`, `doctor_measurements`: the same machine for the command `doctor`

@@ -160,6 +160,18 @@ class SessionControl(Protocol):
         """The user has typed a turn: it interrupts, and is answered like one that was spoken."""
         ...
 
+    def ask_aloud(self, samples: np.ndarray) -> None:
+        """Hear these samples (float32 mono 24 kHz) in the place of the microphone, until their turn has ended.
+
+        They are also played on the loudspeaker, and make a turn of the user's in either mode. The talk button and a
+        typed turn end them.
+        """
+        ...
+
+    def stop_asking(self) -> None:
+        """Stop the question that is asked aloud: what was heard of it stays, and is not answered."""
+        ...
+
     def silence(self) -> None:
         """Stop the answer that is spoken, held or still being worked out for a finished turn; else do nothing.
 

@@ -6,6 +6,7 @@ happened is returned as one `StepMessage`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,10 +18,12 @@ from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, TurnTracker, Yield
 from app.conversation.voice import VoiceWindow
 from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, OracleWords, SetVoice
+from app.session.asked_sound import AskedSound
 from app.session.clock import SessionClock
 from app.session.early_barge_in import EarlyBargeIn
 from app.session.edge_events import GAUGE_FRAMES, EdgeEvents
 from app.session.mailbox import (
+    AskAloud,
     FinishedHint,
     Mailbox,
     SetDuplex,
@@ -95,6 +98,7 @@ class FrameStepper:
         self._playback = Playback(sink, self._on_unheard, replaceable=edge is not None)
         self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker to hear the front-end on
         self._turn_inputs = TurnInputs()
+        self._asked = AskedSound(tracker)
         self._ready = True
         self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
         self._answering = 0
@@ -106,6 +110,10 @@ class FrameStepper:
         self._clock.frame_ended(frame.index)
         fades, self._fades = self._fades, False
         inputs, typed, events = self._drain(frame)
+        asked = self._asked.next_frame()
+        if asked is not None:
+            frame = dataclasses.replace(frame, samples=asked)
+            self._voice.dropped()
         if fades:
             self.tracker.silence()
         if dropped or missing:
@@ -124,7 +132,7 @@ class FrameStepper:
         in_vain = told_to_hold and self._ready and not flushes
         self._goes_on = self._goes_on or in_vain
         self._voice.stepped(flushed=flushes, in_vain=in_vain)
-        events += self._play(frame, step)
+        events += self._play(frame, step, asked)
         if silence is not None and silence.turn and silence.turn != self._over:
             events.append(e.AssistantEnded(frame.at, silence.turn, True))  # it had not begun
         self._voice.listen(
@@ -161,13 +169,17 @@ class FrameStepper:
         for message in self._mailbox.drain():
             match message:
                 case TypedWords(text):
+                    self._asked.leave()
                     self.tracker.typed()
                     typed.append(text)
                 case WordsHint(turn, text, until, language):
                     self.tracker.hint_words(turn, text, until, language)
                 case FinishedHint(turn, probability, speech_end):
                     self.tracker.hint_finished(turn, probability, speech_end)
+                case AskAloud(samples):
+                    self._asked.begin(samples) if samples is not None else self._asked.stop()
                 case TalkButton(pressed):
+                    self._asked.leave()
                     self.tracker.press() if pressed else self.tracker.release()
                 case SilenceAnswer():
                     self._fades = self._voice.pause()
@@ -247,11 +259,14 @@ class FrameStepper:
 
     # -- out
 
-    def _play(self, frame: Frame, step: FrontEndStep) -> list[e.Event]:
-        """Write a step's sound; return what the step and the loudspeaker have to tell."""
+    def _play(self, frame: Frame, step: FrontEndStep, asked: np.ndarray | None) -> list[e.Event]:
+        """Write a step's sound, and that of a question that is asked aloud; return what the step and the loudspeaker
+        have to tell.
+        """
         playback, events = self._playback, list[e.Event]()
         if self._ready:
-            playback.write(step.samples, speaking=self.frontend.speaking)
+            sound = step.samples if asked is None else np.clip(step.samples + asked, -1.0, 1.0)
+            playback.write(sound, speaking=self.frontend.speaking)
         for said in step.said:
             playback.add_words(frame.at, said)
         for mark in step.marks:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+import numpy as np
+
 from app.frontend.base import FrontEnd, FrontEndInput
 
 
@@ -44,6 +46,13 @@ class TypedWords:
     text: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AskAloud:
+    """This sound, float32 mono 24 kHz, is heard in the place of the microphone; None stops the one that is."""
+
+    samples: np.ndarray | None
+
+
 @dataclass(frozen=True, slots=True)
 class SilenceAnswer:
     """The user wants the answer no more, whether it is being spoken or worked out."""
@@ -77,6 +86,7 @@ Message = (
     | FinishedHint
     | TalkButton
     | TypedWords
+    | AskAloud
     | SilenceAnswer
     | SetDuplex
     | SetPatience

@@ -27,6 +27,7 @@ from app.session.frame_stepper import FrameStepper
 from app.session.frame_thread import FrameThread
 from app.session.loading import Loader
 from app.session.mailbox import (
+    AskAloud,
     FinishedHint,
     Mailbox,
     SetDuplex,
@@ -444,6 +445,14 @@ class Session:
         """The user has typed a turn."""
         if words := " ".join(text.split()):
             self.mailbox.post(TypedWords(words))
+
+    def ask_aloud(self, samples: np.ndarray) -> None:
+        """Hear a question in the place of the microphone, see `SessionControl.ask_aloud`."""
+        self.mailbox.post(AskAloud(samples))
+
+    def stop_asking(self) -> None:
+        """Stop the question that is asked aloud, and don't answer it."""
+        self.mailbox.post(AskAloud(None))
 
     def silence(self) -> None:
         """Stop the answer, see `SessionControl.silence`."""

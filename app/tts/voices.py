@@ -88,6 +88,16 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
     return voice
 
 
+def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> VoiceEntry | None:
+    """Return the best voice of the same language that is another one, is on this machine and quick; None without."""
+    speeds = load_speeds()
+    for other in voices_of(voice.language):
+        quick = other.model.key not in speeds or speeds[other.model.key].rate >= LEAST_RATE
+        if other.key != voice.key and quick and here(other.model.key):
+            return other
+    return None
+
+
 def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
     """Return the voice that `choose_voice` finds, not entered yet. Raise VoiceError."""
     return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)

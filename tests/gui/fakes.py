@@ -75,6 +75,12 @@ class FakeSession:
     def write(self, text: str) -> None:
         self.calls.append(("write", text))
 
+    def ask_aloud(self, samples: np.ndarray) -> None:
+        self.calls.append(("ask_aloud", len(samples)))
+
+    def stop_asking(self) -> None:
+        self.calls.append(("stop_asking",))
+
     def silence(self) -> None:
         self.calls.append(("silence",))
 

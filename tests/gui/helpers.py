@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
 from app.demo.service import DemoService
+from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.design.theme import apply_theme
 from app.gui.logs.table_model import LogSource
@@ -97,6 +98,7 @@ async def shown(
     graphics: GraphicsService | None = None,
     log: LogSource | None = None,
     demo: DemoService | None = None,
+    asking: Speaking | None = None,
     models: ModelService | None = None,
     updates: UpdateService | None = None,
     start_at_login: StartAtLogin | None = None,
@@ -126,6 +128,7 @@ async def shown(
                 log=log,
                 diagnose=diagnosed if log is not None else None,
                 demo=demo,
+                asking=asking,
                 models=models,
                 updates=updates,
                 start_at_login=start_at_login,

@@ -7,6 +7,7 @@
   to the list of conversations
 - `latency_controller.py`: the figures of a conversation, and the panel that shows them
 - `live_settings.py`: applies changed settings at once, where that is possible
+- `asker.py`: has a question asked aloud
 - `talk_keys.py`: hotkeys and commands of other processes
 - `dialogs.py`: opens the dialogs about models and conversations
 

@@ -76,6 +76,8 @@ class TalkDock(QWidget):
             text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
         if state.word in ("ready", "listening") and not state.microphone:
             text, hint = self.tr("No microphone"), self.tr("type, or plug one in")
+        if state.asking:
+            text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
         # Hands-free, the voice starts and ends turns, and the button only shows the state.
         hears = state.phase == "running" and not state.duplex and state.microphone

@@ -82,6 +82,11 @@ class SessionState(QObject):
         self.talk.toggles = toggles
         self.changed.emit()
 
+    def set_asking(self, asking: bool) -> None:
+        """Whether a question is being asked aloud for the user."""
+        self.talk.asking = asking
+        self.changed.emit()
+
     def begin_demo(self) -> None:
         """The demo runs: hands-free, whatever the user has set."""
         self.talk.duplex = True

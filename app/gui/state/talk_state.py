@@ -21,8 +21,8 @@ Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking
 @dataclass(slots=True)
 class TalkState:
     """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and
-    once to end), `held` and `testing` (a device is tried out, and the conversation hears nothing) are set by the
-    window.
+    once to end), `held`, `testing` (a device is tried out, and the conversation hears nothing) and `asking` (a question
+    is being asked aloud for the user) are set by the window.
 
     `microphone`: whether there is one; without, the user can only type. `tapped`: the talk button, which is to be held,
     was only tapped. That holds until the next turn, for `TAPPED_SECONDS` by the events' time, or until the window takes
@@ -34,6 +34,7 @@ class TalkState:
     toggles: bool = False
     held: bool = False
     testing: bool = False
+    asking: bool = False
     user_open: bool = False
     speaking: bool = False
     awaiting: bool = False
@@ -70,8 +71,8 @@ class TalkState:
 
     @property
     def can_silence(self) -> bool:
-        """Whether there is an answer to silence: one that is spoken, or on its way."""
-        return self.phase == "running" and (self.speaking or self.awaiting)
+        """Whether there is something to silence: an answer that is spoken or on its way, or a question asked aloud."""
+        return self.phase == "running" and (self.speaking or self.awaiting or self.asking)
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""

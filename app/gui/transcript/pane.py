@@ -35,7 +35,7 @@ class TranscriptPane(QWidget):
     play_wanted = Signal(object)
     """The user has chosen to hear this `Turn` again."""
     ask_wanted = Signal(str)
-    """The user has chosen to ask these words, once more or for the first time."""
+    """The user has chosen to ask these words once more."""
     other_model_wanted = Signal(str)
     """The user has chosen to ask these words again, with another model."""
 
@@ -64,7 +64,6 @@ class TranscriptPane(QWidget):
         self._column.setSpacing(0)
         self._add_in_column(self.find_bar)
         self.welcome = Welcome(self)
-        self.welcome.asked.connect(self.ask_wanted)
         self.pages = QStackedWidget(self)
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.view)

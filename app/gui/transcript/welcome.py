@@ -29,7 +29,7 @@ class Welcome(QWidget):
             for text in (
                 self.tr("What is the capital of Sweden?"),
                 self.tr("How many days are there in a week?"),
-                self.tr("Why do leaves turn red in autumn?"),
+                self.tr("Why does the moon change its shape?"),
                 self.tr("Give me an idea for dinner tonight."),
             )
         ]
@@ -59,11 +59,6 @@ class Welcome(QWidget):
         column.addStretch(1)
         self._columns = 0
         self._fit()
-
-    def set_enabled(self, enabled: bool) -> None:
-        """Whether questions can be asked."""
-        for button in self.questions:
-            button.setEnabled(enabled)
 
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]  # the stub wants a QResizeEvent, which it is

@@ -35,6 +35,13 @@ def said(text: str) -> str:
     return QCoreApplication.translate("", text) if text else ""
 
 
+def window_language() -> str:
+    """The two letters of the language that the window speaks."""
+    app = QCoreApplication.instance()
+    found = [words.language() for words in app.findChildren(QTranslator)] if app is not None else []
+    return next((language[:2] for language in found if language), SOURCE_LANGUAGE)
+
+
 def use_language(app: QCoreApplication, language: str) -> str:
     """Installs the translation for `language`, a value of the setting `window_language`; returns the language in use.
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.demo.base import DemoOrder
 from app.gui.backends.model_lists import ModelLists
+from app.gui.controllers.asker import Asker
 from app.gui.controllers.backend_controller import BackendsController
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
@@ -186,6 +187,7 @@ class MainWindow(QMainWindow):
         )
         self.documents = DocumentsController(manager, self.transcript.documents, background, self)
         self.drops = FileDrops(self)
+        self.asker = Asker(services.asking, manager, background, self)
         self.keys = TalkKeys(self.push, self.sound, self.state.talk, self)
         self.replay = ReplayController(sound_service, settings, manager, self.transcript, background, self)
         self.live = LiveSettings(
@@ -366,7 +368,9 @@ class MainWindow(QMainWindow):
         self.layout_store.moved()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape silences the answer, wherever the focus is, unless it closes something first."""
+        """Escape stops a question that is asked aloud, and silences the answer, wherever the focus is, unless it closes
+        something first.
+        """
         if event.key() == Qt.Key.Key_Escape and self.dock.silence.isVisible():
             self.dock.silence_wanted.emit()
         else:

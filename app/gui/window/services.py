@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from app.conversation.events import Event
 from app.demo.service import DemoService
+from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.logs.table_model import LogSource
 from app.gui.state.choice import WindowChoices
@@ -51,6 +52,7 @@ class WindowServices:
     log: LogSource | None = None
     diagnose: DiagnoseAll | None = None
     demo: DemoService | None = None
+    asking: Speaking | None = None
     models: ModelService | None = None
     updates: UpdateService | None = None
     start_at_login: StartAtLogin | None = None

@@ -69,6 +69,7 @@ class SessionView(QObject):
             case e.SessionStarted(model=model) | e.BackendChanged(model=model):
                 window.setup.show_loaded(model)
         window.state.apply(event)
+        window.asker.apply(event)
         window.system.tray.apply(event)
         for part in (window.status, window.model, window.latency, window.mini_mode):
             part.apply(event)

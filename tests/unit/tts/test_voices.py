@@ -9,7 +9,7 @@ from app.evaluation.loudness import loudness
 from app.models.catalogue import catalogue
 from app.platform.resources import resource
 from app.tts.base import VoiceError
-from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice
+from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice
 
 
 def _choose(key: str, language: str, *here: str) -> str:
@@ -23,6 +23,15 @@ def test_the_best_voice_of_the_language_that_is_here() -> None:
     assert _choose("", "de", "pico", "piper-thorsten") == "piper-thorsten"
     assert _choose("kokoro", "es", "kokoro") == "kokoro/ef_dora"
     assert _choose("kokoro/bf_emma", "en", "kokoro") == _choose("kokoro/bf_emma", "auto", "kokoro") == "kokoro/bf_emma"
+
+
+def test_another_voice_of_the_same_language() -> None:
+    joe = choose_voice("piper-joe", "en", ["piper-joe"].__contains__)
+    assert other_voice(joe, ["piper-joe"].__contains__) is None
+    other = other_voice(joe, ["piper-joe", "kokoro", "piper-thorsten"].__contains__)
+    assert other is not None and other.key == "kokoro/af_heart"
+    heart = choose_voice("kokoro/af_heart", "en", ["kokoro"].__contains__)
+    assert (other_voice(heart, ["kokoro"].__contains__) or heart).key == "kokoro/af_bella"
 
 
 @pytest.mark.parametrize(
