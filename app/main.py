@@ -262,11 +262,11 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
     from app.demo.service import DemoService
     from app.services.backend_service import BackendService
 
-    return DemoService(session, service or BackendService(), USER_ERRORS, aloud=aloud)
+    return DemoService(session, device_session, service or BackendService(), USER_ERRORS, aloud=aloud)
 
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None, *, hidden: bool = False) -> int:
-    """Shows the window and returns its exit code. `order`: it runs the demo. `report_start`: see
+    """Shows the window and returns its exit code. `order`: it shows the demo. `report_start`: see
     `app.gui.window.start_report`. `hidden`: it starts in the tray, or minimised.
     """
     import sys

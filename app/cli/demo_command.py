@@ -1,17 +1,19 @@
-"""The command `demo`: runs the swap demo from start to chart by itself, in the window or without one."""
+"""The command `demo`: shows the demo in a window, or puts its questions without one."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Terminal
-from app.demo.base import DemoOrder, DemoPlan, DemoProgress, chosen_backends
+from app.demo.base import SIDES, DemoOrder, DemoResult, chosen_backends
+from app.demo.record import Recorder
 from app.demo.report import document, lines
-from app.demo.run import DemoRunner
 from app.platform.atomic_files import write_json
+from app.session.errors import UserError
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService
@@ -24,33 +26,33 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     demo = commands.add_parser(
         "demo",
         parents=[common],
-        help="a tour: spoken questions to the models that are here, and a chart",
-        description="Puts spoken questions to each model that is here, changes the model in mid-answer, and ends with "
-        "a chart of response times. Needs no network, no microphone and nobody. With --picture or --report it "
-        "writes them and ends; otherwise the window stays open.",
+        help="for a booth: a cascade and the tandem side by side, full screen",
+        description="Puts the same spoken questions to a cascade and to the tandem, and shows side by side how long "
+        "each takes until it is heard; then visitors ask. Needs no network. With --picture or --report nobody is "
+        "waited for: it writes them and ends.",
     )
-    demo.add_argument("--picture", default="", metavar="FILE", help="write chart and answers as an image (.png)")
-    demo.add_argument("--report", default="", metavar="FILE", help="write the result as JSON")
+    demo.add_argument("--picture", default="", metavar="FILE", help="write the figures as an image (.png)")
+    demo.add_argument("--report", default="", metavar="FILE", help="write the figures as JSON")
     demo.add_argument(
         "--backends",
         default="",
         metavar="NAMES",
-        help="the models to ask, by parts of their names, with commas; one that costs money takes part "
-        "only if it is named here (default: all that cost nothing)",
+        help="the models, by parts of their names, with commas: the first one answers, and the keys 1 to 9 change it; "
+        "one that costs money takes part only if it is named here (default: all that cost nothing)",
     )
-    demo.add_argument("--quick", action="store_true", help="one question each, and only the beginning of each answer")
-    demo.add_argument("--headless", action="store_true", help="without a window; prints the result")
+    demo.add_argument("--windowed", action="store_true", help="in a window, not full screen")
+    demo.add_argument("--headless", action="store_true", help="without a window; prints the figures")
     demo.add_argument("--silent", action="store_true", help="play nothing, whatever loudspeaker there is")
 
 
 def order_of(args: argparse.Namespace) -> DemoOrder:
     """Returns what the arguments order."""
     names = tuple(name.strip() for name in args.backends.split(",") if name.strip())
-    return DemoOrder(names, args.quick, args.picture, args.report, not args.silent)
+    return DemoOrder(names, args.picture, args.report, not args.silent, not args.windowed)
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs the tour; returns the exit code. Raises UserError."""
+    """Shows the demo, or runs it without a window; returns the exit code. Raises UserError."""
     from app import main as compose
 
     order = order_of(args)
@@ -60,19 +62,18 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 async def run_headless(service: DemoService, order: DemoOrder, terminal: Terminal) -> int:
-    """Runs the tour without a window; returns the exit code. Raises UserError."""
-    from app.demo.stage import HeadlessStage
-
-    backends, frontends = await asyncio.gather(service.backends(), service.frontends())
-    plan = DemoPlan(chosen_backends(backends, order.backends), frontends, order.quick)
-
-    def report(progress: DemoProgress) -> None:
-        who = progress.stop.backend.label if progress.stop.backend else progress.stop.frontend.label
-        doing = "changing it in mid-answer" if progress.swapping else "asking"
-        doing = "getting ready" if progress.asking is None else doing
-        terminal.note(f"{progress.number} of {progress.total}: {who} ({progress.stop.answer_mode}), {doing}")
-
-    result = await DemoRunner(HeadlessStage(service), service.questions, plan, report).run()
+    """Puts all questions to both sides; returns the exit code. Raises UserError."""
+    offer = await service.offer()
+    backends = chosen_backends(offer.backends, order.backends)
+    if not backends:
+        raise UserError("There is no model, so nobody can answer. Get one with “models get”.")
+    recorder = Recorder(service, backends[0].choice, offer.frontend)
+    figures = []
+    for number, question in enumerate(service.questions):
+        terminal.note(f"{number + 1} of {len(service.questions)}: {question.text}")
+        pair = await recorder.pair(question, first=SIDES[number % 2], began=time.time())
+        figures.append(pair.figure())
+    result = DemoResult(tuple(figures), True, backends[0].label)
     for line in lines(result):
         terminal.say(line)
     found = document(result)

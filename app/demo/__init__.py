@@ -1,14 +1,15 @@
-"""The swap demo: a guided tour that compares models and changes the model in mid-answer.
+"""The demo for a booth: the same question to a cascade and to the tandem, whose stopwatches stand side by side.
 
-- `base`: the records of a tour and of its result, and the stage that runs its sessions
-- `plan`: which sessions a tour consists of, and how long it takes
-- `question`: follows one question through a session's events
-- `run`: runs the tour and collects its result
-- `service`: what this machine offers to a tour, and its sessions
-- `stage`: a stage without a window; the window's own is in `app.gui.demo`
-- `report`: the result as text
+- `base`: the two sides, the questions, and what a demo brings
+- `side`: what one side hears, thinks and says, followed through a session's events
+- `record`: puts a question to a side, in a session that nobody hears
+- `replay`: two recorded sides in step, with their sound
+- `steps`: in which order the demo goes on, and when it does so by itself
+- `service`: what this machine offers to the demo, and its sessions
+- `sound`: plays a replay's sound
+- `report`: the figures as text
 
-`plan.stations` makes `DemoStop`s from the user's `DemoPlan`; `run.DemoRunner` starts a session for each on the stage,
-puts the questions through its microphone, and turns what `QuestionTracker` has measured into `DemoAnswer`s and
-`DemoSwap`s.
+One session at a time: two at once would slow each other down on a small machine. So each question is put to one side
+after the other, before anybody watches, and both recordings are shown in step. A visitor's own question is answered
+live by the tandem; the cascade then gets its recording. Times are the sessions' own, which come with their events.
 """

@@ -1,29 +1,30 @@
-"""Defines the records of the swap demo: what it consists of, and its result.
-
-A tour puts a few spoken questions to every back-end, with every front-end, and once changes the back-end in mid-answer.
-"""
+"""Defines the records of the demo: its sides, its questions, and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from app.conversation.events import AnswerMode, Event
-from app.session.control import BackendChoice, SessionChoice
+from app.session.control import BackendChoice, SessionChoice, Style
 from app.session.errors import UserError
 
-if TYPE_CHECKING:
-    from app.demo.microphone import DemoMicrophone
+Side = Literal["cascade", "tandem"]
+"""The `cascade` waits for the question's end, then thinks, then speaks; the `tandem` thinks while it listens."""
+
+SIDES: tuple[Side, Side] = ("cascade", "tandem")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DemoQuestion:
-    """A spoken question: `samples` are float32 mono 24 kHz; the voice ends after `seconds`."""
+    """A spoken question: `samples` are float32 mono 24 kHz; the voice ends after `seconds`.
 
-    name: str
+    `text` of a visitor's: as far as it was understood.
+    """
+
     text: str
     samples: np.ndarray
     seconds: float
@@ -31,7 +32,7 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoBackend:
-    """A back-end that can be used now. `costs`: it may cost money, and so is used only if the user says so."""
+    """A back-end that can be used now. `costs`: it may cost money, and so is used only if it is named."""
 
     choice: BackendChoice
     label: str
@@ -39,125 +40,68 @@ class DemoBackend:
 
 
 @dataclass(frozen=True, slots=True)
-class DemoFrontEnd:
-    """A front-end that can run here, with these answer modes. `backends`: it speaks the answers of a back-end."""
-
-    key: str
-    label: str
-    answer_modes: tuple[AnswerMode, ...] = ("thinking",)
-    backends: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class DemoPlan:
-    """What the user has chosen. `quick`: one question each, and only the beginning of each answer."""
+class DemoOffer:
+    """What the demo can use here: back-ends, the first of which answers, and the tandem's front-end by its key."""
 
     backends: tuple[DemoBackend, ...]
-    frontends: tuple[DemoFrontEnd, ...]
-    quick: bool = False
+    frontend: str = "cascade"
 
 
 @dataclass(frozen=True, slots=True)
-class DemoStop:
-    """One session of the tour: front-end, answer mode, back-end (None: it needs none), and its questions.
+class DemoFigure:
+    """How long each side took, in seconds from the question's end until it was heard; None: it was not.
 
-    `swap`: the question in whose answer the back-end is changed to `swap_to`.
+    `own`: a visitor has asked. `said` and `trouble`: what each side said, or why it said nothing, by side.
     """
 
-    frontend: DemoFrontEnd
-    answer_mode: AnswerMode
-    backend: DemoBackend | None
-    questions: tuple[DemoQuestion, ...]
-    swap: DemoQuestion | None = None
-    swap_to: DemoBackend | None = None
-
-    @property
-    def choice(self) -> SessionChoice:
-        """The choice that makes its session, which is hands-free."""
-        backend = self.backend.choice if self.backend is not None else BackendChoice()
-        # Answers are compared, so none starts with an opening.
-        return SessionChoice(
-            frontend=self.frontend.key, backend=backend, answer_mode=self.answer_mode, openings=False, duplex=True
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DemoProgress:
-    """The state of the tour: question `number` of `total`. `asking` is None while a session starts."""
-
-    number: int
-    total: int
-    stop: DemoStop
-    asking: DemoQuestion | None
-    swapping: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DemoAnswer:
-    """The answer to a question. `response`: seconds from the question's end to the answer, None without an answer.
-
-    `text`: the answer as far as it was spoken; `cut`: it would have gone on. `first_words`: seconds that the back-end
-    took to its first words, None where it was not used. `trouble`: why there is no answer, in a sentence.
-    """
-
-    frontend: DemoFrontEnd
-    answer_mode: AnswerMode
-    backend: DemoBackend | None
     question: str
-    response: float | None
-    text: str
-    cut: bool = False
-    first_words: float | None = None
-    trouble: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DemoSwap:
-    """The result of the change in mid-answer.
-
-    `seconds`: from the request to the first spoken words of the new back-end, None when there were none; `silence`: the
-    longest silence of the voice meanwhile. `before` and `after`: what was spoken of each. `trouble`: why there was no
-    change.
-    """
-
-    frontend: DemoFrontEnd
-    answer_mode: AnswerMode
-    before_backend: DemoBackend
-    after_backend: DemoBackend
-    question: str
-    seconds: float | None
-    silence: float | None
-    before: str
-    after: str
-    response: float | None = None
-    trouble: str = ""
+    cascade: float | None
+    tandem: float | None
+    own: bool = False
+    said: tuple[str, str] = ("", "")
+    trouble: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """The result of a tour. `whole`: the tour went to its end."""
+    """What a demo has brought. `whole`: it went to its end. `backend`: who answered."""
 
-    answers: tuple[DemoAnswer, ...] = ()
-    swaps: tuple[DemoSwap, ...] = ()
+    figures: tuple[DemoFigure, ...] = ()
     whole: bool = False
+    backend: str = ""
+
+    @property
+    def counted(self) -> tuple[DemoFigure, ...]:
+        """The figures that the medians are of: the visitors' own if there are any, and both sides answered."""
+        both = tuple(f for f in self.figures if f.cascade is not None and f.tandem is not None)
+        return tuple(f for f in both if f.own) or both
+
+    def median(self, side: Side) -> float | None:
+        """A side's median in seconds; None without figures."""
+        times = [getattr(figure, side) for figure in self.counted]
+        return statistics.median(times) if times else None
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOrder:
-    """A tour that runs by itself. `backends`: parts of the names of the back-ends (none: all that cost nothing).
-
-    `picture` and `json`: files to write when it is over; with either, the program ends then. `aloud` False: nothing is
-    played.
+    """A demo that begins with the program. `backends`: parts of the names of those that answer, the first one first
+    (none: all that cost nothing). `picture` and `json`: files to write; with either it runs unattended, and the program
+    ends then. `aloud` False: nothing is played. `full` False: in a window.
     """
 
     backends: tuple[str, ...] = ()
-    quick: bool = False
     picture: str = ""
     json: str = ""
     aloud: bool = True
+    full: bool = True
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody is there: no visitor is waited for."""
+        return bool(self.picture or self.json)
 
 
-def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str]) -> tuple[DemoBackend, ...]:
+def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str] = ()) -> tuple[DemoBackend, ...]:
     """Selects back-ends by parts of their names; without names all that cost nothing. Raises UserError."""
     if not names:
         return tuple(backend for backend in backends if not backend.costs)
@@ -171,17 +115,13 @@ def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str]) -> tu
     return tuple(out)
 
 
-class DemoStage(Protocol):
-    """Runs the sessions of a tour, one at a time."""
+def choice_of(side: Side, backend: BackendChoice, frontend: str) -> SessionChoice:
+    """Returns the choice that makes a side's session, which is hands-free. The sides differ in their design alone.
 
-    async def start(self, choice: SessionChoice, take: Callable[[Event], None]) -> DemoMicrophone:
-        """Starts a session, in place of one that runs; `take` gets its events. Raises UserError."""
-        ...
-
-    async def swap(self, choice: BackendChoice) -> None:
-        """Changes the back-end of the running session. Raises UserError."""
-        ...
-
-    async def stop(self) -> None:
-        """Ends the session, if one runs."""
-        ...
+    `frontend`: the tandem's.
+    """
+    # What is timed is the answer, so that none starts with an opening.
+    common = SessionChoice(backend=backend, style=Style(length="short"), openings=False, duplex=True)
+    if side == "cascade":
+        return replace(common, frontend="cascade", answer_mode="after")
+    return replace(common, frontend=frontend, answer_mode="thinking")

@@ -1,4 +1,4 @@
-"""Finds what the swap demo can use on this machine, and starts its sessions.
+"""Finds what the demo can use on this machine, and starts its sessions.
 
 Contacts no other machine before a session starts.
 """
@@ -7,52 +7,55 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from functools import cached_property
 
-from app.audio.devices.loudspeaker import Loudspeaker
-from app.audio.io.base import AudioSink
-from app.audio.io.errors import AudioError
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
-from app.demo.base import DemoBackend, DemoFrontEnd, DemoQuestion
-from app.demo.microphone import DemoMicrophone
-from app.evaluation.spoken_questions import MakeSession, PacedListener, load_questions
-from app.frontend import PROVIDERS as FRONT_ENDS
+from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
+from app.demo.sound import DemoSound
+from app.evaluation.facts import load_facts
+from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener
 from app.frontend import free_card_bytes
 from app.models.catalogue import find_model, models_of
 from app.models.errors import ModelError
 from app.models.fit import PRECISIONS, judge
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
+from app.models.selection import language_model_here
 from app.services import backends
 from app.services.backend_service import BackendService
-from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
 from app.session.errors import UserError
 
-QUESTIONS = ("144_1", "103_2", "149_1")
-"""Of the bench: the first needs no turn before it, the second follows on it, and the last has the longest answer."""
+QUESTIONS = ("007", "016", "017")
+"""Of `bench facts`: the smallest models answer them rightly, however they are heard."""
+FACTS = 17
+"""The first so many hold them."""
 
 OLLAMA_MODELS = 2
-"""A tour of all models that somebody has ever pulled would take too long."""
-
+"""Each gets a key of its own, and there are few."""
 OLLAMA_SECONDS = 2.0
+
+KEPT_SECONDS = 60.0
+"""So much of a recorded session's sound is kept."""
 
 
 class DemoService:
-    """`make` makes a session, as `app.main.session` does; `user_errors`: those of its errors that users can fix.
-
-    `aloud` False: nothing is played, whatever loudspeaker there is.
+    """`make` makes a session between a microphone and a loudspeaker of the demo's own, as `app.main.session` does, and
+    `talk` one on the machine's devices. `user_errors`: those of `make`'s errors that users can fix. `aloud` False:
+    nothing is played, whatever loudspeaker there is.
     """
 
     def __init__(
         self,
         make: MakeSession,
+        talk: SessionFactory,
         service: BackendService,
         user_errors: tuple[type[Exception], ...],
         *,
         aloud: bool = True,
     ) -> None:
+        self.talk = talk
         self._make = make
         self._service = service
         self._user_errors = user_errors
@@ -60,16 +63,17 @@ class DemoService:
 
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
-        """All that may be asked; the last one has the longest answer."""
-        return tuple(DemoQuestion(q.name, q.text, q.samples, q.end) for q in load_questions(names=QUESTIONS))
+        """What is asked; reading them takes a moment."""
+        found = {asked.question.name: asked.question for asked in load_facts(FACTS)}
+        return tuple(DemoQuestion(q.text, q.samples, q.end) for q in map(found.__getitem__, QUESTIONS))
 
-    async def backends(self) -> tuple[DemoBackend, ...]:
-        """Lists the back-ends that can be used as they are now, those on this machine first."""
-        found = [
-            DemoBackend(BackendChoice("embedded", model.key), model.label)
-            for model in models_of("llm")
-            if is_here(model.key)
-        ]
+    async def offer(self) -> DemoOffer:
+        """Looks what can be used as it is now: back-ends, those on this machine first and among them the one that is
+        usual here, and the tandem's front-end.
+        """
+        usual = await asyncio.to_thread(language_model_here)
+        here = sorted((model for model in models_of("llm") if is_here(model.key)), key=lambda model: model.key != usual)
+        found = [DemoBackend(BackendChoice("embedded", model.key), model.label) for model in here]
         found += await self._ollamas()
         for key, spec in PROVIDERS.items():
             if spec.wants_key:
@@ -78,7 +82,7 @@ class DemoService:
                     place = await self._service.key_place(choice)
                     if place in ("environment", "keyring", "memory"):
                         found.append(DemoBackend(choice, f"{spec.label}: {choice.model}", costs=True))
-        return tuple(found)
+        return DemoOffer(tuple(found), "kame" if await asyncio.to_thread(_kame_fits) else "cascade")
 
     async def _ollamas(self) -> list[DemoBackend]:
         if not on_this_machine(PROVIDERS["ollama"].default_url or ""):
@@ -92,53 +96,43 @@ class DemoService:
         models = [name for name in offer.models if "embed" not in name and "cloud" not in name]
         return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:OLLAMA_MODELS]]
 
-    async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        """Lists the front-ends that are here and fit the machine; the first always does."""
-        found = [DemoFrontEnd("cascade", "Cascade", ("after", "thinking"))]
-        found += await asyncio.to_thread(_weighted_frontends)
-        return tuple(found)
-
-    async def start(
-        self, choice: SessionChoice, progress: Callable[[str], None]
-    ) -> tuple[SessionControl, DemoMicrophone]:
-        """Starts a session that hears only the demo's questions. Raises UserError.
-
-        Its voice and the questions are played on the loudspeaker, if there is one.
-        """
-        progress("speech recognition, voice and model are loading")
-        sink = await asyncio.to_thread(_loudspeaker, self._aloud)
-        microphone = DemoMicrophone()
+    async def start(self, choice: SessionChoice) -> tuple[SessionControl, PacedAsker]:
+        """Starts a session that hears only the demo's questions, and that nobody hears. Raises UserError."""
+        microphone = PacedAsker()
         try:
             backend = await backends.backend_off_loop(choice.backend)
-            session = self._make(choice, microphone, sink, end_with_input=False, backend=backend)
+            session = self._make(
+                choice,
+                microphone,
+                PacedListener(),
+                end_with_input=False,
+                backend=backend,
+                remember_seconds=KEPT_SECONDS,
+            )
             await session.__aenter__()
         except self._user_errors as error:
             raise UserError(str(error)) from error
-        if isinstance(sink, Loudspeaker):
-            # After the session's own: where the system allows only one stream, the answers are heard.
-            await asyncio.to_thread(microphone.open_loudspeaker)
         return session, microphone
 
+    async def warm(self, choice: BackendChoice) -> None:
+        """Loads a back-end, so that a change to it in mid-answer takes no longer than its first words."""
+        with contextlib.suppress(*self._user_errors):
+            backend = await backends.backend_off_loop(choice)
+            try:
+                await backend.open()
+            finally:
+                await backend.close()
 
-def _loudspeaker(aloud: bool) -> AudioSink:
-    """The default loudspeaker, not open yet, or a silent one where none can be opened."""
-    if aloud:
-        with contextlib.suppress(AudioError), Loudspeaker():
-            return Loudspeaker()
-    return PacedListener()
+    def sound(self, loudspeaker: str) -> DemoSound | None:
+        """Plays the demo's sound on a loudspeaker (empty: the system's default); None where nothing is to be heard."""
+        return DemoSound(loudspeaker) if self._aloud else None
 
 
-def _weighted_frontends() -> list[DemoFrontEnd]:
-    """Front-ends with weights that are here and fit the card."""
-    found = []
-    for key, spec in FRONT_ENDS.items():
-        if not spec.weights:
-            continue
-        try:
-            read_layout(folder_of(find_model(key)), quickly=True)
-        except ModelError:
-            continue
-        free = free_card_bytes()
-        if free is not None and any(judge(free, precision).plan for precision in PRECISIONS):
-            found.append(DemoFrontEnd(key, spec.label.partition(" (")[0], ("thinking",), backends=key == "kame"))
-    return found
+def _kame_fits() -> bool:
+    """Whether KAME's weights are here and fit the graphics card."""
+    try:
+        read_layout(folder_of(find_model("kame")), quickly=True)
+    except ModelError:
+        return False
+    free = free_card_bytes()
+    return free is not None and any(judge(free, precision).plan for precision in PRECISIONS)

@@ -162,7 +162,7 @@ def say(window: MainWindow, factory: FakeFactory, *events: e.Event) -> None:
     window.pump.flush()
 
 
-def key(window: MainWindow, code: Qt.Key, *, down: bool, repeat: bool = False) -> None:
+def key(window: QWidget, code: Qt.Key, *, down: bool, repeat: bool = False) -> None:
     """A key as the keyboard sends it: to the native window, which finds the widget."""
     kind = QEvent.Type.KeyPress if down else QEvent.Type.KeyRelease
     text = " " if code == Qt.Key.Key_Space else ""

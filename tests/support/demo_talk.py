@@ -1,4 +1,4 @@
-"""A demo service whose talks are scripted: they run by their own clock, as fast as the loop goes."""
+"""A demo service whose sessions are scripted: they run by their own clock, as fast as the loop goes."""
 
 from __future__ import annotations
 
@@ -10,125 +10,131 @@ from typing import Any
 import numpy as np
 
 from app.conversation import events as e
-from app.demo.base import DemoBackend, DemoFrontEnd, DemoQuestion
+from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
+from app.evaluation.spoken_questions import Spoken
 from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 
 FRAME = 0.08
-WORD = 0.32
+WORD = 0.24
+LIVE_PACE = 0.003
+"""Of a session on the devices: an answer can be interrupted."""
+RATE = 24_000
 
 QUESTIONS = tuple(
-    DemoQuestion(name, text, np.zeros(10, np.float32), seconds)
-    for name, text, seconds in (("a", "Why is it so?", 1.6), ("b", "Who said that?", 2.4), ("c", "Tell me all.", 3.2))
+    DemoQuestion(text, np.full(round(seconds * RATE), 0.1, np.float32), seconds)
+    for text, seconds in (("Why is it so?", 1.6), ("Who said that?", 2.4), ("When was that?", 0.8))
 )
-FIRST = DemoBackend(BackendChoice(), "First")
+FIRST = DemoBackend(BackendChoice("embedded", "first"), "First")
 SECOND = DemoBackend(BackendChoice("embedded", "second"), "Second")
 DEAR = DemoBackend(BackendChoice("openai", "dear-1"), "OpenAI: dear-1", costs=True)
-BOTH_MANNERS = DemoFrontEnd("cascade", "Cascade", ("after", "thinking"))
-QUICK_ANSWER_MODE = DemoFrontEnd("cascade", "Cascade", ("thinking",))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Voice:
-    """How a back-end answers: so many seconds after the question, in these words. `quiet`: never."""
+    """How a side answers: so many seconds after the question, in these words, after these thoughts, the first of which
+    comes with the question's first words. `quiet`: never; `fails`: with this sentence.
+    """
 
     response: float = 0.24
-    words: str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    words: str = "It is so because it was made so"
+    thoughts: tuple[str, ...] = ()
     quiet: bool = False
     fails: str = ""
 
 
+CASCADE = Voice(0.96)
+TANDEM = Voice(0.24, thoughts=("It was a", "It is so"))
+
+
 @dataclass
 class ScriptedDemoService:
-    """A scripted `DemoService`. `voices` by model; `refused` by model: why a session, or a swap, fails."""
+    """A scripted `DemoService`. `refused`: by model, why a session, or a change to it, fails. Recorded sessions begin
+    only once `gate` is open.
+    """
 
     found: tuple[DemoBackend, ...] = (FIRST, SECOND)
-    ways: tuple[DemoFrontEnd, ...] = (BOTH_MANNERS,)
-    voices: dict[str, Voice] = field(default_factory=dict)
+    frontend: str = "cascade"
+    cascade: Voice = CASCADE
+    tandem: Voice = TANDEM
     refused: dict[str, str] = field(default_factory=dict)
-    swap_refused: dict[str, str] = field(default_factory=dict)
+    no_devices: str = ""
+    """Why no session on the devices can start."""
     gate: asyncio.Event | None = None
     lost_after: int = 0
-    hold_from: int = 0
-    """From this question on none is answered: the tour stands still there."""
-    asked: int = 0
     questions: tuple[DemoQuestion, ...] = QUESTIONS
-    talks: list[ScriptedTalk] = field(default_factory=list)
+    recorded: list[ScriptedTalk] = field(default_factory=list)
+    live: list[ScriptedTalk] = field(default_factory=list)
+    warmed: list[BackendChoice] = field(default_factory=list)
 
-    async def backends(self) -> tuple[DemoBackend, ...]:
-        return self.found
+    async def offer(self) -> DemoOffer:
+        return DemoOffer(self.found, self.frontend)
 
-    async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        return self.ways
-
-    async def start(self, choice: SessionChoice, progress: Callable[[str], None]) -> tuple[ScriptedTalk, ScriptedTalk]:
-        progress("loading")
+    async def start(self, choice: SessionChoice) -> tuple[ScriptedTalk, ScriptedTalk]:
         await asyncio.sleep(0)
         if self.gate is not None:
             await self.gate.wait()
         if choice.backend.model in self.refused:
             raise UserError(self.refused[choice.backend.model])
         talk = ScriptedTalk(self, choice)
-        self.talks.append(talk)
+        self.recorded.append(talk)
         return talk, talk
 
-    def voice(self, choice: BackendChoice) -> Voice:
-        return self.voices.get(choice.model, Voice())
+    async def talk(self, choice: SessionChoice, progress: Callable[[str], None]) -> ScriptedTalk:
+        progress("loading")
+        await asyncio.sleep(0)
+        if self.no_devices:
+            raise UserError(self.no_devices)
+        self.live.append(ScriptedTalk(self, choice, LIVE_PACE))
+        return self.live[-1]
+
+    async def warm(self, choice: BackendChoice) -> None:
+        self.warmed.append(choice)
+
+    def sound(self, loudspeaker: str) -> None:
+        return None
 
 
 class ScriptedTalk:
-    """A session and its microphone in one."""
+    """A session and its microphone in one. Once the microphone is no longer muted, a visitor asks. `pace`: seconds that
+    a frame takes.
+    """
 
-    def __init__(self, service: ScriptedDemoService, choice: SessionChoice) -> None:
+    def __init__(self, service: ScriptedDemoService, choice: SessionChoice, pace: float = 0.0) -> None:
         self.choice = choice
-        self.backend = choice.backend
-        self.asked: list[DemoQuestion] = []
-        self.calls: list[tuple[Any, ...]] = []
+        self.asked: list[Spoken] = []
         self.stopped = 0
         self.now = 0.0
         self._service = service
+        self._pace = pace
         self._listeners: list[Callable[[e.Event], None]] = []
         self._turn = self._revision = 0
         self._task: asyncio.Task[None] | None = None
         self._anew = False
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda *values: self.calls.append((name, *values))
+    @property
+    def _voice(self) -> Voice:
+        return self._service.cascade if self.choice.answer_mode == "after" else self._service.tandem
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
-        first = not self._listeners
         self._listeners.append(listener)
-        if first:
-            self._say(
-                e.SessionStarted(0.0, "cascade", "recogniser", "backends", self.backend.model, self.choice.answer_mode)
-            )
+        self._say(e.SessionStarted(0.0, "cascade", "recogniser", "backends", "model", self.choice.answer_mode))
 
-    def ask(self, question: DemoQuestion) -> float:
+    def ask(self, question: Spoken) -> float:
         self.asked.append(question)
-        self._service.asked += 1
-        if self._task is not None:
-            self._task.cancel()
-        begins = self.now + 0.64
-        self._task = asyncio.get_running_loop().create_task(self._answer(question, begins), name="scripted answer")
+        begins = round(self.now + 0.64, 6)
+        self._begin(self._answer(begins, begins + question.seconds))  # type: ignore[attr-defined]
         return begins
+
+    def sound_of(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
+        return np.full(max(0, round((end - begin) * RATE)), 0.2, np.float32)
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[str] = ()) -> None:
         before, self.choice = self.choice, choice
+        if before.muted and not choice.muted:
+            self._begin(self._answer(self.now + 0.4, self.now + 1.6))
         if choice.backend != before.backend:
-            self._swap = asyncio.get_running_loop().create_task(self._change_backend(choice.backend))
-        elif choice != before:
-            self.calls.append(("apply", choice))
-
-    async def _change_backend(self, choice: BackendChoice) -> None:
-        await asyncio.sleep(0)
-        told = choice.provider, choice.model, choice.base_url
-        if choice.model in self._service.swap_refused:
-            self._say(e.ChangeRefused(self.now, "backend", self._service.swap_refused[choice.model], *told))
-        else:
-            self.backend, self._anew = choice, True
-            self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", *told))
+            self._swap = asyncio.get_running_loop().create_task(self._change_backend(before, choice.backend))
 
     async def stop(self) -> None:
         if self.stopped:
@@ -139,55 +145,80 @@ class ScriptedTalk:
         await asyncio.sleep(0)
         self._say(e.SessionEnded(self.now, 0))
 
+    # -- what happens
+
+    async def _change_backend(self, before: SessionChoice, choice: BackendChoice) -> None:
+        await asyncio.sleep(0)
+        told = choice.provider, choice.model, choice.base_url
+        if choice.model in self._service.refused:
+            self.choice = before
+            self._say(e.ChangeRefused(self.now, "backend", self._service.refused[choice.model], *told))
+        else:
+            self._anew = True
+            self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", *told))
+
+    def _begin(self, work: Any) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        self._task = asyncio.get_running_loop().create_task(work, name="scripted answer")
+
     def _say(self, event: e.Event) -> None:
         for listener in list(self._listeners):
             listener(event)
 
-    async def _pass(self, until: float, dbfs: float = -90.0) -> None:
+    async def _pass(self, until: float, user: float = -90.0, assistant: float = -90.0) -> None:
         while self.now < until - 1e-6:
             self.now = round(self.now + FRAME, 6)
-            self._say(e.LevelMeasured(self.now, -20.0, dbfs))
-            await asyncio.sleep(0)
+            self._say(e.LevelMeasured(self.now, user, assistant))
+            await asyncio.sleep(self._pace)
 
-    async def _answer(self, question: DemoQuestion, begins: float) -> None:
-        if self._service.hold_from and self._service.asked >= self._service.hold_from:
-            return
+    async def _answer(self, begins: float, end: float) -> None:
+        voice = self._voice
         await self._pass(begins)
         self._turn += 1
         turn = self._turn
         self._say(e.UserStarted(self.now, turn))
-        end = begins + question.seconds
+        revision, step = 0, (end - begins) / (len(voice.thoughts) + 1)
+        for place, thought in enumerate(voice.thoughts, 1):
+            await self._pass(begins + place * step, user=-20.0)
+            revision = self._think(turn, thought, final=False, before=revision)
+        await self._pass(end, user=-20.0)
         await self._pass(end + 0.16)
         self._say(e.UserEnded(self.now, turn, end, "words"))
-        self._say(e.TranscriptFinal(self.now, turn, question.text, end))
-        voice = self._service.voice(self.backend)
+        self._say(e.TranscriptFinal(self.now, turn, "What was asked?", end))
         if voice.fails:
             self._say(e.Failure(self.now, "backend", voice.fails))
         if voice.quiet or voice.fails:
             await self._pass(self.now + 60)
             return
-        revision = self._request(turn, question.text)
+        revision = self._think(turn, voice.words, final=True, before=revision)
         await self._pass(end + voice.response)
         self._say(e.AssistantStarted(self.now, turn, revision))
-        words, self._anew = voice.words.split(), False
-        while words:
-            await self._pass(self.now + WORD, -20.0)
-            self._say(e.AssistantSaid(self.now, turn, words.pop(0), revision))
-            if self._service.lost_after and len(voice.words.split()) - len(words) == self._service.lost_after:
-                self._say(e.Failure(self.now, "audio", "The loudspeaker is gone.", fatal=True))
-                return
-            if self._anew:
-                self._anew = False
-                revision = self._request(turn, question.text)
-                voice = self._service.voice(self.backend)
-                words = voice.words.split()
-                await self._pass(self.now + 0.4)  # it was silent for so long
-                self._say(e.AssistantCorrected(self.now, turn, revision, "corrected"))
+        await self._speak(turn, revision, voice.words)
         self._say(e.AssistantEnded(self.now, turn, False))
         await self._pass(self.now + 60)
 
-    def _request(self, turn: int, words: str) -> int:
+    async def _speak(self, turn: int, revision: int, answer: str) -> None:
+        words = answer.split()
+        for said in range(200):
+            if not words:
+                return
+            await self._pass(self.now + WORD, assistant=-12.0)
+            self._say(e.AssistantSaid(self.now, turn, words.pop(0), revision))
+            if self._service.lost_after == said + 1:
+                self._say(e.Failure(self.now, "audio", "The loudspeaker is gone.", fatal=True))
+                await asyncio.Event().wait()
+            if self._anew:
+                self._anew = False
+                revision = self._think(turn, f"{self.choice.backend.model} says no", final=True, before=revision)
+                words = f"{self.choice.backend.model} says no".split()
+
+    def _think(self, turn: int, text: str, *, final: bool, before: int) -> int:
         self._revision += 1
-        self._say(e.OracleRequested(self.now, self._revision, turn, "backends", self.backend.model, words, True))
-        self._say(e.OracleDelta(self.now + 0.05, self._revision, "one two"))
+        model = self.choice.backend.model
+        self._say(e.OracleRequested(self.now, self._revision, turn, "backends", model, "What was", final))
+        self._say(e.OracleDelta(self.now, self._revision, text))
+        if before:
+            self._say(e.OracleSuperseded(self.now, before, self._revision))
+        self._say(e.OracleEnded(self.now, self._revision, "complete", len(text.split())))
         return self._revision

@@ -1,4 +1,4 @@
-"""Runs the swap demo without a user, with real components, and writes its chart and its report.
+"""Runs the demo with nobody there, with real components, and writes its picture and its report.
 
     python -m tests.support.demo_window FOLDER
 
@@ -18,51 +18,32 @@ from qasync import QEventLoop
 
 from app import main as compose
 from app.audio.devices import portaudio_library
-from app.demo.base import DemoFrontEnd, DemoOrder
-from app.demo.service import DemoService
+from app.demo.base import DemoOrder
 from app.gui.demo.controller import DemoController
+from app.gui.design.theme import apply_theme
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.window.daemon_executor import DaemonExecutor
-from app.services.backend_service import BackendService
-
-
-class OneAnswerMode(DemoService):
-    """Offers the quicker answer mode alone, to keep the test short."""
-
-    async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        return (DemoFrontEnd("cascade", "Cascade", ("thinking",)),)
 
 
 async def run(folder: Path) -> int:
     """Runs the demo; returns 0 if it was completed."""
     window = QMainWindow()
     window.show()
-    events: list[Any] = []
-    streams: set[int] = set()
-
-    def on_event(event: Any) -> None:
-        events.append(event)
-        streams.add(portaudio_library.open_streams())
-
-    manager = SessionManager(compose.device_session, on_event, window)
+    manager = SessionManager(compose.device_session, lambda event: None, window)
     background = BackgroundTasks(window)
-    service = OneAnswerMode(compose.session, BackendService(), compose.USER_ERRORS)
-    demo = DemoController(service, manager, on_event, background, window)
-    finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    service = compose.make_demo_service(aloud=True)
+    demo = DemoController(service, manager, background, window, talks=lambda: False)
     demo.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
-    demo.run_alone(DemoOrder((), True, str(folder / "chart.png"), str(folder / "report.json")))
-    demo.finished.connect(lambda _: finished.set_result(None))
-    await finished
+    demo.begin(DemoOrder((), str(folder / "figures.png"), str(folder / "report.json"), full=False))
+    most = 0
     while window.isVisible():
         await asyncio.sleep(0.05)
+        most = max(most, portaudio_library.open_streams())
     await demo.close()
     await asyncio.gather(manager.close(5.0), background.close())
-    started = sum(type(event).__name__ == "SessionStarted" for event in events)
-    (folder / "seen.json").write_text(
-        json.dumps({"sessions": started, "most_streams": max(streams), "streams": portaudio_library.open_streams()}),
-        "utf-8",
-    )
+    seen = {"most_streams": most, "streams": portaudio_library.open_streams()}
+    (folder / "seen.json").write_text(json.dumps(seen), "utf-8")
     return 0 if demo.written else 1
 
 
@@ -79,6 +60,7 @@ def main(folder: Path) -> int:
     sys.addaudithook(watch)
     app = QApplication(["kame-desktop"])
     app.setQuitOnLastWindowClosed(False)
+    apply_theme(app, "dark")
     loop = QEventLoop(app)
     loop.set_default_executor(DaemonExecutor())
     asyncio.set_event_loop(loop)

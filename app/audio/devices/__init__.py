@@ -2,7 +2,8 @@
 
 - `pulse`, `portaudio_library`: the sound server and PortAudio
 - `listing`: which devices there are, and which one a name means
-- `portaudio_stream`, `microphone`, `loudspeaker`: an open device; blocks on one side, frames and samples on the other
+- `portaudio_stream`, `microphone`, `loudspeaker`: an open device; blocks on one side, frames and samples on the other;
+  `stereo_clip`: plays one sound on two channels
 - `managed_source`, `managed_sink`: a source and a sink that outlive the devices behind them
 - `active_device`: the open device of a slot; `refused_devices`: those that couldn't be opened
 - `slot`: which device is to be used; `opening`: opens the best one

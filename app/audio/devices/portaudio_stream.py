@@ -53,15 +53,18 @@ class DeviceStream:
         self.device = device or _find(kind, name)
         self._target = {} if name is None else _target_environment(kind, self.device.pulse_name)
 
-    def start(self, prepare: Callable[[int, int, int], Callable[..., None]]) -> None:
-        """Opens and starts it; `prepare(rate, channels, block)` makes the callback for each format tried."""
+    def start(self, prepare: Callable[[int, int, int], Callable[..., None]], *, prepared: bool = False) -> None:
+        """Opens and starts it; `prepare(rate, channels, block)` makes the callback for each format tried. `prepared`:
+        see `StreamOwner`.
+        """
         sounddevice = portaudio_library.load()
         make = sounddevice.InputStream if self.kind == "microphone" else sounddevice.OutputStream
-        seconds = SAFE_BLOCK_SECONDS if self.device.name in _slow else BLOCK_SECONDS
+        slow = prepared or self.device.name in _slow
+        seconds = SAFE_BLOCK_SECONDS if slow else BLOCK_SECONDS
         environment = self._target | pulse.tag_environment(self.tag)
         refused: Exception = DeviceError()
         with portaudio_library.LOCK, portaudio_library.environment(environment):
-            for rate, channels in formats(self.kind, self.device):
+            for rate, channels in formats(self.kind, self.device, stereo=prepared):
                 self.rate, self.channels, self.block = rate, channels, round(rate * seconds)
                 callback = prepare(self.rate, self.channels, self.block)
                 stream = None
@@ -75,7 +78,7 @@ class DeviceStream:
                             dtype="float32",
                             callback=callback,
                             finished_callback=self._on_finished,
-                            **self._host_options(sounddevice),
+                            **self._host_options(sounddevice, "high" if prepared else "low"),
                         )
                         stream.start()
                 except sounddevice.PortAudioError as error:
@@ -122,23 +125,27 @@ class DeviceStream:
         if not self._closing:
             self.finished = True
 
-    def _host_options(self, sounddevice: Any) -> dict[str, Any]:
+    def _host_options(self, sounddevice: Any, latency: str) -> dict[str, Any]:
         if self.device.host_api != listing.WASAPI:
-            return {"latency": "low", "extra_settings": None}
+            return {"latency": latency, "extra_settings": None}
         return {
-            "latency": WASAPI_BUFFER_SECONDS if self.kind == "microphone" else "low",
+            "latency": WASAPI_BUFFER_SECONDS if self.kind == "microphone" else latency,
             # Shared mode refuses every rate but the mixer's own, unless Windows may convert.
             "extra_settings": sounddevice.WasapiSettings(auto_convert=True),
         }
 
 
 class StreamOwner:
-    """The common part of `Microphone` and `Loudspeaker`: finds, opens and closes a device.
+    """The common part of `Microphone`, `Loudspeaker` and `StereoClip`: finds, opens and closes a device.
 
     `name`: see `find_device`, None for the default device; `device`: if it was found already.
     """
 
     kind: DeviceKind
+    prepared = False
+    """Whether its sound is all there before it starts: it may be late, so that nothing interrupts it, and two channels
+    are better than one.
+    """
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         self.name = name or f"default {self.kind}"
@@ -150,7 +157,7 @@ class StreamOwner:
         with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
             stream = DeviceStream(self.kind, self._requested, self._found)
             self.name = stream.device.name
-            stream.start(self._prepare)
+            stream.start(self._prepare, prepared=self.prepared)
         self._stream = stream
         return self
 
@@ -206,11 +213,11 @@ def use_longer_blocks(name: str) -> bool:
     return True
 
 
-def formats(kind: DeviceKind, device: Device) -> list[tuple[int, int]]:
+def formats(kind: DeviceKind, device: Device, *, stereo: bool = False) -> list[tuple[int, int]]:
     """Returns the (rate, channels) to try, best first: ours, then what the device states."""
     most = device.channels(kind)
-    pairs = [(rate, channels) for rate in (SAMPLE_RATE, device.default_rate) for channels in (1, min(2, most), most)]
-    return list(dict.fromkeys(pairs))
+    counts = (min(2, most), 1, most) if stereo else (1, min(2, most), most)
+    return list(dict.fromkeys((rate, channels) for rate in (SAMPLE_RATE, device.default_rate) for channels in counts))
 
 
 def _target_environment(kind: DeviceKind, pulse_name: str) -> dict[str, str]:

@@ -76,15 +76,11 @@ class ConversationController(QObject):
         self._background = background
         self._locale = locale
         self._log: TalkLog | None = None
-        self.shown_choice: Callable[[], SessionChoice] = lambda: manager.wanted
-        """Returns what the session that is shown should be: the user's, or the demo's."""
         self._first = True  # the session that begins next is a conversation's first
         self._written: Setup | None = None  # as last saved
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
-        self._put_away_key = ""  # of the conversation that `put_away` began
-        self._before: tuple[str, str] | None = None  # key and title of the one that was shown before it
         self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._keep_timer.timeout.connect(self._keep_setup)
 
@@ -133,27 +129,6 @@ class ConversationController(QObject):
         """The same, even if turns are lost by it."""
         self._open(view.key, view.title, view.setup)
 
-    def put_away(self) -> None:
-        """Begins a new one for somebody else, until `come_back`."""
-        before = (self.key, self.title) if self.keeps and not (self._first or self._loses) else None
-        self.begin_new()
-        self._put_away_key, self._before = self.key, before
-
-    @property
-    def is_put_away(self) -> bool:
-        """Whether the conversation that is shown is that of `put_away`."""
-        return self.key == self._put_away_key
-
-    def come_back(self) -> bool:
-        """Shows the conversation again that was left by `put_away`, held as the user wants it by now; False if there
-        was none, or nothing has kept it.
-        """
-        before, self._before = self._before, None
-        if before is None or self._loses:
-            return False
-        self._open(*before, _setup(self._manager.wanted))
-        return True
-
     def _open(self, key: str, title: str, setup: Setup) -> None:
         if self.service is None:
             return
@@ -186,8 +161,6 @@ class ConversationController(QObject):
         """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
         if self._opening in keys:
             self.stay()
-        if self._before is not None and self._before[0] in keys:
-            self._before = None
         if self.key not in keys:
             return False
         self._keep_timer.stop()  # to keep how it is held would bring it back
@@ -199,7 +172,7 @@ class ConversationController(QObject):
     @property
     def setup(self) -> Setup:
         """How the conversation that is shown is held."""
-        return _setup(self.shown_choice())
+        return _setup(self._manager.wanted)
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:

@@ -63,8 +63,6 @@ class SessionStarter(QObject):
         self._looking: asyncio.Task[None] | None = None
         self._borrowed = False
         """Whether the back-end is that of a conversation that was opened, or took over: not the user's choice."""
-        self._resumes = False
-        """Whether the conversation that is being opened is to be talked in, though no session runs."""
         self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
         self._restart_soon.timeout.connect(self._restart)
         manager.prepare(session_choice(settings))
@@ -99,22 +97,23 @@ class SessionStarter(QObject):
     def go_on(self) -> None:
         """Begins a session in the conversation that is shown, held as it was, and not as new ones are."""
         self.taking_over.emit()
-        if self._talks.is_put_away:
-            self.resume(True)
-        else:
-            self._start(True)
+        self._start(True)
 
     def go_on_if_stopped(self) -> None:
         """The same, where none runs or is about to."""
         if self._manager.phase == "stopped" and not self._looks:
             self.go_on()
 
+    def go_on_after(self, again: bool) -> None:
+        """The demo is over; `again`: the conversation that made room for it goes on."""
+        if again:
+            self.go_on_if_stopped()
+
     def restart_soon(self) -> None:
         """Restart a running session with the present settings, in the same conversation."""
         self._restart_soon.start()
 
     def _start(self, as_before: bool) -> None:
-        self._resumes = False
         self.cancel()
         self._manager.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
         self.looking.emit()
@@ -199,24 +198,8 @@ class SessionStarter(QObject):
         )
         self._setup.show_backend(setup.backend)
         self._header.show_choice(setup.style, setup.tools, setup.cap)
-        if self.talks_now or self._resumes:
+        if self.talks_now:
             self.go_on()
-
-    def make_room(self) -> None:
-        """The demo begins: all of its talks are one conversation."""
-        self.cancel()
-        self._talks.put_away()
-
-    def resume(self, again: bool) -> None:
-        """The demo is over, and its last session. `again`: the conversation before it is gone on with; else what the
-        demo has said stays in view until the user wants to talk.
-        """
-        if self._looks or not (again and self._talks.is_put_away):
-            return  # the user is elsewhere already
-        if self._talks.come_back():
-            self._resumes = True
-        else:
-            self.start_fresh()
 
     def _backend_settled(self, _: BackendChoice) -> None:
         self._borrowed = False

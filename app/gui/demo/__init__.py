@@ -1,13 +1,12 @@
-"""The swap demo in the window: it compares models and front-ends, and changes the model in mid-answer.
+"""The demo for a booth: a cascade and the tandem side by side, full screen, to be read from three metres.
 
-- `controller`: opens the panel, runs the demo, and restores the user's conversation afterwards
-- `panel`: the demo's dialog, which shows one of three pages
-- `start_page`: what will take part; `progress_page`: which question is asked now; `result_page`: chart and answers
-- `descriptions`: everything that the demo says about plan, progress and result, as text
-- `chart`: response times as bars
-- `stage`: runs the demo's sessions in the window's own session manager
-- `picture`: draws the result page as an image without a window
-
-The user's choice leaves the start page as a `DemoPlan`; the controller runs it on the stage, shows each
-`DemoProgress`, and at the end the `DemoResult`.
+- `controller`: opens the demo, and gives the user's conversation back afterwards
+- `course`: goes through its steps, from one visitor to the next; `live`: a visitor's own question
+- `screen`: the window, with its keys and one of three pages
+- `start_page`: waits for a visitor; `stage_page`: both sides at work; `figures_page`: how long they took
+- `verdict`: who was heard first, in words
+- `side_view`: one side, of `lights`, `stopwatch`, `waveform` and `thoughts`
+- `models_row`: the models and their keys; `fitted_text`: text as large as there is room; `filling`: widgets that
+  fill their place
+- `colours`: the sides' colours; `picture`: the figures as an image
 """

@@ -1,244 +1,168 @@
-"""Runs the demo in the window: opens its panel, and starts the user's own session again when the demo is over."""
+"""Opens the demo, and gives the user's own conversation back when it is left."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.conversation.events import Event
-from app.demo.base import (
-    DemoBackend,
-    DemoFrontEnd,
-    DemoOrder,
-    DemoPlan,
-    DemoProgress,
-    DemoQuestion,
-    DemoResult,
-    chosen_backends,
-)
+from app.demo.base import DemoOffer, DemoOrder, DemoResult, chosen_backends
 from app.demo.report import document
-from app.demo.run import DemoRunner
 from app.demo.service import DemoService
-from app.gui.demo.stage import WindowStage
 from app.gui.state.background_tasks import BackgroundTasks, log_fault
 from app.gui.state.session_manager import SessionManager
 from app.platform.atomic_files import write_json
-from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.gui.demo.panel import DemoPanel
+    from app.gui.demo.course import DemoCourse
+    from app.gui.demo.screen import DemoScreen
 
-Found = tuple[tuple[DemoBackend, ...], tuple[DemoFrontEnd, ...], tuple[DemoQuestion, ...]]
-"""What can take part."""
-
-_LOOKING = "look what can take part in the demo"
-_log = logging.getLogger(__name__)
+_LOOKING = "look what the demo can use"
 
 
 class DemoController(QObject):
-    """`open` shows the panel; `run_alone` needs nobody. `began` comes before the demo's first session, `ended` behind
-    its last one.
+    """`open` shows the demo; `begin` does what an order says. `talks`: whether a conversation of the user's runs, or is
+    about to.
     """
 
     began = Signal()
+    """The user's session has made room."""
     ended = Signal(bool)
-    """Whether the user's session, which made room for the demo, is to be started again: not if they have done so
-    themselves, or have stopped it.
-    """
-    backend_shown = Signal(object)
-    """The `BackendChoice` that answers in the demo now, and in the end the user's own again: for pickers to show."""
+    """Whether it is to be started again: not if the user has done so themselves, or none ran."""
     finished = Signal(object)
-    """The `DemoResult`, whether it went to its end or was stopped."""
+    """The `DemoResult`, once the figures are shown."""
     failed = Signal(str)
 
     def __init__(
         self,
         service: DemoService,
         manager: SessionManager,
-        on_event: Callable[[Event], None],
         background: BackgroundTasks,
         window: QWidget,
+        *,
+        talks: Callable[[], bool],
     ) -> None:
         super().__init__(window)
-        self.panel: DemoPanel | None = None
-        self.order: DemoOrder | None = None
-        """What is to become of a demo that nobody attends; None: somebody does."""
+        self.screen: DemoScreen | None = None
+        self.course: DemoCourse | None = None
+        self.running = False
+        """Whether the demo is shown."""
         self.written = False
         """Whether all was written that the order names."""
+        self._order = DemoOrder()
         self._service = service
         self._manager = manager
         self._background = background
         self._window = window
-        self._stage = WindowStage(service, on_event, self)
-        self.manager = self._stage.manager
-        """Of the demo's sessions."""
-        manager.before_start = self.manager.idle  # two sessions at once would want the same devices
-        self.manager.before_start = manager.idle
+        self._talks = talks
         self._talked = False  # a conversation of the user's made room
-        self._closing = False
-        self._task: asyncio.Task[None] | None = None
-        self._runner: DemoRunner | None = None
+        self._closing: asyncio.Task[None] | None = None
+        manager.before_start = self._gone  # two sessions at once would want the same devices
 
-    @property
-    def running(self) -> bool:
-        """Whether the demo runs."""
-        return self._task is not None and not self._task.done()
-
-    # -- with a user
+    def begin(self, order: DemoOrder) -> None:
+        """Shows the demo as `order` says; an unattended one writes its files, and closes the window."""
+        self._order = order
+        self.open()
 
     def open(self) -> None:
-        """Shows the panel, in front: what will happen, or what happens."""
-        panel = self._panel()
+        """Shows the demo, in front."""
+        screen = self._screen()
         if not self.running:
-            panel.show_looking()
-            self._look(lambda found: panel.show_offer(*found))
-        panel.appear()
-        panel.fit()
+            self.running = True
+            self._talked = self._talks()
+            self._manager.stop()
+            self.began.emit()
+            screen.start_page.show_status(self.tr("Looking for models …"), ready=False)
+            screen.show_page(screen.start_page)
+            self._background.run(_LOOKING, self._look, self._start, self._tell)
+        screen.appear(self._order.full)
 
-    def start(self, plan: DemoPlan) -> None:
-        """Begins."""
-        if self.running:
+    def leave(self, *, again: bool = True) -> None:
+        """Closes the demo; `again`: the user's conversation goes on."""
+        if not self.running:
             return
-        self._panel()
-        self._task = asyncio.get_running_loop().create_task(self._run(plan), name="demo")
-        self._task.add_done_callback(log_fault)
-
-    def stop(self) -> None:
-        """Ends it, soon; what it has brought is shown."""
-        if self._task is not None:
-            self._task.cancel()
+        self.running = False
+        self._background.cancel(_LOOKING)
+        course, self.course = self.course, None
+        if course is not None:
+            self._closing = asyncio.get_running_loop().create_task(course.close(), name="close the demo")
+            self._closing.add_done_callback(log_fault)
+            self._closing.add_done_callback(lambda _: course.deleteLater())
+        self._screen().hide()
+        self._order = replace(DemoOrder(), aloud=self._order.aloud)
+        self.ended.emit(again and self._talked)
 
     def make_way(self) -> None:
-        """The user begins a conversation of their own, or goes elsewhere: ends now, and shows their back-end again."""
-        if self.running:
-            self._talked = False
-            self.stop()
-            self.manager.stop()
-            self.backend_shown.emit(self._manager.wanted.backend)
+        """The user begins a conversation of their own, or goes elsewhere."""
+        self.leave(again=False)
 
-    async def close(self, seconds: float = 1.0) -> None:
+    async def close(self) -> None:
         """The window closes; called before its session manager is closed."""
-        self._closing = True
-        self._background.cancel(_LOOKING)
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
-            await asyncio.wait([self._task], timeout=seconds)
-        await self.manager.close(seconds)
-        if self.panel is not None:
-            self.panel.close()
+        self._talked = False
+        self.leave()
+        await self._gone()
 
-    # -- without one
+    # -- inner parts
 
-    def run_alone(self, order: DemoOrder) -> None:
-        """Runs from start to chart with all that costs nothing, or with what `order` names, then writes what it wants.
+    async def _gone(self) -> None:
+        """Waits until nothing of the demo holds a device."""
+        if self._closing is not None:
+            await asyncio.wait([self._closing])
 
-        With something written, the window closes.
-        """
-        self.order = order
-        panel = self._panel()
-        panel.show_looking()
-        panel.appear()
-        self._look(self._start_alone)
+    def _screen(self) -> DemoScreen:
+        if self.screen is None:
+            from app.gui.demo.screen import DemoScreen
 
-    def _start_alone(self, found: Found) -> None:
-        backends, frontends, _ = found
-        assert self.order is not None
-        try:
-            chosen = chosen_backends(backends, self.order.backends)
-        except UserError as error:
-            self._tell(str(error))
-            self._leave_alone(False)
+            self.screen = DemoScreen(self._window)
+            self.screen.leave_wanted.connect(self.leave)
+        return self.screen
+
+    async def _look(self) -> DemoOffer:
+        offer = await self._service.offer()
+        await asyncio.to_thread(lambda: self._service.questions)
+        await self._manager.idle()
+        return replace(offer, backends=chosen_backends(offer.backends, self._order.backends))
+
+    def _start(self, offer: DemoOffer) -> None:
+        from app.gui.demo.course import DemoCourse
+
+        if not offer.backends:
+            self._tell(self.tr("There is no model, so nobody can answer. Get one under “Models”, and come back."))
             return
-        self.start(DemoPlan(chosen, frontends, self.order.quick))
+        devices, visitors = self._manager.wanted, not self._order.unattended
+        course = self.course = DemoCourse(self._service, self._screen(), offer, devices, visitors=visitors)
+        course.finished.connect(self._finish)
+        course.failed.connect(self._give_up)
+        course.begin()
+
+    def _finish(self, result: DemoResult) -> None:
+        self.finished.emit(result)
+        if self._order.unattended:
+            self.written = self._write(result)
+            self._window.close()
 
     def _write(self, result: DemoResult) -> bool:
-        order = self.order
-        assert order is not None and self.panel is not None
         try:
-            if order.json:
-                write_json(Path(order.json), document(result), indent=1)
-            if order.picture:
-                self.panel.page.save(Path(order.picture))
+            if self._order.json:
+                write_json(Path(self._order.json), document(result), indent=1)
         except OSError as error:
             self._tell(self.tr("What the demo has brought could not be written: {0}").format(error))
             return False
-        return result.whole and bool(result.answers)
+        if self._order.picture and not self._screen().save(Path(self._order.picture)):
+            return False
+        return result.whole and bool(result.counted)
 
-    def _leave_alone(self, written: bool) -> None:
-        self.written = written
-        if self.order is not None and (self.order.picture or self.order.json):
-            self._window.close()
-
-    # -- running
-
-    async def _run(self, plan: DemoPlan) -> None:
-        panel = self._panel()
-        self._talked = self._manager.phase != "stopped"
-        questions = await asyncio.to_thread(lambda: self._service.questions)
-        runner = self._runner = DemoRunner(self._stage, questions, plan, self._show)
-        self.began.emit()
-        self._manager.stop()
-        cancelled, fault = False, ""
-        try:
-            await runner.run()
-        except asyncio.CancelledError:
-            cancelled = True  # by the user: what there is is shown all the same
-        except Exception as error:
-            _log.exception("the demo failed")
-            fault = self.tr("The demo ended early, because of a fault in the program ({0}). The log has the details.")
-            fault = fault.format(type(error).__name__)
-        finally:
-            self.manager.stop()
-            if not self._closing:
-                self.backend_shown.emit(self._manager.wanted.backend)
-                self.ended.emit(self._talked)
-        result = runner.result
-        panel.show_result(result)
-        if fault:
-            self._tell(fault)
-        if not cancelled:
-            panel.appear()
-        self.finished.emit(result)
-        if self.order is not None:
-            # The panel is laid out before its picture is taken.
-            await asyncio.sleep(0)
-            self._leave_alone(self._write(result))
-
-    def _show(self, progress: DemoProgress) -> None:
-        self._panel().show_progress(progress)
-        if progress.stop.backend is not None:
-            self.backend_shown.emit(progress.stop.backend.choice)
-
-    # -- small parts
-
-    def _panel(self) -> DemoPanel:
-        if self.panel is None:
-            from app.gui.demo.panel import DemoPanel
-
-            self.panel = DemoPanel(self._window)
-            self.panel.start_wanted.connect(self.start)
-            self.panel.stop_wanted.connect(self.stop)
-        return self.panel
-
-    def _look(self, done: Callable[[Found], None]) -> None:
-        async def look() -> Found:
-            backends, frontends = await asyncio.gather(self._service.backends(), self._service.frontends())
-            return backends, frontends, await asyncio.to_thread(lambda: self._service.questions)
-
-        def failed(sentence: str) -> None:
-            self._panel().note.hide()
-            self._tell(sentence)
-            self._leave_alone(False)
-
-        self._background.run(_LOOKING, look, done, failed)
+    def _give_up(self, sentence: str) -> None:
+        self.leave()
+        self._tell(sentence)
 
     def _tell(self, sentence: str) -> None:
-        if self.panel is not None:
-            self.panel.show_trouble(sentence)
+        self._screen().start_page.show_status(sentence, ready=False)
         self.failed.emit(sentence)
+        if self._order.unattended:
+            self._window.close()

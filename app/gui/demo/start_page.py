@@ -1,131 +1,139 @@
-"""The demo's first page: which models and front-ends take part, and how long it takes."""
+"""The demo's start page, which waits for a visitor: a quiet loop of the title and the two words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
+from app.demo.base import SIDES, Side
+from app.gui.demo.colours import ink, side_ink
+from app.gui.demo.fitted_text import SMALL_SHARE, FittedText
+from app.gui.demo.lights import Lights
+from app.gui.demo.verdict import Verdict
+from app.gui.design.look import blend
+from app.gui.design.motion import Glide, reduced_motion
+from app.gui.design.theme import tokens
 
-from app.demo.base import DemoBackend, DemoFrontEnd, DemoPlan, DemoQuestion
-from app.demo.plan import duration, stations
-from app.gui.demo.descriptions import DemoWords
-from app.gui.demo.result_page import bold_label
-from app.gui.widgets.panel import Quiet
+BEAT_MS = 900
+"""How long each step of the loop is."""
+LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
+    None,
+    ("cascade", (True, False, False)),
+    ("cascade", (False, True, False)),
+    ("cascade", (False, False, True)),
+    None,
+    ("tandem", (True, False, False)),
+    ("tandem", (True, True, False)),
+    ("tandem", (False, True, True)),
+    ("tandem", (False, True, True)),
+)
+"""Whose word is bright at each step, and what that side does then; None: the title."""
 
 
 class StartPage(QWidget):
-    """Has a check box for each model and each front-end."""
+    """`start_wanted` on a click anywhere."""
 
-    changed = Signal()
-    """The plan, or what is offered, has changed."""
+    start_wanted = Signal()
+    leave_wanted = Signal()
+    window_wanted = Signal()
+    """Full screen or not, the other way round."""
 
-    def __init__(self, words: DemoWords, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._words = words
-        self._questions: tuple[DemoQuestion, ...] = ()
-        self.backend_boxes: list[tuple[DemoBackend, QCheckBox]] = []
-        self.frontend_boxes: list[tuple[DemoFrontEnd, QCheckBox]] = []
-        self.can_start = False
-        """Whether the plan asks anything."""
-        self.about = QLabel(
-            self.tr(
-                "Asks each model a few spoken questions, with each front-end, and changes the model once in "
-                "mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and "
-                "need not do anything."
-            ),
-            self,
-        )
-        self.about.setWordWrap(True)
-        self.note = Quiet("", self)
-        self.quick = QCheckBox(self.tr("&Quick: one question each, and only the beginning of the answers"), self)
-        self.quick.toggled.connect(self._on_changed)
-        self.estimate = Quiet("", self)
-        self._backend_column, self._frontend_column = QVBoxLayout(), QVBoxLayout()
+        verdict = Verdict(self)
+        self.title = FittedText(self, weight=QFont.Weight.DemiBold)
+        self.title.show_text(self.tr("KAME"))
+        self.subtitle = FittedText(self, colour="dim")
+        self.subtitle.show_text(self.tr("One question. One model. Who speaks first?"))
+        self.words = {side: FittedText(self, weight=QFont.Weight.DemiBold) for side in SIDES}
+        self.lights = {side: Lights(side, self) for side in SIDES}
+        for side, word in self.words.items():
+            word.show_text(verdict.name(side))
+        self.status = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
+        self._bright = {side: Glide(lambda _: self._colour(), self, milliseconds=tokens().slow_ms) for side in SIDES}
+        self.step = 0
+        self._beat = QTimer(self, interval=BEAT_MS)
+        self._beat.timeout.connect(self._advance)
+        self._lay_out()
+        self._show_step()
+
+    def _lay_out(self) -> None:
+        self.start = QPushButton(self.tr("Start (Enter)"), self)
+        self.start.setProperty("primary", True)
+        self.start.clicked.connect(self.start_wanted)
+        self.window_button = QPushButton(self.tr("Full screen or window (F11)"), self)
+        self.leave = QPushButton(self.tr("Leave (Esc)"), self)
+        for button, wanted in ((self.window_button, self.window_wanted), (self.leave, self.leave_wanted)):
+            button.setProperty("flat", True)
+            button.clicked.connect(wanted)
+        unit = tokens().unit
+        pair = QHBoxLayout()
+        pair.setSpacing(8 * unit)
+        for side in SIDES:
+            column = QVBoxLayout()
+            column.addWidget(self.words[side], 3)
+            column.addWidget(self.lights[side], 2)
+            pair.addLayout(column, 1)
+        row = QHBoxLayout()
+        row.setSpacing(2 * unit)
+        row.addStretch(1)
+        for button in (self.start, self.window_button, self.leave):
+            row.addWidget(button)
+        row.addStretch(1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(self.about)
-        column.addSpacing(8)
-        column.addWidget(bold_label(self.tr("Models"), self))
-        column.addLayout(self._backend_column)
-        column.addWidget(self.note)
-        column.addSpacing(8)
-        column.addWidget(bold_label(self.tr("Front-ends"), self))
-        column.addLayout(self._frontend_column)
-        column.addSpacing(8)
-        column.addWidget(self.quick)
-        column.addWidget(self.estimate)
+        column.setContentsMargins(8 * unit, 6 * unit, 8 * unit, 6 * unit)
+        column.setSpacing(3 * unit)
+        column.addStretch(8)
+        column.addWidget(self.title, 26)
+        column.addWidget(self.subtitle, 6)
+        column.addStretch(6)
+        column.addLayout(pair, 28)
+        column.addStretch(8)
+        column.addWidget(self.status, 7)
+        column.addLayout(row)
 
-    def show_looking(self) -> None:
-        """Shows that models and front-ends are being looked for."""
-        self._questions = ()
-        self._set_note(self.tr("Looking for models …"))
-        self._fill((), ())
+    def show_status(self, text: str, *, ready: bool) -> None:
+        """Shows how far the preparation is, or what is missing; `ready`: a visitor can start."""
+        self.status.show_text(text)
+        if ready != self.start.isEnabled():
+            self.start.setEnabled(ready)
+            self.start.setFocus()
 
-    def show_offer(
-        self, backends: Sequence[DemoBackend], frontends: Sequence[DemoFrontEnd], questions: Sequence[DemoQuestion]
-    ) -> None:
-        """Offers what can take part; what costs money is not ticked."""
-        self._questions = tuple(questions)
-        if not backends:
-            note = self.tr("There is no model. Set KAME up again, or choose a model above the conversation first.")
-        elif len(backends) == 1:
-            note = self.tr(
-                "There is only one model, so it can't be changed in mid-answer. Get a second one under “Models”."
-            )
-        elif any(backend.costs for backend in backends):
-            note = self.tr("Models that cost money take part only if you tick them.")
-        else:
-            note = ""
-        self._set_note(note)
-        self._fill(backends, frontends)
+    # -- the loop
 
-    @property
-    def plan(self) -> DemoPlan:
-        """What is ticked."""
-        return DemoPlan(
-            tuple(backend for backend, box in self.backend_boxes if box.isChecked()),
-            tuple(frontend for frontend, box in self.frontend_boxes if box.isChecked()),
-            self.quick.isChecked(),
-        )
+    def showEvent(self, event: QShowEvent) -> None:
+        """Begins with the title."""
+        super().showEvent(event)
+        self.step = 0
+        self._show_step()
+        if not reduced_motion():
+            self._beat.start()
+        self.start.setFocus()
 
-    def _set_note(self, text: str) -> None:
-        self.note.setText(text)
-        self.note.setVisible(bool(text))
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rests out of sight."""
+        super().hideEvent(event)
+        self._beat.stop()
 
-    def _fill(self, backends: Sequence[DemoBackend], frontends: Sequence[DemoFrontEnd]) -> None:
-        for _, box in (*self.backend_boxes, *self.frontend_boxes):
-            box.hide()
-            box.deleteLater()
-        self.backend_boxes = [
-            (backend, self._box(self._words.offered_backend(backend), not backend.costs, self._backend_column))
-            for backend in backends
-        ]
-        self.frontend_boxes = [
-            (frontend, self._box(self._words.offered_frontend(frontend), True, self._frontend_column))
-            for frontend in frontends
-        ]
-        self._on_changed()
+    def _advance(self) -> None:
+        self.step = (self.step + 1) % len(LOOP)
+        self._show_step()
 
-    def _box(self, text: str, checked: bool, column: QVBoxLayout) -> QCheckBox:
-        box = QCheckBox(text.replace("&", "&&"), self)
-        box.setChecked(checked)
-        box.toggled.connect(self._on_changed)
-        column.addWidget(box)
-        box.show()  # at once, so that the panel is made high enough for it
-        return box
+    def _show_step(self) -> None:
+        now = LOOP[self.step]
+        for side in SIDES:
+            mine = now is not None and now[0] == side
+            self._bright[side].go(1.0 if mine or reduced_motion() else 0.0)
+            self.lights[side].show_lit(*(now[1] if mine and now is not None else (False, False, False)))
+        self._colour()
 
-    def _on_changed(self) -> None:
-        plan = self.plan
-        stops = stations(plan, self._questions) if self._questions else ()
-        self.can_start = bool(stops)
-        self.estimate.setVisible(bool(self._questions))
-        if stops:
-            text = self.tr("It takes {0}.").format(self._words.minutes(duration(stops, quick=plan.quick)))
-            if not any(stop.swap for stop in stops):
-                text += " " + self.tr("With only one model, none is changed in mid-answer.")
-        else:
-            text = self.tr("Tick at least one model and one front-end.")
-        self.estimate.setText(text)
-        self.changed.emit()
+    def _colour(self) -> None:
+        for side, word in self.words.items():
+            word.colour = blend(ink("dim"), side_ink(side), self._bright[side].value)
+            word.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click anywhere starts."""
+        if event.button() == Qt.MouseButton.LeftButton and self.start.isEnabled():
+            self.start_wanted.emit()

@@ -13,8 +13,7 @@ from app.settings.declarations import Settings
 class SessionState(QObject):
     """`talk` is what happens in the session right now, `progress` how far its start has come, in words.
 
-    It is the user's session of `user`, or the demo's while that one runs. The talk button, typed turns, silence
-    and hands-free mode are passed on to the user's session.
+    The talk button, typed turns, silence and hands-free mode are passed on to the session.
     """
 
     changing = Signal()
@@ -26,21 +25,15 @@ class SessionState(QObject):
         super().__init__(parent)
         self.talk = TalkState(phase="stopped", duplex=settings.duplex)
         self.progress = ""
-        self._settings = settings
         self._user = user
-        self._demo: SessionManager | None = None
-        self._follow(user)
+        user.phase_changed.connect(self.set_phase)
+        user.progressed.connect(self.show_progress)
         user.deaf_changed.connect(self._set_testing)
 
     @property
     def manager(self) -> SessionManager:
         """The manager of the session that is shown."""
-        return self._demo if self._demo is not None and self._demo.phase != "stopped" else self._user
-
-    def add_demo(self, demo: SessionManager) -> None:
-        """Show the demo's sessions, too."""
-        self._demo = demo
-        self._follow(demo)
+        return self._user
 
     def apply(self, event: e.Event) -> None:
         """Take in one event of the session; `changed` is left to the end of the batch."""
@@ -87,16 +80,6 @@ class SessionState(QObject):
         self.talk.asking = asking
         self.changed.emit()
 
-    def begin_demo(self) -> None:
-        """The demo runs: hands-free, whatever the user has set."""
-        self.talk.duplex = True
-        self.changed.emit()
-
-    def end_demo(self) -> None:
-        """The demo is over."""
-        self.talk.duplex = self._settings.duplex
-        self.changed.emit()
-
     def show_progress(self, words: str) -> None:
         """The start of a session has come this far."""
         self.progress = words
@@ -119,10 +102,6 @@ class SessionState(QObject):
             self.talk.muted = False  # nothing is heard anyway
         self.phase_changed.emit(phase)
         self.changed.emit()
-
-    def _follow(self, manager: SessionManager) -> None:
-        manager.phase_changed.connect(self.set_phase)
-        manager.progressed.connect(self.show_progress)
 
     def _set_testing(self, testing: bool) -> None:
         self.talk.testing = testing

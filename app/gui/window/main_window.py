@@ -195,7 +195,7 @@ class MainWindow(QMainWindow):
         )
         self.panels = Panels(self, services)
         self.demo = (
-            DemoController(services.demo, manager, self.view.on_event, background, self)
+            DemoController(services.demo, manager, background, self, talks=lambda: self.starter.talks_now)
             if services.demo is not None
             else None
         )
@@ -286,8 +286,8 @@ class MainWindow(QMainWindow):
     # -- life
 
     def begin(self, order: DemoOrder | None = None) -> None:
-        """Looks for devices and starts a session, in the background. Needs the running event loop. `order`: runs the
-        demo in its place, unattended.
+        """Looks for devices and starts a session, in the background. Needs the running event loop. `order`: shows the
+        demo in its place.
         """
         self.transcript.composer.field.setFocus()
         self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
@@ -297,7 +297,7 @@ class MainWindow(QMainWindow):
         self.list.begin()
         self.system.begin()
         if order is not None and self.demo is not None:
-            self.demo.run_alone(order)
+            self.demo.begin(order)
         else:
             self.starter.start_fresh()
             self.panels.begin()

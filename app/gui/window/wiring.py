@@ -122,7 +122,6 @@ class Wiring(QObject):
         manager.backend_taken.connect(lambda _: messages.clear_refusals())
         manager.secondary_refused.connect(secondary_refused)
         manager.secondary_taken.connect(lambda _: messages.clear_refusals(secondary=True))
-        manager.backend_settled.connect(self._note_demo)
         messages.backend_wanted.connect(window.dialogs.open_backend)
         pill, setup = window.top_bar.pill, window.setup
         setup.shown.connect(pill.show_model)
@@ -137,12 +136,6 @@ class Wiring(QObject):
         window.backends.changed.connect(window.keep.later)
         window.backends.changed.connect(window.talks.setup_changed)
         window.backends.save.connect(window.keep.save)
-
-    def _note_demo(self, _: BackendChoice) -> None:
-        window = self._window
-        if window.demo is not None and window.demo.running:
-            words = self.tr("The demo goes on with its own models; yours counts once it is over.")
-            window.messages.say(words, level="notice", topic="demo")
 
     def _talk_button(self) -> None:
         window = self._window
@@ -240,33 +233,8 @@ class Wiring(QObject):
         window = self._window
         demo = window.demo
         assert demo is not None
-        window.state.add_demo(demo.manager)
-        window.talks.shown_choice = lambda: window.state.manager.wanted
         window.menu.demo.connect(demo.open)
-        demo.began.connect(self._begin_demo)
-        demo.ended.connect(self._end_demo)
-        window.starter.taking_over.connect(demo.make_way)
-        demo.backend_shown.connect(window.setup.show_backend)
+        demo.began.connect(window.starter.cancel)
+        demo.ended.connect(window.starter.go_on_after)
         demo.failed.connect(window.messages.say)
-
-    def _begin_demo(self) -> None:
-        window = self._window
-        window.starter.make_room()
-        window.state.begin_demo()
-        window.dock.duplex.setEnabled(False)
-        self._show_composer(False)
-
-    def _show_composer(self, usable: bool) -> None:
-        """The demo's talks are not the user's: nothing is typed into them, or added."""
-        window = self._window
-        window.transcript.composer.setEnabled(usable)
-        window.drops.enabled = usable
-        window.transcript.documents.setVisible(usable and bool(window.manager.wanted.documents))
-
-    def _end_demo(self, again: bool) -> None:
-        window = self._window
-        window.dock.duplex.setEnabled(True)
-        self._show_composer(True)
-        window.messages.clear_topic("demo")
-        window.state.end_demo()
-        window.starter.resume(again)
+        window.starter.taking_over.connect(demo.make_way)

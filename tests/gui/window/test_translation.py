@@ -23,7 +23,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -58,18 +57,10 @@ from PySide6.QtWidgets import (
 import app.frontend
 import app.gui
 from app.conversation import events as e
-from app.demo.base import (
-    DemoAnswer,
-    DemoBackend,
-    DemoFrontEnd,
-    DemoProgress,
-    DemoQuestion,
-    DemoResult,
-    DemoStop,
-    DemoSwap,
-)
+from app.demo.base import DemoBackend, DemoFigure, DemoResult
+from app.demo.side import SideState
 from app.diagnostics.logs import Log
-from app.gui.demo.panel import DemoPanel
+from app.gui.demo.screen import DemoScreen
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.translation import install_translations, use_language
 from app.gui.window.main_window import MainWindow
@@ -550,38 +541,49 @@ async def test_nothing_that_is_seen_is_left_in_english(
         assert not (left := english(window)), "\n".join(left)
 
 
-def demo(parent: QWidget) -> Iterator[DemoPanel]:
-    """The demo's panel in all its states."""
-    voice = DemoFrontEnd("kame", "Ж.", ("thinking", "after"))
-    backends = tuple(DemoBackend(BackendChoice("ollama", name), name, costs=name == "ёж") for name in ("жук", "ёж"))
-    question = DemoQuestion("ж", "Ж?", np.zeros(240, np.float32), 0.01)
-    panel = DemoPanel(parent)
-    panel.show_looking()
-    panel.appear()
-    panel.fit()
-    yield panel
-    panel.show_offer(backends, (voice,), (question,))
-    yield panel
-    stop = DemoStop(voice, "thinking", backends[0], (question,), question, backends[1])
-    for number, asking, swapping in ((1, None, False), (2, question, False), (3, question, True)):
-        panel.show_progress(DemoProgress(number, 3, stop, asking, swapping))
-        yield panel
-    answers = (
-        DemoAnswer(voice, "thinking", backends[0], "Ж?", 0.5, "Ж.", cut=True, first_words=0.4),
-        DemoAnswer(voice, "after", backends[1], "Ж?", None, "", trouble="Ж."),
-    )
-    panel.show_result(DemoResult(answers, (DemoSwap(voice, "thinking", *backends, "Ж?", 3.2, 0.4, "Ж", "Ж"),), True))
-    yield panel
+def demo(parent: QWidget) -> Iterator[DemoScreen]:
+    """The demo's screen in all its states."""
+    backends = tuple(DemoBackend(BackendChoice("ollama", name), name) for name in ("жук", "ёж"))
+    screen = DemoScreen(parent)
+    screen.appear(full=False)
+    yield screen
+    stage, side = screen.stage, SideState()
+    screen.show_page(stage)
+    stage.show_model("жук")
+    stage.show_preparing(1, 3)
+    yield screen
+    stage.show_question("Ж?", 1, 3, "Ж.")
+    side.ask(0.0, 1.0)
+    side.apply(e.UserStarted(0.1, 1))
+    side.apply(e.OracleRequested(0.5, 1, 1, "жук", "жук", "Ж", False))
+    side.apply(e.OracleDelta(0.6, 1, "Ж."))
+    side.apply(e.AssistantStarted(1.4, 1, 1))
+    for view in stage.sides.values():
+        view.show_state(side, 2.0)
+    for times in ((0.4, 0.41), (2.0, 0.4), (0.5, 0.4)):
+        stage.show_verdict(*times)
+        yield screen
+    for count in (1, 2):
+        stage.show_asking(backends[:count], 0)
+        yield screen
+        stage.show_ready()
+        yield screen
+    own = DemoFigure("Ж?", 2.0, 0.4, own=True)
+    for figures in ((), (DemoFigure("Ж?", None, 0.4),), (replace(own, own=False),) * 2, (own,), (own, own)):
+        screen.show_result(DemoResult(figures, True, "жук"))
+        yield screen
+    screen.figures.show_trouble("Ж.")
+    yield screen
 
 
 async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, languages: Path) -> None:
     install_translations(in_english, Tongues("eo"), languages / "longer")
     parent = QWidget()
-    for panel in demo(parent):
-        assert not (left := english(panel)), "\n".join(left)
+    for screen in demo(parent):
+        assert not (left := english(screen)), "\n".join(left)
         await asyncio.sleep(0.05)  # what is new is laid out
-        assert not (left := cut_off(panel)), left
-    panel.close()
+        assert not (left := cut_off(screen)), left
+    screen.close()
     parent.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 

@@ -1,0 +1,183 @@
+"""Puts a question to one side of the demo, in a session that nobody hears, and keeps its events and its voice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from app.conversation.events import Event
+from app.demo.base import SIDES, DemoFigure, DemoQuestion, Side, choice_of
+from app.demo.side import SideState
+from app.evaluation.spoken_questions import Spoken
+from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.errors import UserError
+
+ANSWER_WITHIN_SECONDS = 25.0
+"""So long after a question its answer must start."""
+LONGEST_ANSWER_SECONDS = 6.0
+"""So much of an answer is listened to; the stopwatch has stopped long before."""
+EVENTS_WITHIN_SECONDS = 20.0
+"""A session without events for so long, by the wall clock, is lost."""
+SETTLE_SECONDS = 0.4
+"""From the session's start to the question: what was loaded settles."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Take:
+    """One side's recording. `events`, with times of the session, in which the question begins at `start`.
+
+    `sound`: the side's voice from `start` on, float32 mono 24 kHz. `seconds`: its length. `heard`: seconds from the
+    question's end until the answer was heard; None without one, and `trouble` says why.
+    """
+
+    side: Side
+    question: DemoQuestion
+    events: tuple[Event, ...]
+    start: float
+    seconds: float
+    sound: np.ndarray
+    heard: float | None
+    said: str
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """The same question, put to both sides one after the other. `began`: when, in seconds since 1970."""
+
+    cascade: Take
+    tandem: Take
+    began: float = 0.0
+
+    def figure(self, *, own: bool = False) -> DemoFigure:
+        """How long each side took."""
+        return figure_of(self.cascade, self.tandem, own=own)
+
+
+def figure_of(cascade: Take, tandem: Take, *, own: bool = False) -> DemoFigure:
+    """Compares two takes of the same question."""
+    return DemoFigure(
+        tandem.question.text,
+        cascade.heard,
+        tandem.heard,
+        own,
+        (cascade.said, tandem.said),
+        (cascade.trouble, tandem.trouble),
+    )
+
+
+class Asker(Protocol):
+    """The microphone of a recorded session."""
+
+    def ask(self, question: Spoken) -> float:
+        """Plays a question into the session; returns the session time at which its sound begins."""
+        ...
+
+
+class Stage(Protocol):
+    """Starts sessions that nobody hears."""
+
+    async def start(self, choice: SessionChoice) -> tuple[SessionControl, Asker]:
+        """Starts a session, with a microphone that hears only what it is given. Raises UserError."""
+        ...
+
+
+class Recorder:
+    """Records takes on `stage`. `frontend`: the tandem's, by its key."""
+
+    def __init__(self, stage: Stage, backend: BackendChoice, frontend: str) -> None:
+        self._stage = stage
+        self._backend = backend
+        self._frontend = frontend
+        self._changed = asyncio.Event()
+
+    async def pair(self, question: DemoQuestion, *, first: Side = "cascade", began: float = 0.0) -> Pair:
+        """Puts a question to both sides, to `first` first."""
+        takes = {}
+        for side in sorted(SIDES, key=lambda one: one != first):
+            takes[side] = await self.take(side, question)
+        return Pair(takes["cascade"], takes["tandem"], began)
+
+    async def take(
+        self, side: Side, question: DemoQuestion, show: Callable[[SideState], None] = lambda state: None
+    ) -> Take:
+        """Puts a question to one side; `show` gets its state once, when it begins to follow the question."""
+        state, events = SideState(), list[Event]()
+
+        def apply(event: Event) -> None:
+            events.append(event)
+            state.apply(event)
+            self._changed.set()
+
+        choice = choice_of(side, self._backend, self._frontend)
+        try:
+            session, microphone = await self._stage.start(choice)
+        except UserError as error:
+            return _nothing(side, question, str(error))
+        try:
+            session.add_listener(apply)
+            await asyncio.sleep(SETTLE_SECONDS)
+            return await self._follow(side, question, session, microphone, state, events, show)
+        finally:
+            await asyncio.shield(asyncio.ensure_future(session.stop()))
+
+    async def _follow(
+        self,
+        side: Side,
+        question: DemoQuestion,
+        session: SessionControl,
+        microphone: Asker,
+        state: SideState,
+        events: list[Event],
+        show: Callable[[SideState], None],
+    ) -> Take:
+        start = microphone.ask(question)
+        state.ask(start, question.seconds)
+        show(state)
+        alive = await self._until(
+            lambda: (
+                state.over
+                or state.failed
+                or state.waited > ANSWER_WITHIN_SECONDS
+                or (state.heard_at is not None and state.now - state.heard_at > LONGEST_ANSWER_SECONDS)
+            )
+        )
+        sound = session.sound_of("assistant", start, state.now)
+        return Take(
+            side,
+            question,
+            tuple(events),
+            start,
+            max(0.0, state.now - start),
+            sound if sound is not None else np.zeros(0, np.float32),
+            state.heard,
+            state.text,
+            "" if state.heard is not None else _why(state, alive),
+        )
+
+    async def _until(self, condition: Callable[[], bool]) -> bool:
+        """Waits for events until `condition` holds; returns False when none came for too long."""
+        while not condition():
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(EVENTS_WITHIN_SECONDS):
+                    await self._changed.wait()
+            except TimeoutError:
+                return False
+        return True
+
+
+def _nothing(side: Side, question: DemoQuestion, trouble: str) -> Take:
+    return Take(side, question, (), 0.0, question.seconds, np.zeros(0, np.float32), None, "", trouble)
+
+
+def _why(state: SideState, alive: bool) -> str:
+    if known := state.lost or state.trouble:
+        return known
+    if alive:
+        return "No answer came. Ask again, or choose another model."
+    return "The conversation fell silent. Try the demo again; the log has the details."

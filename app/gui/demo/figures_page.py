@@ -1,0 +1,169 @@
+"""The demo's last page: how long each side took, in very large digits, question by question, and as an image."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.demo.base import SIDES, DemoFigure, DemoResult, Side
+from app.gui.demo.colours import ink, side_ink
+from app.gui.demo.filling import Filling
+from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, font_px
+from app.gui.demo.stopwatch import Stopwatch
+from app.gui.demo.verdict import Verdict
+from app.gui.design.theme import tokens
+
+MOST_ROWS = 6
+"""The newest questions that are shown."""
+
+
+class FiguresPage(QWidget):
+    """Shows a `DemoResult`."""
+
+    save_wanted = Signal()
+    again_wanted = Signal()
+    leave_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.body = FiguresBody(self)
+        self.trouble = FittedText(self, colour="bad", lines=2)
+        self.save_button = QPushButton(self.tr("Save as picture (S)"), self)
+        self.save_button.setProperty("primary", True)
+        self.again = QPushButton(self.tr("Again (Enter)"), self)
+        self.leave = QPushButton(self.tr("Leave (Esc)"), self)
+        self.leave.setProperty("flat", True)
+        buttons = {self.save_button: self.save_wanted, self.again: self.again_wanted, self.leave: self.leave_wanted}
+        unit = tokens().unit
+        row = QHBoxLayout()
+        row.setSpacing(2 * unit)
+        row.addStretch(1)
+        for button, wanted in buttons.items():
+            button.clicked.connect(wanted)
+            row.addWidget(button)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(6 * unit, 4 * unit, 6 * unit, 6 * unit)
+        column.setSpacing(2 * unit)
+        column.addWidget(self.body, 94)
+        column.addWidget(self.trouble, 6)
+        self.trouble.hide()
+        column.addLayout(row)
+
+    def show_result(self, result: DemoResult) -> None:
+        """Fills the page."""
+        self.show_trouble("")
+        self.body.show_result(result)
+        self.save_button.setFocus()
+
+    def show_trouble(self, sentence: str) -> None:
+        """Shows what went wrong; empty hides it."""
+        self.trouble.show_text(sentence)
+        self.trouble.setVisible(bool(sentence))
+
+
+class FiguresBody(QWidget):
+    """The page without its buttons: what the picture shows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.result = DemoResult()
+        self._verdict = Verdict(self)
+        self.title = FittedText(self, weight=QFont.Weight.DemiBold)
+        self.names = {side: FittedText(self, weight=QFont.Weight.DemiBold) for side in SIDES}
+        self.medians = {side: Stopwatch(side, self) for side in SIDES}
+        self.caption = FittedText(self, colour="dim")
+        self.rows = FigureRows(self)
+        self.foot = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
+        pair = QHBoxLayout()
+        pair.setSpacing(8 * tokens().unit)
+        for side in SIDES:
+            self.names[side].show_text(self._verdict.name(side))
+            column = QVBoxLayout()
+            column.addWidget(self.names[side], 3)
+            column.addWidget(self.medians[side], 9)
+            pair.addLayout(column, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * tokens().unit)
+        column.addWidget(self.title, 12)
+        column.addLayout(pair, 34)
+        column.addWidget(self.caption, 5)
+        column.addWidget(self.rows, 42)
+        column.addWidget(self.foot, 7)
+
+    def show_result(self, result: DemoResult) -> None:
+        """Shows medians and questions."""
+        self.result = result
+        for side in SIDES:
+            median = result.median(side)
+            self.names[side].colour = side_ink(side)
+            self.medians[side].show_seconds(median, stopped=median is not None, moving=False)
+        words = self._verdict.words(result.median("cascade"), result.median("tandem"))
+        self.title.show_text(words or self.tr("No figures"))
+        count = len(result.counted)
+        if any(figure.own for figure in result.counted):
+            text = self.tr("Median of your {0} questions") if count > 1 else self.tr("Your question")
+        else:
+            text = self.tr("Median of {0} questions") if count > 1 else self.tr("One question")
+        text = text if count else self.tr("No question was answered by both")
+        self.caption.show_text(self.tr("{0}, from its end until the answer was heard").format(text.format(count)))
+        self.rows.show_figures(result.figures[-MOST_ROWS:])
+        self.foot.show_text(
+            self.tr("KAME · {0} · the same questions, model and voice on one machine").format(result.backend)
+        )
+
+
+class FigureRows(Filling):
+    """A row for each question, with a bar for each side."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, tokens().control * MOST_ROWS)
+        self.figures: tuple[DemoFigure, ...] = ()
+        self.setAccessibleName(self.tr("Each question"))
+
+    def show_figures(self, figures: tuple[DemoFigure, ...]) -> None:
+        """Shows these."""
+        self.figures = figures
+        self.setAccessibleDescription(
+            "; ".join(f"{f.question} {self._time(f.cascade)}, {self._time(f.tandem)}" for f in figures)
+        )
+        self.update()
+
+    def _time(self, seconds: float | None) -> str:
+        return self.tr("no answer") if seconds is None else self.tr("{0} s").format(f"{seconds:.2f}")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints each question above its two bars."""
+        if not self.figures:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        row = min(self.height() / len(self.figures), self.height() / 3)
+        longest = max([t for f in self.figures for t in (f.cascade, f.tandem) if t is not None] + [0.5])
+        for place, figure in enumerate(self.figures):
+            self._paint_row(painter, figure, QRectF(0, place * row, self.width(), row * 0.9), longest)
+        painter.end()
+
+    def _paint_row(self, painter: QPainter, figure: DemoFigure, room: QRectF, longest: float) -> None:
+        line = room.height() / 3
+        px = max(tokens().caption, line * 0.7)
+        painter.setFont(font_px(self.font(), px, QFont.Weight.Medium))
+        painter.setPen(ink("text"))
+        question = self.tr("Yours: {0}").format(figure.question) if figure.own else figure.question
+        text = painter.fontMetrics().elidedText(question, Qt.TextElideMode.ElideRight, round(room.width()))
+        painter.drawText(QRectF(0, room.top(), room.width(), line), Qt.AlignmentFlag.AlignVCenter, text)
+        font = font_px(self.font(), max(tokens().caption, line * 0.62))
+        painter.setFont(font)
+        times: tuple[tuple[Side, float | None], ...] = (("cascade", figure.cascade), ("tandem", figure.tandem))
+        space = QFontMetricsF(font).horizontalAdvance(self._time(88.88)) + 2 * tokens().unit
+        for number, (side, seconds) in enumerate(times, 1):
+            top = room.top() + number * line
+            width = max(2.0, (room.width() - space) * (seconds or 0.0) / longest) if seconds is not None else 0.0
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(side_ink(side))
+            painter.drawRoundedRect(QRectF(0, top + line * 0.16, width, line * 0.68), line * 0.2, line * 0.2)
+            painter.setPen(ink("text" if seconds is not None else "bad"))
+            place = QRectF(width + 2 * tokens().unit, top, room.width() - width, line)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self._time(seconds))

@@ -1,0 +1,106 @@
+"""A visitor's own question: the tandem hears it by the microphone and answers live."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.conversation import events as e
+from app.demo.base import DemoQuestion
+from app.demo.side import RunningTime, SideState
+from app.gui.state.session_manager import SessionManager
+from app.session.control import BackendChoice, SessionChoice, SessionFactory
+
+MARGIN_SECONDS = 0.3
+"""Of sound before and behind the voice, for who gets the recording."""
+RELEASE_MS = 300
+"""So much later than its button the microphone is muted: one lets go with the last word."""
+
+
+class LiveTalk(QObject):
+    """One session at a time. It is hands-free, but hears only while the talk button is held: a fair is loud.
+
+    `state` is what the tandem does, `time` its session's.
+    """
+
+    began = Signal()
+    """A visitor asks."""
+    answered = Signal(object)
+    """The `DemoQuestion` that a visitor has asked: the answer to it is over."""
+    ready = Signal()
+    failed = Signal(str)
+
+    def __init__(self, factory: SessionFactory, parent: QObject) -> None:
+        super().__init__(parent)
+        self.manager = SessionManager(factory, self._on_event, self)
+        self.manager.failed.connect(lambda sentence, _: self.failed.emit(sentence))
+        self.manager.phase_changed.connect(self._phase_changed)
+        self._mute = QTimer(self, singleShot=True, interval=RELEASE_MS)
+        self._mute.timeout.connect(lambda: self.manager.want(muted=True))
+        self._forget()
+
+    def _forget(self) -> None:
+        self.state = SideState()
+        self.time = RunningTime(self.state)
+        self._held = False
+        self._ended: e.UserEnded | None = None
+
+    def start(self, choice: SessionChoice) -> None:
+        """Starts a session in the background."""
+        self._forget()
+        self._mute.stop()
+        self.manager.start(replace(choice, muted=True))
+
+    def stop(self) -> None:
+        """Ends it in the background."""
+        self._mute.stop()
+        self.manager.stop()
+
+    def press(self) -> None:
+        """The talk button goes down: a new question may come."""
+        if self.manager.session is None or self._held:
+            return
+        self._held, self._ended = True, None
+        self._mute.stop()
+        self.state.listen()
+        self.manager.want(muted=False)
+        self.began.emit()
+
+    def release(self) -> None:
+        """The talk button goes up."""
+        if self._held:
+            self._held = False
+            self._mute.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a visitor asks, or is being answered."""
+        return self._held or self._ended is not None or self.state.hears or self.state.speaks
+
+    def change(self, backend: BackendChoice) -> None:
+        """Another model answers from now on, also what is being answered."""
+        self.manager.want(backend=backend)
+
+    def _phase_changed(self, phase: str) -> None:
+        if phase == "running":
+            self.ready.emit()
+
+    def _on_event(self, event: e.Event) -> None:
+        self.state.apply(event)
+        if isinstance(event, e.UserEnded):
+            self._ended = event
+        elif isinstance(event, e.UserResumed | e.UserBackchannel):
+            self._ended = None
+        elif isinstance(event, e.TranscriptFinal) and not event.text:
+            self._ended = None  # a cough, or nothing at all
+        elif self._ended is not None and (self.state.over or self.state.failed):
+            ended, self._ended = self._ended, None
+            if (question := self._question(ended)) is not None:
+                self.answered.emit(question)
+
+    def _question(self, ended: e.UserEnded) -> DemoQuestion | None:
+        begin = max(0.0, self.state.start - MARGIN_SECONDS)
+        session = self.manager.session
+        sound = session.sound_of("user", begin, ended.speech_end + MARGIN_SECONDS) if session is not None else None
+        return DemoQuestion(self.state.words, sound, ended.speech_end - begin) if sound is not None else None

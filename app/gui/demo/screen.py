@@ -1,0 +1,165 @@
+"""The demo's window: full screen or not, one of three pages, and the keys of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from app.demo.base import DemoResult
+from app.gui.demo.figures_page import FiguresPage
+from app.gui.demo.picture import save
+from app.gui.demo.stage_page import StagePage
+from app.gui.demo.start_page import StartPage
+from app.gui.hotkeys.push_to_talk import PushToTalk
+
+WINDOW = QSize(1100, 720)
+LEAST = QSize(720, 480)
+_NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right, Qt.Key.Key_Space)
+
+
+class DemoScreen(QWidget):
+    """`asking`: the space bar is the talk button `push`, and digits choose a model."""
+
+    next_wanted = Signal()
+    leave_wanted = Signal()
+    model_wanted = Signal(int)
+    """The place of a model, from 0."""
+    touched = Signal()
+    """Somebody is there."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle(self.tr("KAME demo"))
+        self.setAccessibleName(self.windowTitle())
+        self.setMinimumSize(LEAST)
+        self.asking = False
+        self.dialog: QFileDialog | None = None
+        self.push = PushToTalk(self)
+        self.start_page = StartPage(self)
+        self.stage = StagePage(self)
+        self.figures = FiguresPage(self)
+        self.pages = QStackedWidget(self)
+        for page in (self.start_page, self.stage, self.figures):
+            self.pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.pages)
+        for wanted in (self.start_page.start_wanted, self.figures.again_wanted):
+            wanted.connect(self.next_wanted)
+        for wanted in (self.start_page.leave_wanted, self.figures.leave_wanted):
+            wanted.connect(self.leave_wanted)
+        self.start_page.window_wanted.connect(self.toggle_full)
+        self.stage.talk.pressed.connect(lambda: self.push.hold("mouse"))
+        self.stage.talk.released.connect(lambda: self.push.let_go("mouse"))
+        self.stage.models.chosen.connect(self.model_wanted)
+        self.figures.save_wanted.connect(self.choose_file)
+
+    def appear(self, full: bool) -> None:
+        """Shows itself in front, full screen or in a window."""
+        self._show(full)
+        self.raise_()
+        self.activateWindow()
+
+    def toggle_full(self) -> None:
+        """Full screen or a window, the other way round."""
+        self._show(not self.isFullScreen())
+
+    def _show(self, full: bool) -> None:
+        room = self.screen()
+        if full:
+            self.setGeometry(room.geometry())  # which a desktop without a window manager leaves to the program
+            self.showFullScreen()
+        else:
+            self.showNormal()
+            self.resize(WINDOW.boundedTo(room.availableSize()))
+            self.move(room.availableGeometry().center() - self.rect().center())
+
+    def show_page(self, page: QWidget, *, asking: bool = False) -> None:
+        """Shows one of its pages."""
+        self.asking = asking
+        self.push.set_enabled(asking)
+        if (handle := self.windowHandle()) is not None:
+            handle.removeEventFilter(self.push)
+            if asking:
+                handle.installEventFilter(self.push)
+        self.pages.setCurrentWidget(page)
+        if page is self.stage:
+            self.setFocus()
+
+    def show_result(self, result: DemoResult) -> None:
+        """Shows the last page."""
+        self.figures.show_result(result)
+        self.show_page(self.figures)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Buttons grow with the screen, as all else does."""
+        super().resizeEvent(event)
+        font = QApplication.font()
+        font.setPointSizeF(font.pointSizeF() * max(1.0, self.height() / WINDOW.height()))
+        for button in self.findChildren(QPushButton):
+            button.setFont(font)
+
+    # -- the picture
+
+    def choose_file(self) -> None:
+        """Asks where the figures are to be saved as a picture."""
+        if self.dialog is not None:
+            self.dialog.raise_()
+            return
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation)
+        dialog = self.dialog = QFileDialog(self, self.tr("Save as picture"), folder)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([self.tr("Images (*.png)")])
+        dialog.setDefaultSuffix("png")
+        dialog.selectFile(self.tr("kame-demo.png"))
+        dialog.fileSelected.connect(lambda path: self.save(Path(path)))
+        dialog.finished.connect(self._on_file_dialog_finished)
+        dialog.open()
+
+    def save(self, path: Path) -> bool:
+        """Writes the figures as an image; returns whether that worked."""
+        try:
+            save(self.figures.body.result, path)
+        except OSError as error:
+            self.figures.show_trouble(self.tr("The picture could not be saved: {0}").format(error))
+            return False
+        self.figures.show_trouble("")
+        return True
+
+    def _on_file_dialog_finished(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        if dialog is not None:
+            dialog.deleteLater()
+
+    # -- keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What no control has taken for itself."""
+        key = event.key()
+        self.touched.emit()
+        if key == Qt.Key.Key_Escape:
+            self.leave_wanted.emit()
+        elif key == Qt.Key.Key_F11:
+            self.toggle_full()
+        elif key in _NEXT:
+            self.next_wanted.emit()
+        elif key == Qt.Key.Key_S and self.pages.currentWidget() is self.figures:
+            self.choose_file()
+        elif self.asking and Qt.Key.Key_1 <= key <= Qt.Key.Key_9:
+            self.model_wanted.emit(key - Qt.Key.Key_1)
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A window that loses the focus never hears the key go up: lets go for it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
+            self.push.let_go_own()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """The same as Escape."""
+        event.accept()
+        self.leave_wanted.emit()

@@ -1,0 +1,149 @@
+"""Recording both sides, and showing them in step."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app import main as compose
+from app.cli.parser import main
+from app.conversation.frame import SAMPLE_RATE
+from app.demo import record
+from app.demo.base import DemoOrder
+from app.demo.record import Pair, Recorder
+from app.demo.replay import LEAD_SECONDS, Replay
+from tests.support.demo_talk import FIRST, QUESTIONS, ScriptedDemoService, Voice
+
+
+async def recorded(service: ScriptedDemoService, question: int = 1) -> Pair:
+    async with asyncio.timeout(20):
+        return await Recorder(service, FIRST.choice, service.frontend).pair(QUESTIONS[question], began=5.0)
+
+
+# -- recording
+
+
+async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> None:
+    service = ScriptedDemoService(frontend="kame")
+    pair = await recorded(service)
+    cascade, tandem = service.recorded
+    assert [talk.asked for talk in service.recorded] == [[QUESTIONS[1]], [QUESTIONS[1]]]
+    assert (cascade.choice.answer_mode, tandem.choice.answer_mode) == ("after", "thinking")
+    assert (cascade.choice.frontend, tandem.choice.frontend) == ("cascade", "kame")
+    same = replace(cascade.choice, answer_mode="thinking", frontend="kame")
+    assert same == tandem.choice and cascade.choice.backend == FIRST.choice, "they differ in nothing else"
+    assert not cascade.choice.openings and cascade.choice.duplex
+    assert [talk.stopped for talk in service.recorded] == [1, 1]
+    assert pair.cascade.heard == pytest.approx(0.96) and pair.tandem.heard == pytest.approx(0.24)
+    figure = pair.figure()
+    assert (figure.question, figure.own, pair.began) == ("Who said that?", False, 5.0)
+    assert figure.said == ("It is so because it was made so",) * 2 and figure.trouble == ("", "")
+
+
+async def test_the_sides_take_turns_at_being_asked_first() -> None:
+    service = ScriptedDemoService()
+    async with asyncio.timeout(20):
+        await Recorder(service, FIRST.choice, "cascade").pair(QUESTIONS[0], first="tandem")
+    assert [talk.choice.answer_mode for talk in service.recorded] == ["thinking", "after"]
+
+
+@pytest.mark.parametrize(
+    ("service", "sentence"),
+    [
+        (ScriptedDemoService(refused={"first": "It is not installed."}), "It is not installed."),
+        (ScriptedDemoService(tandem=Voice(fails="It is on fire.")), "It is on fire."),
+        (ScriptedDemoService(tandem=Voice(quiet=True)), "No answer came."),
+    ],
+)
+async def test_why_a_side_says_nothing_is_told(service: ScriptedDemoService, sentence: str) -> None:
+    pair = await recorded(service)
+    assert pair.tandem.heard is None and pair.tandem.trouble.startswith(sentence)
+    assert pair.figure().trouble[1].startswith(sentence)
+    assert Replay(pair).seconds > QUESTIONS[1].seconds + 2, "it can be read"
+
+
+async def test_a_session_that_breaks_off_behind_the_first_words_counts() -> None:
+    pair = await recorded(ScriptedDemoService(lost_after=2))
+    assert pair.tandem.heard == pytest.approx(0.24) and pair.tandem.said == "It is"
+
+
+async def test_a_session_that_falls_silent_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "EVENTS_WITHIN_SECONDS", 0.05)
+    service = ScriptedDemoService()
+
+    async def start(choice):
+        talk, _ = await ScriptedDemoService.start(service, choice)
+        talk.ask = lambda question: 0.64
+        return talk, talk
+
+    service.start = start  # type: ignore[method-assign]
+    pair = await recorded(service)
+    assert pair.cascade.trouble.startswith("The conversation fell silent")
+
+
+async def test_a_recording_can_be_stopped_at_any_time() -> None:
+    service = ScriptedDemoService()
+    task = asyncio.create_task(recorded(service))
+    while not service.recorded or not service.recorded[0].asked:
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled() and [talk.stopped for talk in service.recorded] == [1]
+
+
+# -- in step
+
+
+async def test_both_sides_are_shown_in_step() -> None:
+    replay = Replay(await recorded(ScriptedDemoService()))
+    end = LEAD_SECONDS + QUESTIONS[1].seconds
+    replay.advance(end - 0.1)
+    cascade, tandem = replay.states["cascade"], replay.states["tandem"]
+    assert cascade.hears and tandem.hears and not cascade.thoughts and len(tandem.thoughts) == 2
+    assert [replay.states[side].clock(replay.session_time(side)) for side in replay.states] == [None, None]
+    replay.advance(end + 0.5)
+    assert tandem.heard == pytest.approx(0.24) and tandem.speaks and cascade.heard is None
+    assert cascade.clock(replay.session_time("cascade")) == pytest.approx(0.5)
+    replay.advance(replay.seconds)
+    assert cascade.heard == pytest.approx(0.96) and not cascade.speaks
+    replay.advance(0.0)
+    assert replay.now == replay.seconds, "time goes on only"
+
+
+async def test_the_question_is_in_the_middle_and_each_voice_on_its_side() -> None:
+    pair = await recorded(ScriptedDemoService())
+    silent = np.zeros_like(pair.cascade.sound)
+    mixed = Replay(replace(pair, cascade=replace(pair.cascade, sound=silent))).mix()
+    lead = round(LEAD_SECONDS * SAMPLE_RATE)
+    assert not mixed[:lead].any() and mixed.shape[1] == 2
+    first = mixed[lead : lead + 1000]
+    assert np.allclose(first[:, 0], 0.1) and np.allclose(first[:, 1], 0.3), "the tandem's voice is on the right"
+    assert len(mixed) == round(Replay(pair).seconds * SAMPLE_RATE)
+
+
+# -- the command
+
+
+def test_the_command_runs_without_a_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aloud: list[bool] = []
+    windows: list[DemoOrder] = []
+    service = ScriptedDemoService()
+    monkeypatch.setattr(compose, "make_demo_service", lambda loud: aloud.append(loud) or service)
+    monkeypatch.setattr(compose, "open_window", lambda order: windows.append(order) or 7)
+    report = tmp_path / "demo.json"
+    assert main(["demo", "--headless", "--report", str(report), "--silent"]) == 0 and aloud == [False]
+    found = json.loads(report.read_text("utf-8"))
+    assert found["ok"] and found["median_seconds"] == {"cascade": 0.96, "tandem": 0.24}
+    assert "tandem 0.24 s" in capsys.readouterr().out
+    assert main(["demo", "--picture", "x.png", "--backends", "first, second", "--windowed"]) == 7
+    assert windows == [DemoOrder(("first", "second"), "x.png", "", full=False)]
+    assert windows[0].unattended and not DemoOrder().unattended
+    service.found = ()
+    assert main(["demo", "--headless"]) != 0 and "There is no model" in capsys.readouterr().err

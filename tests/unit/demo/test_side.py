@@ -1,0 +1,164 @@
+"""What one side of the demo hears, thinks and says, followed through events."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.conversation import events as e
+from app.demo.side import RunningTime, SideState, Thought
+
+
+def thinks(number: int, at: float, text: str, *, ended: bool = True, before: int = 0) -> list[e.Event]:
+    events: list[e.Event] = [
+        e.OracleRequested(at, number, 1, "embedded", "small", "words", False),
+        e.OracleDelta(at, number, text),
+    ]
+    if before:
+        events.append(e.OracleSuperseded(at, before, number))
+    if ended:
+        events.append(e.OracleEnded(at, number, "complete", 2))
+    return events
+
+
+def following(*events: e.Event, start: float = 1.0, seconds: float = 2.0) -> SideState:
+    """A state that follows a question whose sound is known."""
+    state = SideState()
+    state.ask(start, seconds)
+    for event in events:
+        state.apply(event)
+    return state
+
+
+def level(at: float) -> e.LevelMeasured:
+    return e.LevelMeasured(at, -90.0, -90.0)
+
+
+def test_the_stopwatch_runs_from_the_questions_end_until_the_answer_is_heard() -> None:
+    state = following(e.UserStarted(1.0, 1), level(2.5))
+    assert state.clock(2.5) is None and state.hears, "the question is not over"
+    assert state.clock(3.4) == pytest.approx(0.4) and state.heard is None
+    state.apply(e.UserEnded(3.2, 1, 2.9, "words"))
+    state.apply(e.AssistantStarted(3.7, 1, 1))
+    assert state.heard == pytest.approx(0.7), "the question's own end counts, and not the one that was noticed"
+    assert state.clock(9.0) == pytest.approx(0.7), "it has stopped"
+    assert state.speaks and not state.hears
+
+
+def test_who_speaks_before_the_question_is_over_is_heard_at_once() -> None:
+    assert following(e.UserStarted(1.0, 1), e.AssistantStarted(2.8, 1, 1)).heard == 0.0
+
+
+def test_words_into_a_pause_of_the_question_do_not_stop_the_stopwatch() -> None:
+    state = following(
+        e.UserStarted(1.0, 1),
+        e.UserEnded(1.9, 1, 1.8, "words"),
+        e.AssistantStarted(2.0, 1, 1),
+        e.UserResumed(2.1, 1),
+        level(3.5),
+    )
+    assert state.heard is None and state.clock(3.5) == pytest.approx(0.5)
+    state.apply(e.AssistantStarted(3.6, 1, 2))
+    assert state.heard == pytest.approx(0.6)
+
+
+def test_a_turn_that_was_ended_too_soon_is_asked_about_as_a_whole() -> None:
+    state = following(
+        e.UserStarted(1.0, 1),
+        e.AssistantStarted(1.8, 1, 1),
+        e.AssistantSaid(1.9, 1, "No", 1),
+        e.UserStarted(2.0, 2),
+        e.AssistantStarted(3.3, 2, 2),
+        e.AssistantSaid(3.4, 2, "Yes", 2),
+    )
+    assert state.heard == pytest.approx(0.3) and state.text == "Yes"
+
+
+def test_thoughts_are_rewritten_and_the_old_ones_are_marked() -> None:
+    state = following(e.UserStarted(1.0, 1), *thinks(1, 1.5, "Which cake?"))
+    assert state.thoughts == (Thought(1, "Which cake?"),) and state.hears and state.thinks
+    for event in thinks(2, 2.5, "The Sahara  desert", before=1):
+        state.apply(event)
+    assert state.thoughts == (Thought(1, "Which cake?", gone=True), Thought(2, "The Sahara desert"))
+    for event in (
+        e.UserEnded(3.1, 1, 2.9, "words"),
+        e.AssistantStarted(3.3, 1, 2),
+        e.AssistantSaid(3.5, 1, "The", 2),
+        e.AssistantSaid(3.7, 1, "Sahara", 2),
+        e.AssistantSaid(3.7, 1, ",", 2, glued=True),
+    ):
+        state.apply(event)
+    assert state.thoughts[-1].said == 2 and state.text == "The Sahara,"
+    assert not state.thinks, "the answer is whole, and being spoken"
+
+
+def test_thoughts_of_the_question_before_are_forgotten() -> None:
+    state = following(e.UserStarted(1.0, 1), *thinks(1, 1.5, "Old"))
+    state.ask(5.0, 1.0)
+    assert state.thoughts == () and not state.thinks
+
+
+def test_it_thinks_from_the_questions_end_until_it_is_heard() -> None:
+    state = following(e.UserStarted(1.0, 1), level(2.9))
+    assert not state.thinks
+    state.apply(level(3.1))
+    assert state.thinks, "though nothing has been asked of the model yet"
+    state.apply(e.AssistantStarted(3.5, 1, 1))
+    assert not state.thinks
+    for event in thinks(1, 3.6, "More", ended=False):
+        state.apply(event)
+    assert state.thinks and state.speaks, "a stream is open"
+
+
+def test_an_answer_is_over_when_the_voice_has_been_silent_for_a_while() -> None:
+    state = following(
+        e.UserStarted(1.0, 1),
+        e.AssistantStarted(3.2, 1, 1),
+        e.AssistantSaid(3.5, 1, "Yes.", 1),
+        e.AssistantEnded(3.8, 1, False),
+        level(4.0),
+    )
+    assert not state.over
+    state.apply(level(4.9))
+    assert state.over
+
+
+def test_failures_are_told() -> None:
+    state = following(e.UserStarted(1.0, 1), level(3.1), e.Failure(3.2, "backend", "It is on fire."))
+    assert state.trouble == "It is on fire." and not state.failed, "another model may take over"
+    state.apply(level(4.3))
+    assert state.failed and state.waited == pytest.approx(1.3)
+    state.apply(e.Failure(4.4, "audio", "The loudspeaker is gone.", fatal=True))
+    assert state.lost == "The loudspeaker is gone."
+    assert following(e.SessionEnded(2.0, 1)).lost
+
+
+def test_a_visitors_question_is_followed_by_the_events_alone() -> None:
+    state = SideState()
+    state.apply(level(10.0))
+    state.listen()
+    state.apply(e.UserStarted(11.0, 4))
+    state.apply(e.TranscriptPartial(12.0, 4, "What is", "it", 11.9))
+    assert state.words == "What is it" and state.start == 11.0 and state.end is None
+    state.apply(e.UserPaused(12.6, 4, 12.5))
+    assert state.clock(12.7) == pytest.approx(0.2)
+    state.apply(e.UserResumed(12.8, 4))
+    assert state.clock(12.9) is None, "they go on"
+    state.apply(e.UserEnded(14.2, 4, 14.0, "button"))
+    state.apply(e.TranscriptFinal(14.3, 4, "What is it now?", 14.0))
+    state.apply(e.AssistantStarted(14.5, 4, 1))
+    assert state.heard == pytest.approx(0.5) and state.words == "What is it now?"
+    state.apply(e.UserStarted(20.0, 5))
+    assert state.heard is None and state.words == "" and state.start == 20.0
+
+
+def test_the_running_time_is_finer_than_the_events() -> None:
+    state = SideState()
+    time = RunningTime(state)
+    state.apply(level(1.0))
+    assert time.at(101.05) == pytest.approx(1.0)
+    assert time.at(101.08) == pytest.approx(1.03)
+    state.apply(level(1.08))
+    assert time.at(101.10) == pytest.approx(1.08), "this one came sooner: the others were late"
+    assert time.at(101.15) == pytest.approx(1.13)
+    state.apply(level(1.16))
+    assert time.at(101.30) == pytest.approx(1.28), "one that comes late does not hold it up"
