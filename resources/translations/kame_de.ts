@@ -1198,6 +1198,14 @@
 <context>
     <name>Composer</name>
     <message>
+        <source>Add files</source>
+        <translation>Dateien hinzufügen</translation>
+    </message>
+    <message>
+        <source>Drop files to add them to the conversation</source>
+        <translation>Dateien hier ablegen, um sie dem Gespräch hinzuzufügen</translation>
+    </message>
+    <message>
         <source>Enter</source>
         <translation>Eingabe</translation>
     </message>
@@ -1267,6 +1275,10 @@
         <translation>Ö&amp;ffnen</translation>
     </message>
     <message>
+        <source>&amp;Pin</source>
+        <translation>An&amp;heften</translation>
+    </message>
+    <message>
         <source>&amp;Rename</source>
         <translation>&amp;Umbenennen</translation>
     </message>
@@ -1319,22 +1331,23 @@
         <translation>Eine neue Unterhaltung beginnen</translation>
     </message>
     <message>
+        <source>Un&amp;pin</source>
+        <translation>Nicht mehr an&amp;heften</translation>
+    </message>
+    <message>
         <source>Your conversations are kept here.</source>
         <translation>Hier werden deine Unterhaltungen aufbewahrt.</translation>
     </message>
 </context>
 <context>
-    <name>DemoChart</name>
-    <message>
-        <source>Response times by model</source>
-        <translation>Antwortzeiten nach Sprachmodell</translation>
-    </message>
-</context>
-<context>
     <name>DemoController</name>
     <message>
-        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Die Demo endete vorzeitig wegen eines Programmfehlers ({0}). Näheres steht im Protokoll.</translation>
+        <source>Looking for models …</source>
+        <translation>Sprachmodelle werden gesucht …</translation>
+    </message>
+    <message>
+        <source>There is no model, so nobody can answer. Get one under “Models”, and come back.</source>
+        <translation>Es gibt kein Modell, also kann niemand antworten. Hol dir eins unter „Modelle“ und komm wieder.</translation>
     </message>
     <message>
         <source>What the demo has brought could not be written: {0}</source>
@@ -1342,188 +1355,41 @@
     </message>
 </context>
 <context>
-    <name>DemoPage</name>
+    <name>DemoCourse</name>
     <message>
-        <source>From the end of the question to the first sound of its answer</source>
-        <translation>Vom Ende der Frage bis zum ersten Ton der Antwort</translation>
+        <source>Getting ready: both are being asked, one after the other. {0} of {1}</source>
+        <translation>Wird vorbereitet: Beide werden gefragt, einer nach dem anderen. {0} von {1}</translation>
     </message>
     <message>
-        <source>Result of the demo</source>
-        <translation>Ergebnis der Demo</translation>
+        <source>Recorded at {0} on this machine, one side after the other, and played side by side. Same model, voice and speech recognition on both.</source>
+        <translation>Um {0} auf diesem Rechner aufgenommen, eine Seite nach der anderen, und nebeneinander abgespielt. Modell, Stimme und Spracherkennung sind auf beiden gleich.</translation>
     </message>
     <message>
-        <source>Summary</source>
-        <translation>Zusammenfassung</translation>
-    </message>
-    <message>
-        <source>The answers as they were spoken</source>
-        <translation>Die Antworten, wie sie gesprochen wurden</translation>
-    </message>
-    <message>
-        <source>{0} → {1}, changed in mid-answer</source>
-        <translation>{0} → {1}, mitten in der Antwort gewechselt</translation>
+        <source>The demo can&apos;t go on, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Die Vorführung kann wegen eines Fehlers im Programm nicht weitergehen ({0}). Das Protokoll hat die Einzelheiten.</translation>
     </message>
 </context>
 <context>
-    <name>DemoPanel</name>
-    <message>
-        <source>&amp;Again…</source>
-        <translation>&amp;Noch einmal…</translation>
-    </message>
-    <message>
-        <source>&amp;Start</source>
-        <translation>&amp;Starten</translation>
-    </message>
-    <message>
-        <source>&amp;Stop</source>
-        <translation>&amp;Abbrechen</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>Close this panel</source>
-        <translation>Dieses Fenster schließen</translation>
-    </message>
-    <message>
-        <source>Co&amp;py as text</source>
-        <translation>Als Text &amp;kopieren</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
-    </message>
-    <message>
-        <source>Demo</source>
-        <translation>Demo</translation>
-    </message>
+    <name>DemoScreen</name>
     <message>
         <source>Images (*.png)</source>
         <translation>Bilder (*.png)</translation>
     </message>
     <message>
-        <source>Save as &amp;image…</source>
-        <translation>Als &amp;Bild speichern…</translation>
+        <source>KAME demo</source>
+        <translation>KAME-Vorführung</translation>
     </message>
     <message>
-        <source>Save as image</source>
+        <source>Save as picture</source>
         <translation>Als Bild speichern</translation>
     </message>
     <message>
-        <source>Show the demo again</source>
-        <translation>Die Demo noch einmal zeigen</translation>
-    </message>
-    <message>
-        <source>Start the demo</source>
-        <translation>Die Demo starten</translation>
-    </message>
-    <message>
-        <source>Stop the demo</source>
-        <translation>Die Demo abbrechen</translation>
-    </message>
-    <message>
-        <source>The image could not be saved: {0}</source>
-        <translation>Das Bild konnte nicht gespeichert werden: {0}</translation>
-    </message>
-    <message>
-        <source>What went wrong</source>
-        <translation>Was schiefging</translation>
+        <source>The picture could not be saved: {0}</source>
+        <translation>Das Bild ließ sich nicht speichern: {0}</translation>
     </message>
     <message>
         <source>kame-demo.png</source>
         <translation>kame-demo.png</translation>
-    </message>
-</context>
-<context>
-    <name>DemoWords</name>
-    <message>
-        <source> and </source>
-        <translation> und </translation>
-    </message>
-    <message>
-        <source>All were equally fast: {0} after the question.</source>
-        <translation>Alle waren gleich schnell: {0} nach der Frage.</translation>
-    </message>
-    <message>
-        <source>Answering while you speak was {0} times as fast as answering when you have finished.</source>
-        <translation>Antworten, während du sprichst, war {0}-mal so schnell wie Antworten, wenn du fertig bist.</translation>
-    </message>
-    <message>
-        <source>KAME&apos;s demo</source>
-        <translation>Demo von KAME</translation>
-    </message>
-    <message>
-        <source>No question was answered.</source>
-        <translation>Keine Frage wurde beantwortet.</translation>
-    </message>
-    <message>
-        <source>The change from {0} to {1} in mid-answer caused at most {2} of silence; the new model was heard {3} after the change was requested.</source>
-        <translation>Der Wechsel von {0} zu {1} mitten in der Antwort verursachte höchstens {2} Stille; das neue Sprachmodell war {3} nach dem Wechselwunsch zu hören.</translation>
-    </message>
-    <message>
-        <source>The demo was stopped before its end.</source>
-        <translation>Die Demo wurde vor ihrem Ende abgebrochen.</translation>
-    </message>
-    <message>
-        <source>The fastest was {0} ({1}): its answers began {2} after the question.</source>
-        <translation>Am schnellsten war {0} ({1}): Die Antworten begannen {2} nach der Frage.</translation>
-    </message>
-    <message>
-        <source>The model was not changed from {0} to {1} in mid-answer: {2}</source>
-        <translation>Das Sprachmodell wurde nicht mitten in der Antwort von {0} zu {1} gewechselt: {2}</translation>
-    </message>
-    <message>
-        <source>about a minute</source>
-        <translation>etwa eine Minute</translation>
-    </message>
-    <message>
-        <source>about {0} minutes</source>
-        <translation>etwa {0} Minuten</translation>
-    </message>
-    <message>
-        <source>asking {0} …</source>
-        <translation>{0} wird gefragt …</translation>
-    </message>
-    <message>
-        <source>asking {0}, and changing to {1} in mid-answer …</source>
-        <translation>{0} wird gefragt, und mitten in der Antwort wird zu {1} gewechselt …</translation>
-    </message>
-    <message>
-        <source>by itself</source>
-        <translation>für sich allein</translation>
-    </message>
-    <message>
-        <source>no answer</source>
-        <translation>keine Antwort</translation>
-    </message>
-    <message>
-        <source>preparing {0} …</source>
-        <translation>{0} wird vorbereitet …</translation>
-    </message>
-    <message>
-        <source>when you have finished</source>
-        <translation>wenn du fertig bist</translation>
-    </message>
-    <message>
-        <source>while you speak</source>
-        <translation>während du sprichst</translation>
-    </message>
-    <message>
-        <source>{0} (costs money)</source>
-        <translation>{0} (kostet Geld)</translation>
-    </message>
-    <message>
-        <source>{0} of {1}: {2}</source>
-        <translation>{0} von {1}: {2}</translation>
-    </message>
-    <message>
-        <source>{0}, answering {1}</source>
-        <translation>{0}, antwortet {1}</translation>
-    </message>
-    <message>
-        <source>{0}: answering {1}</source>
-        <translation>{0}: antwortet {1}</translation>
     </message>
 </context>
 <context>
@@ -1586,6 +1452,55 @@
     <message>
         <source>Stop the conversation</source>
         <translation>Gespräch beenden</translation>
+    </message>
+</context>
+<context>
+    <name>DocumentChip</name>
+    <message>
+        <source>1 word</source>
+        <translation>1 Wort</translation>
+    </message>
+    <message>
+        <source>Remove {0}</source>
+        <translation>{0} entfernen</translation>
+    </message>
+    <message>
+        <source>The model gets all of it.</source>
+        <translation>Das Modell bekommt alles davon.</translation>
+    </message>
+    <message>
+        <source>The model gets only the first {0} of {1} words: it can&apos;t read more at once.</source>
+        <translation>Das Modell bekommt nur die ersten {0} von {1} Wörtern: Mehr kann es nicht auf einmal lesen.</translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation>{0} Wörter</translation>
+    </message>
+</context>
+<context>
+    <name>DocumentChips</name>
+    <message>
+        <source>Documents of the conversation</source>
+        <translation>Dokumente des Gesprächs</translation>
+    </message>
+</context>
+<context>
+    <name>DocumentsController</name>
+    <message>
+        <source>Add files to the conversation</source>
+        <translation>Dateien zum Gespräch hinzufügen</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Texts ({0})</source>
+        <translation>Texte ({0})</translation>
+    </message>
+    <message>
+        <source>“{0}” was not added: a conversation has {1} documents at most. Remove one first.</source>
+        <translation>„{0}“ wurde nicht hinzugefügt: Ein Gespräch hat höchstens {1} Dokumente. Entferne erst eins.</translation>
     </message>
 </context>
 <context>
@@ -1681,6 +1596,75 @@
     <message>
         <source>Stopping; what has been downloaded is kept …</source>
         <translation>Wird angehalten; was heruntergeladen ist, bleibt …</translation>
+    </message>
+</context>
+<context>
+    <name>FigureRows</name>
+    <message>
+        <source>Each question</source>
+        <translation>Jede Frage</translation>
+    </message>
+    <message>
+        <source>Yours: {0}</source>
+        <translation>Deine: {0}</translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <translation>keine Antwort</translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation>{0} s</translation>
+    </message>
+</context>
+<context>
+    <name>FiguresBody</name>
+    <message>
+        <source>KAME · {0} · the same questions, model and voice on one machine</source>
+        <translation>KAME · {0} · dieselben Fragen, Modell und Stimme auf einem Rechner</translation>
+    </message>
+    <message>
+        <source>Median of your {0} questions</source>
+        <translation>Median deiner {0} Fragen</translation>
+    </message>
+    <message>
+        <source>Median of {0} questions</source>
+        <translation>Median von {0} Fragen</translation>
+    </message>
+    <message>
+        <source>No figures</source>
+        <translation>Keine Zahlen</translation>
+    </message>
+    <message>
+        <source>No question was answered by both</source>
+        <translation>Keine Frage wurde von beiden beantwortet</translation>
+    </message>
+    <message>
+        <source>One question</source>
+        <translation>Eine Frage</translation>
+    </message>
+    <message>
+        <source>Your question</source>
+        <translation>Deine Frage</translation>
+    </message>
+    <message>
+        <source>{0}, from its end until the answer was heard</source>
+        <translation>{0}, von ihrem Ende bis die Antwort zu hören war</translation>
+    </message>
+</context>
+<context>
+    <name>FiguresPage</name>
+    <message>
+        <source>Again (Enter)</source>
+        <translation>Noch einmal (Eingabe)</translation>
+    </message>
+    <message>
+        <source>Leave (Esc)</source>
+        <translation>Verlassen (Esc)</translation>
+    </message>
+    <message>
+        <source>Save as picture (S)</source>
+        <translation>Als Bild speichern (S)</translation>
     </message>
 </context>
 <context>
@@ -2064,6 +2048,32 @@
     </message>
 </context>
 <context>
+    <name>InspectorPages</name>
+    <message>
+        <source>Latency</source>
+        <translation>Latenz</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Anfragen</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPane</name>
+    <message>
+        <source>Parts of the inspector</source>
+        <translation>Teile des Inspektors</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>Zeitleiste</translation>
+    </message>
+</context>
+<context>
     <name>Instance</name>
     <message>
         <source>KAME does not know this command. It knows {0}.</source>
@@ -2254,15 +2264,30 @@
     </message>
 </context>
 <context>
-    <name>LatencyPanel</name>
+    <name>LatencyStrip</name>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
+        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
+        <translation>Ein Balken je Antwort, die neueste rechts. Klicke einen an oder nimm die Pfeiltasten, um seine Abschnitte zu sehen.</translation>
     </message>
     <message>
-        <source>Close this panel</source>
-        <translation>Dieses Fenster schließen</translation>
+        <source>Response times of the newest answers</source>
+        <translation>Antwortzeiten der neuesten Antworten</translation>
     </message>
+    <message>
+        <source>none picked</source>
+        <translation>keine gewählt</translation>
+    </message>
+    <message>
+        <source>slow</source>
+        <translation>langsam</translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation>{0} von {1}: {2}</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyView</name>
     <message>
         <source>Co&amp;py as text</source>
         <translation>Als Text &amp;kopieren</translation>
@@ -2270,6 +2295,10 @@
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>Als Text kopieren</translation>
     </message>
     <message>
         <source>How fast it came</source>
@@ -2310,29 +2339,6 @@
     <message>
         <source>Why was this slow?</source>
         <translation>Warum war das langsam?</translation>
-    </message>
-</context>
-<context>
-    <name>LatencyStrip</name>
-    <message>
-        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
-        <translation>Ein Balken je Antwort, die neueste rechts. Klicke einen an oder nimm die Pfeiltasten, um seine Abschnitte zu sehen.</translation>
-    </message>
-    <message>
-        <source>Response times of the newest answers</source>
-        <translation>Antwortzeiten der neuesten Antworten</translation>
-    </message>
-    <message>
-        <source>none picked</source>
-        <translation>keine gewählt</translation>
-    </message>
-    <message>
-        <source>slow</source>
-        <translation>langsam</translation>
-    </message>
-    <message>
-        <source>{0} of {1}: {2}</source>
-        <translation>{0} von {1}: {2}</translation>
     </message>
 </context>
 <context>
@@ -2526,6 +2532,25 @@
     </message>
 </context>
 <context>
+    <name>Lights</name>
+    <message>
+        <source>What it does</source>
+        <translation>Was sie tut</translation>
+    </message>
+    <message>
+        <source>listens</source>
+        <translation>hört zu</translation>
+    </message>
+    <message>
+        <source>speaks</source>
+        <translation>spricht</translation>
+    </message>
+    <message>
+        <source>thinks</source>
+        <translation>denkt</translation>
+    </message>
+</context>
+<context>
     <name>LinkRow</name>
     <message>
         <source>Change…</source>
@@ -2542,6 +2567,17 @@
     <message>
         <source>{0}: open</source>
         <translation>{0}: öffnen</translation>
+    </message>
+</context>
+<context>
+    <name>LogPage</name>
+    <message>
+        <source>&amp;Search and diagnostics…</source>
+        <translation>&amp;Suche und Diagnose…</translation>
+    </message>
+    <message>
+        <source>Open the whole log</source>
+        <translation>Das ganze Protokoll öffnen</translation>
     </message>
 </context>
 <context>
@@ -2983,6 +3019,37 @@
     </message>
 </context>
 <context>
+    <name>MiniWindow</name>
+    <message>
+        <source>Back to the window</source>
+        <translation>Zurück zum Fenster</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Mini window</source>
+        <translation>Minifenster</translation>
+    </message>
+    <message>
+        <source>Stop speaking</source>
+        <translation>Nicht weitersprechen</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation>Gespräch</translation>
+    </message>
+</context>
+<context>
     <name>ModelField</name>
     <message>
         <source>1 model is offered.</source>
@@ -3045,6 +3112,13 @@
     <message>
         <source>Models</source>
         <translation>Modelle</translation>
+    </message>
+</context>
+<context>
+    <name>ModelName</name>
+    <message>
+        <source>Model: {0}</source>
+        <translation>Modell: {0}</translation>
     </message>
 </context>
 <context>
@@ -3410,6 +3484,13 @@
     </message>
 </context>
 <context>
+    <name>ModelsRow</name>
+    <message>
+        <source>Models, with their keys</source>
+        <translation>Modelle mit ihren Tasten</translation>
+    </message>
+</context>
+<context>
     <name>MuteButton</name>
     <message>
         <source>Mute the microphone</source>
@@ -3767,12 +3848,12 @@
         <translation>&amp;Unterhaltungen</translation>
     </message>
     <message>
-        <source>&amp;Oracle</source>
-        <translation>&amp;Orakel</translation>
+        <source>&amp;Inspector</source>
+        <translation>&amp;Inspektor</translation>
     </message>
     <message>
-        <source>&amp;Timeline</source>
-        <translation>&amp;Zeitleiste</translation>
+        <source>&amp;Oracle</source>
+        <translation>&amp;Orakel</translation>
     </message>
 </context>
 <context>
@@ -3971,17 +4052,6 @@
     </message>
 </context>
 <context>
-    <name>ProgressPage</name>
-    <message>
-        <source>Progress of the demo</source>
-        <translation>Fortschritt der Demo</translation>
-    </message>
-    <message>
-        <source>What the demo does now</source>
-        <translation>Was die Demo gerade tut</translation>
-    </message>
-</context>
-<context>
     <name>ProviderBox</name>
     <message>
         <source>API key</source>
@@ -4123,6 +4193,136 @@
     </message>
 </context>
 <context>
+    <name>RequestWords</name>
+    <message>
+        <source>Asked</source>
+        <translation>Gefragt</translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation>Kosten</translation>
+    </message>
+    <message>
+        <source>End</source>
+        <translation>Ende</translation>
+    </message>
+    <message>
+        <source>First words</source>
+        <translation>Erste Worte</translation>
+    </message>
+    <message>
+        <source>From the request to the first words of the answer.</source>
+        <translation>Von der Anfrage bis zu den ersten Worten der Antwort.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <translation>Nr.</translation>
+    </message>
+    <message>
+        <source>The number of words of the answer.</source>
+        <translation>Die Zahl der Wörter der Antwort.</translation>
+    </message>
+    <message>
+        <source>The number of your words that the model was asked on.</source>
+        <translation>Die Zahl deiner Wörter, mit denen das Modell gefragt wurde.</translation>
+    </message>
+    <message>
+        <source>Tokens in</source>
+        <translation>Tokens ein</translation>
+    </message>
+    <message>
+        <source>Tokens out</source>
+        <translation>Tokens aus</translation>
+    </message>
+    <message>
+        <source>Turn</source>
+        <translation>Beitrag</translation>
+    </message>
+    <message>
+        <source>Words</source>
+        <translation>Worte</translation>
+    </message>
+    <message>
+        <source>compared</source>
+        <translation>verglichen</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>not spoken</source>
+        <translation>nicht gesprochen</translation>
+    </message>
+    <message>
+        <source>partly spoken</source>
+        <translation>teils gesprochen</translation>
+    </message>
+    <message>
+        <source>spoken</source>
+        <translation>gesprochen</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>superseded</source>
+        <translation>überholt</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>wartet</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>schreibt</translation>
+    </message>
+    <message>
+        <source>“≈” marks what was estimated here, and not counted by the server.</source>
+        <translation>„≈“ steht vor dem, was hier geschätzt und nicht vom Server gezählt wurde.</translation>
+    </message>
+</context>
+<context>
+    <name>RequestsPage</name>
+    <message>
+        <source>&amp;Copy as text</source>
+        <translation>Als Text &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation>1 Anfrage</translation>
+    </message>
+    <message>
+        <source>Columns of the requests</source>
+        <translation>Spalten der Anfragen</translation>
+    </message>
+    <message>
+        <source>Copy the requests as text</source>
+        <translation>Die Anfragen als Text kopieren</translation>
+    </message>
+    <message>
+        <source>No model was asked yet.</source>
+        <translation>Noch wurde kein Modell gefragt.</translation>
+    </message>
+    <message>
+        <source>Requests of this conversation</source>
+        <translation>Anfragen dieses Gesprächs</translation>
+    </message>
+    <message>
+        <source>The selected lines, or all, with tabs between the columns.</source>
+        <translation>Die gewählten Zeilen oder alle, mit Tabulatoren zwischen den Spalten.</translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation>{0} Anfragen</translation>
+    </message>
+</context>
+<context>
     <name>ResetBar</name>
     <message>
         <source>&amp;Keep them</source>
@@ -4255,6 +4455,10 @@
         <translation>Letzte 7 Tage</translation>
     </message>
     <message>
+        <source>Pinned</source>
+        <translation>Angeheftet</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>Heute</translation>
     </message>
@@ -4285,6 +4489,10 @@
     <message>
         <source>open</source>
         <translation>geöffnet</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>angeheftet</translation>
     </message>
     <message>
         <source>running</source>
@@ -4809,6 +5017,41 @@
     </message>
 </context>
 <context>
+    <name>StagePage</name>
+    <message>
+        <source>Ask it yourself</source>
+        <translation>Frag selbst</translation>
+    </message>
+    <message>
+        <source>Both are being asked, one after the other …</source>
+        <translation>Beide werden gefragt, einer nach dem anderen …</translation>
+    </message>
+    <message>
+        <source>Getting ready …</source>
+        <translation>Wird vorbereitet …</translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask. Press 2 in mid-sentence to change its mind.</source>
+        <translation>Leertaste halten und fragen. Mit 2 wechselst du mitten im Satz das Modell.</translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask. There is only one model here to answer.</source>
+        <translation>Leertaste halten und fragen. Hier gibt es nur ein Modell zum Antworten.</translation>
+    </message>
+    <message>
+        <source>Hold to ask</source>
+        <translation>Zum Fragen halten</translation>
+    </message>
+    <message>
+        <source>The tandem answers live. The cascade then gets the recording of your question, silently.</source>
+        <translation>Das Tandem antwortet sofort. Die Kaskade bekommt danach still die Aufnahme deiner Frage.</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} von {1}</translation>
+    </message>
+</context>
+<context>
     <name>StageTable</name>
     <message>
         <source>95 %</source>
@@ -4846,48 +5089,24 @@
 <context>
     <name>StartPage</name>
     <message>
-        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
-        <translation>&amp;Kurz: je eine Frage und nur der Anfang der Antworten</translation>
+        <source>Full screen or window (F11)</source>
+        <translation>Ganzer Bildschirm oder Fenster (F11)</translation>
     </message>
     <message>
-        <source>Asks each model a few spoken questions, with each front-end, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
-        <translation>Stellt jedem Sprachmodell mit jedem Front-End ein paar gesprochene Fragen und wechselt das Sprachmodell einmal mitten in der Antwort. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+        <source>KAME</source>
+        <translation>KAME</translation>
     </message>
     <message>
-        <source>Front-ends</source>
-        <translation>Front-Ends</translation>
+        <source>Leave (Esc)</source>
+        <translation>Verlassen (Esc)</translation>
     </message>
     <message>
-        <source>It takes {0}.</source>
-        <translation>Dauert {0}.</translation>
+        <source>One question. One model. Who speaks first?</source>
+        <translation>Eine Frage. Ein Modell. Wer spricht zuerst?</translation>
     </message>
     <message>
-        <source>Looking for models …</source>
-        <translation>Sprachmodelle werden gesucht …</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
-    </message>
-    <message>
-        <source>Models that cost money take part only if you tick them.</source>
-        <translation>Sprachmodelle, die Geld kosten, machen nur mit, wenn du sie ankreuzt.</translation>
-    </message>
-    <message>
-        <source>There is no model. Set KAME up again, or choose a model above the conversation first.</source>
-        <translation>Es gibt kein Sprachmodell. Richte KAME neu ein oder wähle zuerst ein Sprachmodell über dem Gespräch.</translation>
-    </message>
-    <message>
-        <source>There is only one model, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
-        <translation>Es gibt nur ein Sprachmodell, also kann es nicht mitten in der Antwort gewechselt werden. Hol dir ein zweites unter „Modelle“.</translation>
-    </message>
-    <message>
-        <source>Tick at least one model and one front-end.</source>
-        <translation>Kreuze mindestens ein Sprachmodell und ein Front-End an.</translation>
-    </message>
-    <message>
-        <source>With only one model, none is changed in mid-answer.</source>
-        <translation>Mit nur einem Sprachmodell wird mitten in der Antwort keins gewechselt.</translation>
+        <source>Start (Enter)</source>
+        <translation>Start (Eingabe)</translation>
     </message>
 </context>
 <context>
@@ -4917,6 +5136,10 @@
         <translation>Wird vorbereitet: {0}</translation>
     </message>
     <message>
+        <source>Inspector</source>
+        <translation>Inspektor</translation>
+    </message>
+    <message>
         <source>Last answer after {0} s</source>
         <translation>Letzte Antwort nach {0} s</translation>
     </message>
@@ -4929,10 +5152,6 @@
         <translation>Noch keine Antwort</translation>
     </message>
     <message>
-        <source>Opens the panel on latency.</source>
-        <translation>Öffnet die Ansicht der Latenz.</translation>
-    </message>
-    <message>
         <source>Running</source>
         <translation>Läuft</translation>
     </message>
@@ -4941,16 +5160,16 @@
         <translation>Läuft: {0}</translation>
     </message>
     <message>
+        <source>Shows the latency in the inspector.</source>
+        <translation>Zeigt die Latenz im Inspektor.</translation>
+    </message>
+    <message>
         <source>Stopped</source>
         <translation>Beendet</translation>
     </message>
     <message>
         <source>The requests to the models, and what they cost, are counted here.</source>
         <translation>Die Anfragen an die Sprachmodelle und was sie kosten werden hier gezählt.</translation>
-    </message>
-    <message>
-        <source>Timeline</source>
-        <translation>Zeitleiste</translation>
     </message>
     <message>
         <source>Usage of this conversation</source>
@@ -5044,6 +5263,21 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Step {0} of {1}: {2}</source>
         <translation>Schritt {0} von {1}: {2}</translation>
+    </message>
+</context>
+<context>
+    <name>Stopwatch</name>
+    <message>
+        <source>Seconds until it is heard</source>
+        <translation>Sekunden, bis sie zu hören ist</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>s</translation>
+    </message>
+    <message>
+        <source>{0} seconds</source>
+        <translation>{0} Sekunden</translation>
     </message>
 </context>
 <context>
@@ -5321,8 +5555,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TalkDock</name>
     <message>
+        <source>Asking aloud</source>
+        <translation>Fragt laut</translation>
+    </message>
+    <message>
         <source>Esc</source>
         <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Esc stops it</source>
+        <translation>Esc beendet es</translation>
     </message>
     <message>
         <source>Getting ready</source>
@@ -5523,12 +5765,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
     </message>
     <message>
-        <source>&amp;Latency…</source>
-        <translation>&amp;Latenz…</translation>
+        <source>&amp;Latency</source>
+        <translation>&amp;Latenz</translation>
     </message>
     <message>
         <source>&amp;Log…</source>
         <translation>&amp;Protokoll…</translation>
+    </message>
+    <message>
+        <source>&amp;Mini window</source>
+        <translation>&amp;Minifenster</translation>
     </message>
     <message>
         <source>&amp;Model</source>
@@ -5694,6 +5940,13 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>ThoughtsView</name>
+    <message>
+        <source>What it thinks</source>
+        <translation>Was es denkt</translation>
+    </message>
+</context>
+<context>
     <name>TimelinePane</name>
     <message>
         <source>+</source>
@@ -5774,10 +6027,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>The image could not be saved ({0}). Choose another folder.</source>
         <translation>Das Bild konnte nicht gespeichert werden ({0}). Wähle einen anderen Ordner.</translation>
-    </message>
-    <message>
-        <source>Timeline</source>
-        <translation>Zeitleiste</translation>
     </message>
     <message>
         <source>What is under the mouse</source>
@@ -6277,6 +6526,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Noch einmal an&amp;hören</translation>
     </message>
     <message>
+        <source>&amp;Show its thoughts</source>
+        <translation>Gedanken &amp;zeigen</translation>
+    </message>
+    <message>
         <source>Ask with another &amp;model…</source>
         <translation>Mit anderem &amp;Modell fragen…</translation>
     </message>
@@ -6307,6 +6560,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Now answering: {0}</source>
         <translation>Jetzt antwortet: {0}</translation>
+    </message>
+    <message>
+        <source>Shows what the model thought before this answer.</source>
+        <translation>Zeigt, was das Modell vor dieser Antwort gedacht hat.</translation>
     </message>
     <message>
         <source>Switched to {0}</source>
@@ -6434,6 +6691,36 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>Verdict</name>
+    <message>
+        <source>Both were equally fast</source>
+        <translation>Beide waren gleich schnell</translation>
+    </message>
+    <message>
+        <source>Cascade</source>
+        <translation>Kaskade</translation>
+    </message>
+    <message>
+        <source>Tandem</source>
+        <translation>Tandem</translation>
+    </message>
+    <message>
+        <source>{0}: {1} s sooner</source>
+        <translation>{0}: {1} s früher</translation>
+    </message>
+    <message>
+        <source>{0}: {1} times as fast</source>
+        <translation>{0}: {1}-mal so schnell</translation>
+    </message>
+</context>
+<context>
+    <name>Visitor</name>
+    <message>
+        <source>There is only one model here. Get a second one under “Models” to change it in mid-sentence.</source>
+        <translation>Hier gibt es nur ein Modell. Hol dir unter „Modelle“ ein zweites, um mitten im Satz zu wechseln.</translation>
+    </message>
+</context>
+<context>
     <name>VoiceCard</name>
     <message>
         <source>Precision</source>
@@ -6512,6 +6799,13 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>Waveform</name>
+    <message>
+        <source>Question and answer as sound</source>
+        <translation>Frage und Antwort als Klang</translation>
+    </message>
+</context>
+<context>
     <name>Welcome</name>
     <message>
         <source>Ask me anything.</source>
@@ -6538,19 +6832,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Wie heißt die Hauptstadt von Schweden?</translation>
     </message>
     <message>
-        <source>Why do leaves turn red in autumn?</source>
-        <translation>Warum werden Blätter im Herbst rot?</translation>
-    </message>
-</context>
-<context>
-    <name>WindowStage</name>
-    <message>
-        <source>The conversation is over, so its model can&apos;t be changed.</source>
-        <translation>Das Gespräch ist vorbei, sein Modell lässt sich also nicht mehr wechseln.</translation>
-    </message>
-    <message>
-        <source>The conversation was over before it had begun.</source>
-        <translation>Das Gespräch war vorbei, bevor es begonnen hatte.</translation>
+        <source>Why does the moon change its shape?</source>
+        <translation>Warum ändert der Mond seine Form?</translation>
     </message>
 </context>
 <context>
@@ -6587,8 +6870,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Das Vergleichsmodell: {0}</translation>
     </message>
     <message>
-        <source>The demo goes on with its own models; yours counts once it is over.</source>
-        <translation>Die Demo läuft mit ihren eigenen Modellen weiter; deines gilt, sobald sie vorbei ist.</translation>
+        <source>The thoughts behind this answer are no longer here: only the newest ones are kept.</source>
+        <translation>Die Gedanken hinter dieser Antwort sind nicht mehr hier: Nur die neuesten werden behalten.</translation>
     </message>
     <message>
         <source>looking for microphones and loudspeakers</source>

@@ -1198,6 +1198,14 @@
 <context>
     <name>Composer</name>
     <message>
+        <source>Add files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drop files to add them to the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Enter</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1267,6 +1275,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Pin</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Rename</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1319,21 +1331,22 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Your conversations are kept here.</source>
+        <source>Un&amp;pin</source>
         <translation type="unfinished"></translation>
     </message>
-</context>
-<context>
-    <name>DemoChart</name>
     <message>
-        <source>Response times by model</source>
+        <source>Your conversations are kept here.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
     <name>DemoController</name>
     <message>
-        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
+        <source>Looking for models …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model, so nobody can answer. Get one under “Models”, and come back.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1342,187 +1355,40 @@
     </message>
 </context>
 <context>
-    <name>DemoPage</name>
+    <name>DemoCourse</name>
     <message>
-        <source>From the end of the question to the first sound of its answer</source>
+        <source>Getting ready: both are being asked, one after the other. {0} of {1}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Result of the demo</source>
+        <source>Recorded at {0} on this machine, one side after the other, and played side by side. Same model, voice and speech recognition on both.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Summary</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The answers as they were spoken</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} → {1}, changed in mid-answer</source>
+        <source>The demo can&apos;t go on, because of a fault in the program ({0}). The log has the details.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
-    <name>DemoPanel</name>
-    <message>
-        <source>&amp;Again…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Start</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Stop</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close this panel</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Co&amp;py as text</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Demo</source>
-        <translation type="unfinished"></translation>
-    </message>
+    <name>DemoScreen</name>
     <message>
         <source>Images (*.png)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Save as &amp;image…</source>
+        <source>KAME demo</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Save as image</source>
+        <source>Save as picture</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Show the demo again</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Start the demo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop the demo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The image could not be saved: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What went wrong</source>
+        <source>The picture could not be saved: {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>kame-demo.png</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>DemoWords</name>
-    <message>
-        <source> and </source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>All were equally fast: {0} after the question.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answering while you speak was {0} times as fast as answering when you have finished.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>KAME&apos;s demo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No question was answered.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The change from {0} to {1} in mid-answer caused at most {2} of silence; the new model was heard {3} after the change was requested.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The demo was stopped before its end.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The fastest was {0} ({1}): its answers began {2} after the question.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The model was not changed from {0} to {1} in mid-answer: {2}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>about a minute</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>about {0} minutes</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>asking {0} …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>asking {0}, and changing to {1} in mid-answer …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>by itself</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>no answer</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>preparing {0} …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>when you have finished</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>while you speak</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} (costs money)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} of {1}: {2}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}, answering {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: answering {1}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1585,6 +1451,55 @@
     </message>
     <message>
         <source>Stop the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DocumentChip</name>
+    <message>
+        <source>1 word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model gets all of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model gets only the first {0} of {1} words: it can&apos;t read more at once.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DocumentChips</name>
+    <message>
+        <source>Documents of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DocumentsController</name>
+    <message>
+        <source>Add files to the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Texts ({0})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” was not added: a conversation has {1} documents at most. Remove one first.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1680,6 +1595,75 @@
     </message>
     <message>
         <source>Stopping; what has been downloaded is kept …</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FigureRows</name>
+    <message>
+        <source>Each question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yours: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FiguresBody</name>
+    <message>
+        <source>KAME · {0} · the same questions, model and voice on one machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Median of your {0} questions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Median of {0} questions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No figures</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No question was answered by both</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}, from its end until the answer was heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FiguresPage</name>
+    <message>
+        <source>Again (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as picture (S)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2064,6 +2048,32 @@
     </message>
 </context>
 <context>
+    <name>InspectorPages</name>
+    <message>
+        <source>Latency</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPane</name>
+    <message>
+        <source>Parts of the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Instance</name>
     <message>
         <source>KAME does not know this command. It knows {0}.</source>
@@ -2254,21 +2264,40 @@
     </message>
 </context>
 <context>
-    <name>LatencyPanel</name>
+    <name>LatencyStrip</name>
     <message>
-        <source>Close</source>
+        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Close this panel</source>
+        <source>Response times of the newest answers</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>none picked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>slow</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyView</name>
     <message>
         <source>Co&amp;py as text</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2309,29 +2338,6 @@
     </message>
     <message>
         <source>Why was this slow?</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>LatencyStrip</name>
-    <message>
-        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Response times of the newest answers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>none picked</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>slow</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} of {1}: {2}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2526,6 +2532,25 @@
     </message>
 </context>
 <context>
+    <name>Lights</name>
+    <message>
+        <source>What it does</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>listens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>speaks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>thinks</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>LinkRow</name>
     <message>
         <source>Change…</source>
@@ -2541,6 +2566,17 @@
     </message>
     <message>
         <source>{0}: open</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LogPage</name>
+    <message>
+        <source>&amp;Search and diagnostics…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the whole log</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2983,6 +3019,37 @@
     </message>
 </context>
 <context>
+    <name>MiniWindow</name>
+    <message>
+        <source>Back to the window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mini window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ModelField</name>
     <message>
         <source>1 model is offered.</source>
@@ -3044,6 +3111,13 @@
     <name>ModelListView</name>
     <message>
         <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelName</name>
+    <message>
+        <source>Model: {0}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3410,6 +3484,13 @@
     </message>
 </context>
 <context>
+    <name>ModelsRow</name>
+    <message>
+        <source>Models, with their keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MuteButton</name>
     <message>
         <source>Mute the microphone</source>
@@ -3767,11 +3848,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Oracle</source>
+        <source>&amp;Inspector</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Timeline</source>
+        <source>&amp;Oracle</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3971,17 +4052,6 @@
     </message>
 </context>
 <context>
-    <name>ProgressPage</name>
-    <message>
-        <source>Progress of the demo</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the demo does now</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>ProviderBox</name>
     <message>
         <source>API key</source>
@@ -4123,6 +4193,136 @@
     </message>
 </context>
 <context>
+    <name>RequestWords</name>
+    <message>
+        <source>Asked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>End</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the request to the first words of the answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The number of words of the answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The number of your words that the model was asked on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>compared</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not spoken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>partly spoken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>spoken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>superseded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“≈” marks what was estimated here, and not counted by the server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RequestsPage</name>
+    <message>
+        <source>&amp;Copy as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Columns of the requests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the requests as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model was asked yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Requests of this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The selected lines, or all, with tabs between the columns.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ResetBar</name>
     <message>
         <source>&amp;Keep them</source>
@@ -4255,6 +4455,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4284,6 +4488,10 @@
     </message>
     <message>
         <source>open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4809,6 +5017,41 @@
     </message>
 </context>
 <context>
+    <name>StagePage</name>
+    <message>
+        <source>Ask it yourself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both are being asked, one after the other …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Getting ready …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask. Press 2 in mid-sentence to change its mind.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask. There is only one model here to answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold to ask</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tandem answers live. The cascade then gets the recording of your question, silently.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>StageTable</name>
     <message>
         <source>95 %</source>
@@ -4846,47 +5089,23 @@
 <context>
     <name>StartPage</name>
     <message>
-        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
+        <source>Full screen or window (F11)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Asks each model a few spoken questions, with each front-end, and changes the model once in mid-answer. At the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything.</source>
+        <source>KAME</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Front-ends</source>
+        <source>Leave (Esc)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>It takes {0}.</source>
+        <source>One question. One model. Who speaks first?</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Looking for models …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Models that cost money take part only if you tick them.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no model. Set KAME up again, or choose a model above the conversation first.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is only one model, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tick at least one model and one front-end.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>With only one model, none is changed in mid-answer.</source>
+        <source>Start (Enter)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4917,6 +5136,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Last answer after {0} s</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4929,10 +5152,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Opens the panel on latency.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Running</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4941,15 +5160,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Shows the latency in the inspector.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stopped</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The requests to the models, and what they cost, are counted here.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Timeline</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5042,6 +5261,21 @@ Click to see where the time went.</source>
     <name>Steps</name>
     <message>
         <source>Step {0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Stopwatch</name>
+    <message>
+        <source>Seconds until it is heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} seconds</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5320,7 +5554,15 @@ Click to see where the time went.</source>
 <context>
     <name>TalkDock</name>
     <message>
+        <source>Asking aloud</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Esc</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Esc stops it</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5522,11 +5764,15 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Latency…</source>
+        <source>&amp;Latency</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&amp;Log…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Mini window</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5693,6 +5939,13 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>ThoughtsView</name>
+    <message>
+        <source>What it thinks</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>TimelinePane</name>
     <message>
         <source>+</source>
@@ -5772,10 +6025,6 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>The image could not be saved ({0}). Choose another folder.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Timeline</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -6276,6 +6525,10 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Show its thoughts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Ask with another &amp;model…</source>
         <translation type="unfinished"></translation>
     </message>
@@ -6305,6 +6558,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>Now answering: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows what the model thought before this answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -6433,6 +6690,36 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>Verdict</name>
+    <message>
+        <source>Both were equally fast</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cascade</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tandem</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1} s sooner</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1} times as fast</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Visitor</name>
+    <message>
+        <source>There is only one model here. Get a second one under “Models” to change it in mid-sentence.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>VoiceCard</name>
     <message>
         <source>Precision</source>
@@ -6511,6 +6798,13 @@ Click to see where the time went.</source>
     </message>
 </context>
 <context>
+    <name>Waveform</name>
+    <message>
+        <source>Question and answer as sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Welcome</name>
     <message>
         <source>Ask me anything.</source>
@@ -6537,18 +6831,7 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Why do leaves turn red in autumn?</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>WindowStage</name>
-    <message>
-        <source>The conversation is over, so its model can&apos;t be changed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The conversation was over before it had begun.</source>
+        <source>Why does the moon change its shape?</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -6586,7 +6869,7 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The demo goes on with its own models; yours counts once it is over.</source>
+        <source>The thoughts behind this answer are no longer here: only the newest ones are kept.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
