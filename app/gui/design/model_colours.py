@@ -35,6 +35,12 @@ def load(text: str, remember: Callable[[str], None]) -> None:
     _remember = remember
 
 
+def forget() -> None:
+    """Remembers no more models: the window is gone."""
+    global _remember
+    _remember = _forget
+
+
 def place_of(backend: str, model: str) -> int:
     """The place of a model among all that were met; a new one is added."""
     name = (model or backend).lower()

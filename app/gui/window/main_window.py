@@ -401,6 +401,7 @@ class MainWindow(QMainWindow):
         if event.spontaneous() and self.system.tray.hide_instead():
             event.ignore()
             return
+        model_colours.forget()
         self.keep.close()
         event.accept()
         self.closing.emit()

@@ -252,7 +252,7 @@ def test_a_table_without_room_is_a_list_until_there_is_room_again(qtbot: QtBot) 
     assert view.card_text(0).endswith("Springfield\n•\tInhabitants: 30,720\n•\tNeighbourhoods: Evergreen Terrace\nSo.")
     view.resize(700, 900)
     assert shapes() == ["text", "table", "text"] and cells() == natural
-    view.resize(440, 900)
+    view.resize(460, 900)
     narrow = cells()
     assert sum(narrow) < sum(natural) and narrow[0] == natural[0], "only lines of several words are broken"
     view.grab()
