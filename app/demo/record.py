@@ -20,6 +20,8 @@ ANSWER_WITHIN_SECONDS = 25.0
 """So long after a question its answer must start."""
 LONGEST_ANSWER_SECONDS = 6.0
 """So much of an answer is listened to; the stopwatch has stopped long before."""
+TAIL_SECONDS = 0.4
+"""Of silence behind an answer, which belongs to the recording."""
 EVENTS_WITHIN_SECONDS = 20.0
 """A session without events for so long, by the wall clock, is lost."""
 SETTLE_SECONDS = 0.4
@@ -140,7 +142,7 @@ class Recorder:
         show(state)
         alive = await self._until(
             lambda: (
-                state.over
+                state.silent_for >= TAIL_SECONDS
                 or state.failed
                 or state.waited > ANSWER_WITHIN_SECONDS
                 or (state.heard_at is not None and state.now - state.heard_at > LONGEST_ANSWER_SECONDS)

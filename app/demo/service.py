@@ -13,7 +13,6 @@ from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
 from app.demo.sound import DemoSound
-from app.evaluation.facts import load_facts
 from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener
 from app.frontend import free_card_bytes
 from app.models.catalogue import find_model, models_of
@@ -64,6 +63,8 @@ class DemoService:
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
         """What is asked; reading them takes a moment."""
+        from app.evaluation.facts import load_facts  # the window has a service from its start, and this is heavy
+
         found = {asked.question.name: asked.question for asked in load_facts(FACTS)}
         return tuple(DemoQuestion(q.text, q.samples, q.end) for q in map(found.__getitem__, QUESTIONS))
 

@@ -153,16 +153,22 @@ class SideState:
         return self._answered_at if self.end is not None else None
 
     @property
+    def silent_for(self) -> float:
+        """For how long the voice has been silent behind the answer; 0 before that."""
+        answered = self.asked and self.heard is not None and not self.speaks and bool(self._spoken)
+        if not answered or self._quiet_since is None:
+            return 0.0
+        return self.now - max(self._quiet_since, self.end or 0.0)
+
+    @property
+    def last_at(self) -> float | None:
+        """When the answer's last sound was; None before that."""
+        return self._quiet_since if self.silent_for > 0 else None
+
+    @property
     def over(self) -> bool:
         """Whether it is answered, and the voice has been silent since for a while."""
-        return (
-            self.asked
-            and self.heard is not None
-            and not self.speaks
-            and self._quiet_since is not None
-            and self.now - max(self._quiet_since, self.end or 0.0) >= OVER_SECONDS
-            and bool(self._spoken)
-        )
+        return self.silent_for >= OVER_SECONDS
 
     @property
     def failed(self) -> bool:

@@ -10,7 +10,7 @@ Step = Literal["start", "preparing", "question", "ask", "figures"]
 `ask`: the visitor's own question. `figures`: how long each side took.
 """
 
-HOLD_SECONDS = 1.2
+HOLD_SECONDS = 1.8
 """How long a question's end stays in view."""
 ASK_SECONDS = 18.0
 """A visitor who has asked nothing for so long is shown the figures."""

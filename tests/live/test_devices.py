@@ -63,7 +63,7 @@ with Loudspeaker("kame_speaker") as speaker:
 """
 
 OWN_FORMAT = """
-portaudio_stream.formats = lambda kind, device: [(48000, 2)]
+portaudio_stream.formats = lambda kind, device, stereo: [(48000, 2)]
 """
 
 

@@ -65,15 +65,15 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     said, mark, _ = done.stderr.partition("window painted")
     assert mark and done.returncode == 0, done.stderr[-2000:]
     found = json.loads(report.read_text())
-    assert "painted" in found["times"] and "running" not in found["times"]
-    assert found["problem"]  # without devices it says why nobody can talk
+    assert {"painted", "running"} <= set(found["times"]) and not found["problem"]  # one can type without devices
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {
         f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "window.about_dialog")
     }
-    assert "app.gui.window.main_window" in imported and not imported & (heavy | dialogs)
+    assert "app.gui.window.main_window" in imported
+    assert sorted(imported & (heavy | dialogs)) == []
 
 
 def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
@@ -93,7 +93,7 @@ def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
         "window", "--minutes", "0.1", "--live", "3", "--turns", "60", environment=dict(os.environ), home=tmp_path
     )
     rows = {row["what"]: row for row in document["rows"]}
-    assert len(rows) == 20 and sum(row["goal"] is not None for row in rows.values()) == 5
+    assert len(rows) == 21 and sum(row["goal"] is not None for row in rows.values()) == 6
     memory = "memory, MB more a minute of talk"
     assert all(row["value"] > 0 for what, row in rows.items() if what != memory)
     full, live = document["full_speed"], document["live"]

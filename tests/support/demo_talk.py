@@ -63,7 +63,10 @@ class ScriptedDemoService:
     gate: asyncio.Event | None = None
     lost_after: int = 0
     questions: tuple[DemoQuestion, ...] = QUESTIONS
+    started: list[ScriptedTalk] = field(default_factory=list)
+    """All sessions that nobody hears."""
     recorded: list[ScriptedTalk] = field(default_factory=list)
+    """Those of them that were asked."""
     live: list[ScriptedTalk] = field(default_factory=list)
     warmed: list[BackendChoice] = field(default_factory=list)
 
@@ -77,7 +80,7 @@ class ScriptedDemoService:
         if choice.backend.model in self.refused:
             raise UserError(self.refused[choice.backend.model])
         talk = ScriptedTalk(self, choice)
-        self.recorded.append(talk)
+        self.started.append(talk)
         return talk, talk
 
     async def talk(self, choice: SessionChoice, progress: Callable[[str], None]) -> ScriptedTalk:
@@ -122,6 +125,7 @@ class ScriptedTalk:
 
     def ask(self, question: Spoken) -> float:
         self.asked.append(question)
+        self._service.recorded.append(self)
         begins = round(self.now + 0.64, 6)
         self._begin(self._answer(begins, begins + question.seconds))  # type: ignore[attr-defined]
         return begins

@@ -18,8 +18,8 @@ from tests.windows.installation import PLACE, Installation
 from tests.windows.wine import Wine
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
-BLANK = (600, 110)
-"""A position on the screen without a control."""
+BLANK = (600, 165)
+"""A position on the screen without a control: in the top bar of a window of the usual size in the middle."""
 
 
 class RunningWindow:

@@ -169,7 +169,7 @@ class StreamOwner:
         stream, self._stream = self._stream, None
         if stream is not None:
             self._discard()
-            stream.close(drain=self.kind == "loudspeaker", wait=wait)
+            stream.close(drain=self.kind == "loudspeaker" and not self.prepared, wait=wait)
 
     def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
         """Makes the callback for this format."""

@@ -74,7 +74,9 @@ class Bench:
         )
 
     async def start(self) -> None:
-        """Shows the window and waits until the session runs."""
+        """Shows the window with all panes and waits until the session runs."""
+        self.window.panes.oracle_action.setChecked(True)
+        self.window.panes.inspector_action.setChecked(True)
         self.window.show()
         self.window.begin()
         while self.window.manager.session is None:

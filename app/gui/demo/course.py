@@ -111,7 +111,7 @@ class DemoCourse(QObject):
         if self.steps.tick(_now()):
             self._enter()
         match self.steps.step:
-            case "preparing" if self.steps.number in self._pairs:
+            case "preparing" if self._recorded:
                 self._play(self._pairs[self.steps.number])
             case "question" if self._replay is not None:
                 self._replay.advance(max(0.0, _now() - self._replay_began))
@@ -139,13 +139,13 @@ class DemoCourse(QObject):
                 if steps.number == 0:
                     self._figures, self.visitor.figures = [], []
                 screen.show_page(screen.stage)
-                if steps.number in self._pairs:
+                if self._recorded:
+                    self._stop_recording()
                     self._play(self._pairs[steps.number])
                 else:
-                    screen.stage.show_preparing(steps.number + 1, steps.questions)
+                    screen.stage.show_preparing(len(self._pairs), steps.questions)
             case "ask":
-                if self._recording is not None:
-                    self._recording.cancel()  # the processor is the visitor's
+                self._stop_recording()
                 screen.show_page(screen.stage, asking=True)
                 self.visitor.begin()
             case "figures":
@@ -181,7 +181,7 @@ class DemoCourse(QObject):
     def _record(self) -> None:
         if self._recording is None or self._recording.done():
             self._recording = self._spawn(self._record_all())
-            self._recording.add_done_callback(self._recorded)
+            self._recording.add_done_callback(self._recording_over)
 
     async def _record_all(self) -> None:
         await self.visitor.idle()
@@ -192,13 +192,25 @@ class DemoCourse(QObject):
             self._pairs[number] = pair
             self._show_status()
 
-    def _recorded(self, task: asyncio.Task[None]) -> None:
+    @property
+    def _recorded(self) -> bool:
+        """Whether all questions are: what is shown meanwhile would slow a recording down."""
+        return len(self._pairs) == len(self._questions)
+
+    def _stop_recording(self) -> None:
+        """What was recorded before still holds."""
+        if self._recording is not None:
+            self._recording.cancel()
+
+    def _recording_over(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             words = self.tr("The demo can't go on, because of a fault in the program ({0}). The log has the details.")
             self.failed.emit(words.format(type(error).__name__))
 
     def _show_status(self) -> None:
         ready, total = len(self._pairs), len(self._questions)
+        if self.steps.step == "preparing":
+            self._screen.stage.show_preparing(ready, total)
         words = ""
         if ready < total:
             words = self.tr("Getting ready: both are being asked, one after the other. {0} of {1}").format(ready, total)

@@ -17,7 +17,7 @@ from app.gui.hotkeys.push_to_talk import PushToTalk
 
 WINDOW = QSize(1100, 720)
 LEAST = QSize(720, 480)
-_NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right, Qt.Key.Key_Space)
+_NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
 
 
 class DemoScreen(QWidget):

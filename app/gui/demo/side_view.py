@@ -18,6 +18,8 @@ from app.gui.design.look import blend
 from app.gui.design.motion import Glide
 from app.gui.design.theme import tokens
 
+STILL_SECONDS = 0.8
+"""Behind its answer a side's waveform stands still."""
 HEARD_TINT = 0.1
 """How much of its colour a side's ground takes on when it is heard."""
 
@@ -53,7 +55,8 @@ class SideView(QWidget):
         silence = None
         if state.end is not None and now >= state.end:
             silence = (state.end, max(state.end, state.heard_at) if heard and state.heard_at else now)
-        self.waveform.show_levels(state.levels, now, silence)
+        last = now if state.last_at is None else state.last_at + STILL_SECONDS
+        self.waveform.show_levels(state.levels, min(now, last), silence)
         self.thoughts.show_thoughts(state.thoughts, "" if heard else state.trouble or state.lost)
         self._heard.go(float(heard))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.gui.demo.live import LiveTalk
 from app.gui.demo.stage_page import StagePage
 from app.gui.state.background_tasks import log_fault
 from app.session.control import BackendChoice, SessionChoice
+from app.session.errors import UserError
 
 
 class Visitor(QObject):
@@ -39,13 +41,13 @@ class Visitor(QObject):
         self._place = 0  # of the model that answers
         self._asked_by = offer.backends[0].choice  # who answers the visitor's question at first
         self._on = False
-        self._heard: float | None = None  # when the tandem was, after the question that the cascade gets
         self._cascade: RunningTime | None = None
+        self._open: DemoFigure | None = None  # the cascade has still to be heard
         self._taking: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.live.began.connect(self._began)
         self.live.answered.connect(self._answered)
-        self.live.ready.connect(stage.show_ready)
+        self.live.ready.connect(self._ready)
         self.live.failed.connect(self._failed)
         self.live.manager.backend_taken.connect(self._taken)
         self.live.manager.backend_refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
@@ -59,9 +61,6 @@ class Visitor(QObject):
         self.live.start(
             replace(choice, microphone=mine.microphone, loudspeaker=mine.loudspeaker, processing=mine.processing)
         )
-        others = [backend.choice for backend in self._offer.backends[1:2]]
-        if others:
-            self._warming = self._spawn(self._service.warm(others[0]))
 
     def end(self) -> None:
         """The step is over."""
@@ -118,11 +117,25 @@ class Visitor(QObject):
                 self._stage.question.show_text(self.live.state.words)
         if self._cascade is not None:
             self._stage.sides["cascade"].show_state(self._cascade.state, self._cascade.at(now))
-            self._stage.show_verdict(self._cascade.state.heard, self._heard)
+            self._compare(self._cascade.state)
         if self.live.busy or (self._taking is not None and not self._taking.done()):
             self.touched.emit()
 
     # -- what happens
+
+    def _ready(self) -> None:
+        self._stage.show_ready()
+        if self._warming is None or self._warming.done():
+            self._warming = self._spawn(self._warm())
+
+    async def _warm(self) -> None:
+        """Loads what the cascade will need beside the tandem, and the model that key 2 chooses."""
+        first, *others = (backend.choice for backend in self._offer.backends[:2])
+        with suppress(UserError):
+            session, _ = await self._service.start(choice_of("cascade", first, self._offer.frontend))
+            await asyncio.shield(asyncio.ensure_future(session.stop()))
+        for choice in others:
+            await self._service.warm(choice)
 
     def _failed(self, sentence: str) -> None:
         if self._on:
@@ -149,19 +162,24 @@ class Visitor(QObject):
 
     async def _ask_cascade(self, question: DemoQuestion) -> None:
         """The cascade gets the visitor's recording."""
-        tandem = self.live.state
-        heard = self._heard = tandem.heard
-        recorder = Recorder(self._service, self._asked_by, self._offer.frontend)
+        self._open = DemoFigure(question.text, None, self.live.state.heard, own=True)
 
         def show(state: SideState) -> None:
             self._cascade = RunningTime(state)
 
-        take = await recorder.take("cascade", question, show)
-        said, trouble = (take.said, tandem.text), (take.trouble, tandem.trouble)
-        self.figures.append(DemoFigure(question.text, take.heard, heard, True, said, trouble))
+        take = await Recorder(self._service, self._asked_by, self._offer.frontend).take("cascade", question, show)
+        if take.heard is None:
+            self._stage.sides["cascade"].clear(take.trouble)
+
+    def _compare(self, cascade: SideState) -> None:
+        """Counts the question as soon as the cascade is heard, too."""
+        if self._open is not None and cascade.heard is not None:
+            figure, self._open = replace(self._open, cascade=cascade.heard), None
+            self.figures.append(figure)
+            self._stage.show_verdict(figure.cascade, figure.tandem)
 
     def _cancel(self) -> None:
-        self._cascade = None
+        self._cascade = self._open = None
         if self._taking is not None:
             self._taking.cancel()
 

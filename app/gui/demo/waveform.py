@@ -49,9 +49,8 @@ class Waveform(Filling):
         middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
         mine, theirs = side_ink(self._side), ink("dim")
         if self.silence is not None:
-            begin, end = (max(0.0, self._x(at)) for at in self.silence)
-            band = QRectF(begin, 0, max(0.0, end - begin), self.height())
-            painter.fillRect(band, faded(mine, 0.16))
+            begin, end = map(self._x, self.silence)
+            painter.fillRect(QRectF(begin, 0, end - begin, self.height()), faded(mine, 0.16))
             painter.setPen(QPen(mine, 2))
             painter.drawLine(round(begin), 0, round(begin), self.height())
         painter.setPen(QPen(ink("line"), 1))

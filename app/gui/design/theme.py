@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
@@ -22,6 +22,8 @@ _SCHEMES = {
     "dark": Qt.ColorScheme.Dark,
     "contrast": Qt.ColorScheme.Dark,
 }
+
+FONT_CLASSES = ("QAbstractItemView", "QMenu", "QMessageBox", "QTipLabel", "QHeaderView", "QToolButton", "QStatusBar")
 
 _tokens = tokens_for("light")
 
@@ -106,6 +108,14 @@ class _Manager(QObject):
             self._percent = percent
             self._app.setFont(base_font(percent))
         self._paint()
+        QTimer.singleShot(0, self, self._set_class_fonts)  # Qt may have the system's change of colours still before it
+
+    def _set_class_fonts(self) -> None:
+        """Gives the application's font to the widgets for which the system's theme has fonts of its own."""
+        font = self._app.font()
+        for name in FONT_CLASSES:
+            if QApplication.font(name) != font:
+                QApplication.setFont(font, name)
 
     def _scheme(self) -> Scheme:
         if self._theme == "contrast":

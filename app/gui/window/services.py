@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app.conversation.events import Event
-from app.demo.service import DemoService
 from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.logs.table_model import LogSource
@@ -20,6 +19,9 @@ from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
 from app.services.updates import UpdateService
 from app.session.control import WeightsStore
+
+if TYPE_CHECKING:
+    from app.demo.service import DemoService
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
 """Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""

@@ -170,7 +170,8 @@ async def test_key_2_changes_the_model_in_mid_answer(window) -> None:
     async with demo_of(window, service) as (demo, _, _factory):
         await to_asking(demo)
         stage = demo.screen.stage
-        assert service.warmed == [SECOND.choice] and "Press 2" in stage.hint.text
+        await until(lambda: service.warmed == [SECOND.choice])
+        assert len(service.started) == 7 and "Press 2" in stage.hint.text, "what the cascade needs is loaded, too"
         talk = await ask(demo, service)
         await until(lambda: stage.sides["tandem"].thoughts.newest and stage.sides["tandem"].thoughts.newest.said > 2)
         QTest.keyClick(demo.screen, Qt.Key.Key_2)
@@ -243,7 +244,7 @@ async def test_it_returns_to_the_start_page_by_itself_and_records_anew(window, c
         await until(lambda: demo.course.steps.step == "start")
         assert demo.screen.pages.currentWidget() is demo.screen.start_page
         await until(lambda: len(service.recorded) == 12, 20)
-        assert all(talk.stopped for talk in service.live)
+        await until(lambda: all(talk.stopped for talk in (*service.started, *service.live)))
         assert not demo.course.result.figures, "the next visitor's own"
 
 
@@ -268,8 +269,10 @@ async def test_who_starts_too_soon_sees_that_it_is_being_recorded(window) -> Non
         QTest.keyClick(demo.screen, Qt.Key.Key_Return)
         stage = demo.screen.stage
         assert demo.course.steps.step == "preparing" and "one after the other" in stage.question.text
+        assert stage.hint.text == "0 of 3"
         service.gate.set()
         await until(lambda: stage.question.text == "Why is it so?", 20)
+        assert len(service.recorded) == 6, "all of them first: what is shown would slow a recording down"
 
 
 # -- leaving
@@ -288,7 +291,7 @@ async def test_escape_leaves_from_every_page_and_ends_every_session(window, step
         QTest.keyClick(demo.screen, Qt.Key.Key_Escape)
         await until(lambda: manager.session is not None)
         assert not demo.running and not demo.screen.isVisible() and factory.session.choice == USERS
-        assert all(talk.stopped == 1 for talk in (*service.recorded, *service.live)), "before the user's begins"
+        assert all(talk.stopped == 1 for talk in (*service.started, *service.live)), "before the user's begins"
 
 
 async def test_who_had_no_conversation_gets_none(window) -> None:

@@ -145,7 +145,7 @@ async def _about(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _inspector(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.panes.timeline_action.setChecked(True)
+    scripted.window.panes.inspector_action.setChecked(True)
     return await _talk(scripted)
 
 

@@ -23,7 +23,7 @@ def test_each_channel_is_played_on_its_own_side(fake: FakeSoundDevice) -> None:
         rest = device.tick()
         assert (rest[:10] == clip[BLOCK:]).all() and not rest[10:].any()
         assert not device.tick().any()
-    assert device.calls == ["start", "stop", "close"]
+    assert device.calls == ["start", "abort", "close"]
 
 
 def test_a_loudspeaker_with_one_channel_plays_both(fake: FakeSoundDevice) -> None:

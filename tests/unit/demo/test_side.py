@@ -117,9 +117,11 @@ def test_an_answer_is_over_when_the_voice_has_been_silent_for_a_while() -> None:
         e.AssistantEnded(3.8, 1, False),
         level(4.0),
     )
-    assert not state.over
+    assert not state.over and state.silent_for == pytest.approx(0.2) and state.last_at == 3.8
     state.apply(level(4.9))
     assert state.over
+    state.apply(e.AssistantResumed(5.0, 1))
+    assert not state.over and state.silent_for == 0 and state.last_at is None
 
 
 def test_failures_are_told() -> None:

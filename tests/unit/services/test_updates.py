@@ -197,7 +197,7 @@ async def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
         b"",
         b"<html>",
         b"[]",
-        b"[" * 50_000,
+        pytest.param(b"[" * 50_000, id="deep"),
         b'{"version": "0.2.0"}',
         b'{"version": 2, "page": "https://example.org"}',
         b'{"version": "newest", "page": "https://example.org"}',
