@@ -3008,6 +3008,53 @@
     </message>
 </context>
 <context>
+    <name>MicrophoneCard</name>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Details about sound</source>
+        <translation>Einzelheiten zum Ton</translation>
+    </message>
+    <message>
+        <source>Getting ready to listen …</source>
+        <translation>Macht sich zum Zuhören bereit …</translation>
+    </message>
+    <message>
+        <source>I hear you.</source>
+        <translation>Ich höre dich.</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation>Pegel des Mikrofons, dB</translation>
+    </message>
+    <message>
+        <source>No microphone was found. You can type; KAME notices one that you plug in.</source>
+        <translation>Kein Mikrofon gefunden. Du kannst tippen; KAME bemerkt, wenn du eins anschließt.</translation>
+    </message>
+    <message>
+        <source>Say something.</source>
+        <translation>Sag etwas.</translation>
+    </message>
+    <message>
+        <source>The conversation is stopped, so nothing is heard. You can type.</source>
+        <translation>Das Gespräch ist angehalten, also wird nichts gehört. Du kannst tippen.</translation>
+    </message>
+    <message>
+        <source>Whether you are heard</source>
+        <translation>Ob du gehört wirst</translation>
+    </message>
+    <message>
+        <source>You are muted, so nothing is heard.</source>
+        <translation>Du bist stumm geschaltet, also wird nichts gehört.</translation>
+    </message>
+</context>
+<context>
     <name>MiniTimeline</name>
     <message>
         <source>The last minute: your turns, KAME&apos;s answers, and the models at work. Click for more.</source>
@@ -3047,6 +3094,89 @@
     <message>
         <source>Talk</source>
         <translation>Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>ModelCard</name>
+    <message>
+        <source>&amp;Use it</source>
+        <translation>&amp;Verwenden</translation>
+    </message>
+    <message>
+        <source>A better model</source>
+        <translation>Ein besseres Modell</translation>
+    </message>
+    <message>
+        <source>Choose &amp;another…</source>
+        <translation>&amp;Anderes wählen …</translation>
+    </message>
+    <message>
+        <source>Choose another model</source>
+        <translation>Ein anderes Modell wählen</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Details about the model</source>
+        <translation>Einzelheiten zum Modell</translation>
+    </message>
+    <message>
+        <source>Each question goes to the model that your table names for it.</source>
+        <translation>Jede Frage geht an das Modell, das deine Tabelle dafür nennt.</translation>
+    </message>
+    <message>
+        <source>It runs in the cloud: what you say is sent there as text, and paid for with your key.</source>
+        <translation>Es läuft in der Cloud: Was du sagst, wird als Text dorthin geschickt und über deinen Schlüssel bezahlt.</translation>
+    </message>
+    <message>
+        <source>It runs on a server that you have named: what you say is sent there as text.</source>
+        <translation>Es läuft auf einem Server, den du genannt hast: Was du sagst, wird als Text dorthin geschickt.</translation>
+    </message>
+    <message>
+        <source>It runs on this machine, and costs nothing.</source>
+        <translation>Es läuft auf diesem Rechner und kostet nichts.</translation>
+    </message>
+    <message>
+        <source>KAME can use your graphics card once it is set up.</source>
+        <translation>KAME kann deine Grafikkarte nutzen, sobald sie eingerichtet ist.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Set &amp;up…</source>
+        <translation>Ein&amp;richten …</translation>
+    </message>
+    <message>
+        <source>Set up what fits the graphics card</source>
+        <translation>Einrichten, was zur Grafikkarte passt</translation>
+    </message>
+    <message>
+        <source>Use the better model</source>
+        <translation>Das bessere Modell verwenden</translation>
+    </message>
+    <message>
+        <source>What fits the graphics card</source>
+        <translation>Was zur Grafikkarte passt</translation>
+    </message>
+    <message>
+        <source>What the model costs</source>
+        <translation>Was das Modell kostet</translation>
+    </message>
+    <message>
+        <source>Your graphics card has room for KAME ({0} GB to download).</source>
+        <translation>Auf deiner Grafikkarte ist Platz für KAME ({0} GB herunterzuladen).</translation>
+    </message>
+    <message>
+        <source>Your graphics card has room for KAME.</source>
+        <translation>Auf deiner Grafikkarte ist Platz für KAME.</translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
+        <translation>{0} (Ollama) ist auch hier und weiß weit mehr.</translation>
     </message>
 </context>
 <context>
@@ -6828,12 +6958,27 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Ich beginne zu antworten, bevor du fertig bist.</translation>
     </message>
     <message>
+        <source>Welcome</source>
+        <translation>Willkommen</translation>
+    </message>
+    <message>
         <source>What is the capital of Sweden?</source>
         <translation>Wie heißt die Hauptstadt von Schweden?</translation>
     </message>
     <message>
         <source>Why does the moon change its shape?</source>
         <translation>Warum ändert der Mond seine Form?</translation>
+    </message>
+</context>
+<context>
+    <name>WelcomeCards</name>
+    <message>
+        <source>&amp;Done</source>
+        <translation>&amp;Fertig</translation>
+    </message>
+    <message>
+        <source>Done: hide microphone and model</source>
+        <translation>Fertig: Mikrofon und Modell ausblenden</translation>
     </message>
 </context>
 <context>

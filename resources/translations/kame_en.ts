@@ -3008,6 +3008,53 @@
     </message>
 </context>
 <context>
+    <name>MicrophoneCard</name>
+    <message>
+        <source>Details</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Details about sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Getting ready to listen …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>I hear you.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone was found. You can type; KAME notices one that you plug in.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say something.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversation is stopped, so nothing is heard. You can type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Whether you are heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You are muted, so nothing is heard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MiniTimeline</name>
     <message>
         <source>The last minute: your turns, KAME&apos;s answers, and the models at work. Click for more.</source>
@@ -3046,6 +3093,89 @@
     </message>
     <message>
         <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelCard</name>
+    <message>
+        <source>&amp;Use it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A better model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose &amp;another…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Details about the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each question goes to the model that your table names for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It runs in the cloud: what you say is sent there as text, and paid for with your key.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It runs on a server that you have named: what you say is sent there as text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It runs on this machine, and costs nothing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME can use your graphics card once it is set up.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set &amp;up…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set up what fits the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the better model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What fits the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model costs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your graphics card has room for KAME ({0} GB to download).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your graphics card has room for KAME.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -6827,11 +6957,26 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Welcome</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What is the capital of Sweden?</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Why does the moon change its shape?</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>WelcomeCards</name>
+    <message>
+        <source>&amp;Done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Done: hide microphone and model</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -23,7 +23,16 @@ _SCHEMES = {
     "contrast": Qt.ColorScheme.Dark,
 }
 
-FONT_CLASSES = ("QAbstractItemView", "QMenu", "QMessageBox", "QTipLabel", "QHeaderView", "QToolButton", "QStatusBar")
+FONT_CLASSES = (
+    "QAbstractItemView",
+    "QMenu",
+    "QMessageBox",
+    "QTipLabel",
+    "QHeaderView",
+    "QToolButton",
+    "QStatusBar",
+)
+"""Widgets for which a system's theme may have fonts of their own, as Windows has."""
 
 _tokens = tokens_for("light")
 
@@ -114,8 +123,8 @@ class _Manager(QObject):
         """Gives the application's font to the widgets for which the system's theme has fonts of its own."""
         font = self._app.font()
         for name in FONT_CLASSES:
-            if QApplication.font(name) != font:
-                QApplication.setFont(font, name)
+            if QApplication.font(name) != font:  # type: ignore[call-overload]  # the stub wants bytes, PySide text
+                QApplication.setFont(font, name)  # type: ignore[arg-type]
 
     def _scheme(self) -> Scheme:
         if self._theme == "contrast":

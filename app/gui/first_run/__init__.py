@@ -1,4 +1,6 @@
-"""The first run: a wizard that checks the machine, and lets the user choose voice, model and devices, and test them.
+"""The first run: cards in the welcome for microphone and model, and a wizard for all that can be set up.
+
+The wizard checks the machine, and lets the user choose voice, model and devices, and test them.
 
 Read in this order:
 
@@ -9,6 +11,7 @@ Read in this order:
 - `voice_page.py`: the front-end; `frontend_request.py` uses it once its weights are there
 - `model_page.py`: the text model, with `model_offer.py`
 - `sound_page.py`, `talk_page.py`: microphone and loudspeaker; a summary
+- `welcome_cards.py`: the welcome's `microphone_card.py` and `model_card.py`, which lead to the wizard's pages
 - `wizard.py`: the dialog that leads from page to page
 
 The machine's view goes from the first page to the others, which choose what fits best unless the user has chosen. What

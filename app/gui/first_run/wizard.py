@@ -1,6 +1,6 @@
-"""The first run: checks the machine, offers what fits it, tests the microphone, and ends in a conversation.
+"""The dialog “Set up KAME”: checks the machine, offers what fits it, tests the microphone, and ends in a conversation.
 
-It is open next to the window, where a session with the embedded default goes on. It changes no setting itself, and can
+It is open over the window, where a session goes on. It changes no setting itself, and can
 be left at any time; what was not chosen stays as it was.
 """
 
@@ -95,21 +95,28 @@ class FirstRun(Panel):
         """The number of the page that is shown, from 0."""
         return self.stack.currentIndex()
 
-    def open_refreshed(self, *, again: bool = False) -> None:
-        """Opens at its first page, and checks the machine. `again`: the present choices are kept."""
+    def open_refreshed(self, page: str = "", *, again: bool = False) -> None:
+        """Opens at a page ("machine", the first one, "voice", "model" or "sound"), and checks the machine. `again`: the
+        present choices are kept.
+        """
+        place = ("machine", "voice", "model", "sound").index(page or "machine")
         if not self.isVisible():
             settings = self._settings
             self._again, self._over = again, False
             self.voice.begin(settings.frontend, settings.precision, keep=again)
             self.backend.begin(backend_choice(settings), keep=again)
             self.sound.begin(settings.microphone, settings.loudspeaker)
-            self._turn_to(0)
+            self._turn_to(place)
             self.machine.check()
+            self._centre()
+        elif page:
+            self._turn_to(place)
         self.appear()
-        self.next_button.setFocus()
+        if not page:
+            self.next_button.setFocus()
 
     def leave_for_now(self) -> None:
-        """Closes with the window, without `skipped`: it opens again at the next start."""
+        """Closes with the window, without `skipped`."""
         self._over = True
         self.close()
 
@@ -131,6 +138,16 @@ class FirstRun(Panel):
             focus.click()
         else:
             super().keyPressEvent(event)
+
+    def _centre(self) -> None:
+        """Puts it over the middle of its window, as far as it is on the screen."""
+        frame, window = self.frameGeometry(), self.parentWidget()
+        if window is not None:
+            frame.moveCenter(window.window().frameGeometry().center())
+        room = self.screen().availableGeometry()
+        left = min(max(frame.left(), room.left()), max(room.left(), room.right() - frame.width()))
+        top = min(max(frame.top(), room.top()), max(room.top(), room.bottom() - frame.height()))
+        self.move(left, top)
 
     # -- from page to page
 

@@ -1,18 +1,31 @@
-"""What the transcript shows before the first word: what one can do, and questions to begin with."""
+"""What the transcript shows before the first word: what one can do, and questions to begin with.
+
+At the very first start its owner adds cards about microphone and model.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.gui.design.fonts import set_size
 from app.gui.design.theme import tokens
 from app.gui.widgets.panel import Quiet
 
 
-class Welcome(QWidget):
-    """A heading, a sentence, and four questions."""
+class Welcome(QScrollArea):
+    """A heading, a sentence, and four questions; it scrolls where they are higher than the pane."""
 
     asked = Signal(str)
     """A question was chosen."""
@@ -42,23 +55,52 @@ class Welcome(QWidget):
         unit = tokens().unit
         self._grid = QGridLayout()
         self._grid.setSpacing(2 * unit)
-        inner = QWidget(self)
+        page, inner = QWidget(self), QWidget(self)
         inner.setMaximumWidth(tokens().column)
-        around = QHBoxLayout(self)
+        around = QHBoxLayout(page)
         around.addStretch(1)
         around.addWidget(inner, 1000)
         around.addStretch(1)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(unit, 4 * unit, unit, 4 * unit)
+        column = self._column = QVBoxLayout(inner)
+        self._set_air(4)
         column.setSpacing(2 * unit)
         column.addStretch(1)
         column.addWidget(self.heading)
         column.addWidget(self.sentence)
-        column.addSpacing(4 * unit)
+        column.addSpacing(2 * unit)
         column.addLayout(self._grid)
         column.addStretch(1)
+        self._cards: QWidget | None = None
+        self.setWidget(page)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(self.tr("Welcome"))
+        for part in (self.viewport(), page):
+            part.setAutoFillBackground(False)
         self._columns = 0
         self._fit()
+
+    def show_cards(self, cards: QWidget) -> None:
+        """Shows this widget above the questions."""
+        self._cards = cards
+        self._set_air(1)
+        self._column.insertWidget(self._column.indexOf(self._grid), cards)
+        cards.show()
+
+    def drop_cards(self) -> None:
+        """Removes what `show_cards` has added."""
+        if self._cards is not None:
+            self._cards.hide()
+            self._cards.deleteLater()
+            self._cards = None
+            self._set_air(4)
+
+    def _set_air(self, units: int) -> None:
+        """Leaves so much room above and below."""
+        unit = tokens().unit
+        self._column.setContentsMargins(unit, units * unit, unit, units * unit)
 
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]  # the stub wants a QResizeEvent, which it is
@@ -77,7 +119,7 @@ class Welcome(QWidget):
     def _arrange(self) -> None:
         """The questions stand in two columns where they fit, else below each other."""
         widest = max(button.sizeHint().width() for button in self.questions)
-        room = min(self.width(), tokens().column)
+        room = min(self.viewport().width(), tokens().column)
         columns = 2 if room >= 2 * widest + 10 * tokens().unit else 1
         if columns != self._columns:
             self._columns = columns

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
     from app.gui.window.about_dialog import AboutDialog
+    from app.gui.window.first_start import FirstStart
     from app.gui.window.guide_dialog import GuideDialog
     from app.gui.window.main_window import MainWindow
 
 
 class Panels(QObject):
-    """Without a `services.machine` there is no first run."""
+    """Without a `services.machine` there is no first run: neither cards in the welcome nor a wizard."""
 
     frontend_arrived = Signal(str, str)
     """A front-end that was chosen at the first run is here now, after its download; and its precision."""
@@ -43,6 +44,7 @@ class Panels(QObject):
         self._services = services
         self.settings: SettingsDialog | None = None
         self._notes: dict[str, tuple[str, bool]] = {}
+        self.first_start: FirstStart | None = None
         self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
@@ -64,9 +66,11 @@ class Panels(QObject):
         window.sound.listed.connect(self._offer_devices)
 
     def begin(self) -> None:
-        """The window is there: at the very first start it asks what the user has, and wants."""
+        """The window is there: at the very first start its welcome shows microphone and model."""
         if self._services.machine is not None and not self._window.settings.first_run_done:
-            self.open_first_run()
+            from app.gui.window.first_start import FirstStart
+
+            self.first_start = FirstStart(self._window, self._services.machine)
 
     def close_all(self) -> None:
         """The window goes."""
@@ -78,8 +82,15 @@ class Panels(QObject):
 
     def show_levels(self, event: e.LevelMeasured) -> None:
         """Shows how loud both sides are."""
+        if self.first_start is not None:
+            self.first_start.show_level(event)
         if self.first_run is not None:
             self.first_run.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
+
+    def apply(self, event: e.Event) -> None:
+        """Takes in an event of the session."""
+        if self.first_start is not None:
+            self.first_start.apply(event)
 
     # -- settings
 
@@ -176,6 +187,8 @@ class Panels(QObject):
     def _offer_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         if self.settings is not None:
             self._offer_settings("microphone", "loudspeaker")
+        if self.first_start is not None:
+            self.first_start.set_devices(microphones)
         if self.first_run is not None:
             self.first_run.set_devices(microphones, loudspeakers)
 
@@ -187,8 +200,8 @@ class Panels(QObject):
 
     # -- the first run
 
-    def open_first_run(self, *, again: bool = False) -> None:
-        """Looks at the machine, and asks what is wanted."""
+    def open_first_run(self, page: str = "", *, again: bool = False) -> None:
+        """Opens the wizard at a page, see `FirstRun.open_refreshed`."""
         if self._services.machine is None:
             return
         if self.first_run is None:
@@ -221,15 +234,16 @@ class Panels(QObject):
             run.testing.connect(self._window.sound.listen_to_test)
             run.completed.connect(self.talk_wanted)
             run.completed.connect(self._done)
-            run.skipped.connect(self._done)
         self._window.sound.close_dialog()  # they try out devices, too
-        self.first_run.open_refreshed(again=again)
+        self.first_run.open_refreshed(page, again=again)
 
     def _take_devices(self, microphone: str, loudspeaker: str) -> None:
         self._window.live.change("microphone", microphone)
         self._window.live.change("loudspeaker", loudspeaker)
 
     def _done(self) -> None:
+        if self.first_start is not None:
+            self.first_start.finish()
         self._window.live.change("first_run_done", True)
 
     # -- log, about

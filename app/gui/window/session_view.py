@@ -70,6 +70,7 @@ class SessionView(QObject):
                 window.setup.show_loaded(model)
         window.state.apply(event)
         window.asker.apply(event)
+        window.panels.apply(event)
         window.system.tray.apply(event)
         for part in (window.status, window.model, window.latency, window.mini_mode):
             part.apply(event)

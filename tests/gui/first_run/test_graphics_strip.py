@@ -63,6 +63,7 @@ async def offered(
     """The window with its first run open, the machine looked at."""
     view: MachineView = replace(PLAIN, graphics=offer)
     async with shown(FakeFactory(), Settings(), machine=FakeMachine(view), graphics=service, running=False) as window:
+        window.panels.open_first_run()
         first_run = open_dialog(window, FirstRun)
         await until(lambda: first_run.machine.view is view and first_run.isActiveWindow())
         yield window, first_run.machine.graphics

@@ -150,6 +150,7 @@ async def _inspector(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _first_run(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.panels.open_first_run()
     run = scripted.window.panels.first_run
     assert run is not None
     await until(run.next_button.isEnabled)

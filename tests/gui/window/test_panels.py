@@ -1,9 +1,8 @@
-"""The window's other dialogs: reached by keyboard, left by Escape, gone with the window; the first run at the start."""
+"""The window's other dialogs: reached by keyboard, left by Escape, gone with the window."""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -29,7 +28,7 @@ from tests.gui.fakes import (
     FakeSoundService,
     two_devices,
 )
-from tests.gui.first_run.test_wizard import CARD, FakeMachine
+from tests.gui.first_run.test_wizard import FakeMachine
 from tests.gui.helpers import say, shown, spoken, until
 from tests.gui.models.test_models_panel import FakeModels
 
@@ -154,49 +153,6 @@ async def test_closing_the_window_closes_all() -> None:
         assert len(dialogs(window)) == 6
         window.close()
         assert dialogs(window) == []
-
-
-async def test_the_first_run_comes_at_the_very_first_start_only(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    machine = FakeMachine()
-    async with shown(FakeFactory(), Settings.load(path), **everything(machine)) as window:  # type: ignore[arg-type]
-        run = window.panels.first_run
-        assert run is not None and run.isVisible()
-        await until(run.isActiveWindow)
-        QTest.keyClick(run, Qt.Key.Key_Escape)
-        assert window.settings.first_run_done and window.manager.session is not None, (
-            "the conversation goes on beside it"
-        )
-    async with shown(FakeFactory(), Settings.load(path), **everything(machine)) as window:  # type: ignore[arg-type]
-        assert window.panels.first_run is None and machine.looks == 1
-    async with shown(FakeFactory(), Settings()) as window:
-        assert window.panels.first_run is None and not window.menu.set_up_action.isVisible()
-
-
-async def test_a_window_that_is_closed_at_the_first_run_asks_again_at_the_next_start(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    async with shown(FakeFactory(), Settings.load(path), **everything()) as window:  # type: ignore[arg-type]
-        assert dialogs(window)
-    assert not Settings.load(path).first_run_done, "nothing was answered"
-
-
-async def test_what_was_chosen_at_the_first_run_is_in_force_and_leads_to_the_talk_button() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **everything(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
-        run = window.panels.first_run
-        assert run is not None
-        await until(lambda: run.machine.view is not None)
-        for page in range(1, 5):
-            await until(run.next_button.isEnabled)
-            QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-            await until(lambda page=page: run.here == page)
-        assert run.pages[run.here] is run.talk
-        await until(lambda: window.settings.provider == "ollama")
-        assert window.settings.ollama_model == "gemma3:4b" and window.setup.backend.currentData() == "ollama"
-        await until(lambda: window.manager.session is not None)
-        QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-        assert not run.isVisible() and window.settings.first_run_done
-        assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
 
 
 async def test_a_fault_leads_to_the_log_and_its_line() -> None:

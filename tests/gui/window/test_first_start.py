@@ -1,0 +1,229 @@
+"""The very first start: cards for microphone and model in the welcome, until somebody has talked or is done."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from app.conversation import events as e
+from app.gui.first_run.welcome_cards import WelcomeCards
+from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+from tests.gui.controllers.test_asker import FakeSpeaking
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, no_devices, two_devices
+from tests.gui.first_run.test_wizard import CARD, HERE, PLAIN, FakeMachine
+from tests.gui.helpers import press, say, shown, spoken, typed, until
+from tests.gui.models.test_models_panel import FakeModels
+from tests.gui.window.test_accessibility import cut_off
+from tests.gui.window.test_panels import dialogs
+
+CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
+
+
+def desk(machine: FakeMachine | None = None, **more: object) -> dict[str, object]:
+    """What a first window is given."""
+    given: dict[str, object] = {
+        "choices": CHOICES,
+        "service": FakeBackendService(lists={"ollama": ("gemma3:4b",)}),
+        "sound_service": FakeSoundService(),
+        "machine": machine or FakeMachine(),
+        "models": FakeModels(),
+        "list_devices": two_devices,
+        "everything": False,
+    }
+    return {**given, **more}
+
+
+def cards_of(window: MainWindow) -> WelcomeCards:
+    """The cards, which must be on screen."""
+    start = window.panels.first_start
+    assert start is not None and start.cards is not None and start.cards.isVisible()
+    return start.cards
+
+
+def levels(window: MainWindow, factory: FakeFactory, *dbfs: float) -> None:
+    """The session measures these levels of the microphone, frame by frame."""
+    for number, level in enumerate(dbfs):
+        say(window, factory, e.LevelMeasured(0.08 * number, level, -120.0, 0.0, False))
+
+
+async def test_the_first_sight_is_the_welcome_with_cards_and_no_dialog() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **desk()) as window:  # type: ignore[arg-type]
+        cards = cards_of(window)
+        assert dialogs(window) == [] and window.transcript.pages.currentWidget() is window.transcript.welcome
+        assert window.focusWidget() is window.transcript.composer.field, "one can type and talk at once"
+        await until(lambda: cards.microphone.picker.findText("Desk microphone") >= 0)
+        assert cards.microphone.words.text() == "Say something."
+        levels(window, factory, *[-58.0] * 20, -12.0, -15.0, *[-58.0] * 20)
+        assert cards.microphone.words.text() == "Say something.", "a click is no speech"
+        assert cards.microphone.level.level_db == -58.0
+        levels(window, factory, *[-25.0] * 6)
+        assert cards.microphone.words.text() == "I hear you."
+        say(window, factory, e.SessionStarted(0.0, "cascade", "w", "embedded", "SmolLM2", "thinking"))
+        assert cards.model.name.text() == "SmolLM2"
+        assert cards.model.cost.text() == "It runs on this machine, and costs nothing."
+        QTest.mouseClick(cards.microphone.picker, Qt.MouseButton.LeftButton)
+        cards.microphone.picker.setCurrentIndex(1)
+        cards.microphone.picker.activated.emit(1)
+        assert window.settings.microphone == "Desk microphone" and factory.session.choice.microphone
+        assert cards.microphone.words.text() == "Say something.", "the other one has to be heard, too"
+
+
+async def test_what_it_says_without_a_microphone_and_before_the_session_runs() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, Settings(), running=False, **desk()) as window:  # type: ignore[arg-type]
+        cards = cards_of(window)
+        assert cards.microphone.words.text() == "Getting ready to listen …"
+        factory.gate.set()  # type: ignore[union-attr]
+        await until(lambda: cards.microphone.words.text() == "Say something.")
+        window.sound.set_muted(True)
+        say(window, factory, e.MicrophoneMuted(0.1, True))
+        assert "muted" in cards.microphone.words.text()
+    async with shown(FakeFactory(), Settings(), **desk(list_devices=no_devices)) as window:  # type: ignore[arg-type]
+        cards = cards_of(window)
+        words = "No microphone was found. You can type; KAME notices one that you plug in."
+        await until(lambda: cards.microphone.words.text() == words)
+        assert not cards.microphone.picker.isVisible()
+        window.sound.listed.emit(["Desk microphone"], [])
+        assert cards.microphone.picker.isVisible() and cards.microphone.words.text() == "Say something."
+
+
+async def test_a_better_model_is_downloaded_in_the_card() -> None:
+    models = FakeModels()
+    async with shown(FakeFactory(), Settings(), **desk(models=models)) as window:  # type: ignore[arg-type]
+        offer = cards_of(window).model.offer
+        assert offer is not None
+        await until(offer.isVisible)
+        assert "Big (1.1 GB to download)" in offer.words.text() and not offer.bar.isVisible()
+        press(offer, "Download the better model")
+        await until(lambda: offer.bar.value() == 500)
+        assert offer.bar.isVisible()
+        models.go_on.set()
+        await until(lambda: "Big is on this machine" in offer.words.text())
+
+
+async def test_what_fits_the_machine_is_offered_and_leads_to_the_wizards_page() -> None:
+    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
+        model = cards_of(window).model
+        await until(model.card_button.isVisible)
+        assert model.card.text() == "Your graphics card has room for KAME (16 GB to download)."
+        assert "gemma3:4b (Ollama)" in model.ollama.text()
+        press(model, "Use the better model")
+        assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and not model.use_button.isVisible()
+        assert "this machine" in model.cost.text()
+        press(model, "Set up what fits the graphics card")
+        wizard = window.panels.first_run
+        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is wizard.voice
+
+
+@pytest.mark.parametrize(("name", "page"), [("Details about sound", "sound"), ("Details about the model", "backend")])
+async def test_details_open_the_wizard_at_their_page_over_the_window(name: str, page: str) -> None:
+    async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
+        press(cards_of(window), name)
+        wizard = window.panels.first_run
+        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is getattr(wizard, page)
+        over = wizard.frameGeometry().center() - window.frameGeometry().center()
+        room = wizard.screen().availableGeometry()
+        assert abs(over.x()) <= 2 or wizard.x() == room.left()
+        assert abs(over.y()) <= 2 or wizard.y() in (room.top(), room.bottom() - wizard.frameGeometry().height())
+        await until(wizard.isActiveWindow)
+        QTest.keyClick(wizard, Qt.Key.Key_Escape)
+        assert not wizard.isVisible() and not window.settings.first_run_done
+        assert cards_of(window).isVisible(), "only a look at details hides nothing"
+
+
+async def test_what_is_chosen_in_the_wizard_is_in_force_and_ends_the_first_start() -> None:
+    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
+        window.panels.open_first_run()
+        run = window.panels.first_run
+        assert run is not None
+        await until(lambda: run.machine.view is not None)
+        for page in range(1, 5):
+            await until(run.next_button.isEnabled)
+            QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
+            await until(lambda page=page: run.here == page)
+        await until(lambda: window.settings.provider == "ollama")
+        assert window.settings.ollama_model == "gemma3:4b"
+        QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
+        assert not run.isVisible() and window.settings.first_run_done
+        assert window.panels.first_start is not None and window.panels.first_start.cards is None
+        assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
+
+
+async def test_another_model_is_chosen_from_the_list() -> None:
+    async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
+        press(cards_of(window), "Choose another model")
+        assert window.setup.isVisible()
+        window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+        model = cards_of(window).model
+        assert model.name.text() == "gpt-4.1" and "paid for with your key" in model.cost.text()
+
+
+@pytest.mark.parametrize("way", ["done", "typed", "spoken", "asked"])
+async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_path: Path) -> None:
+    path, factory, speaking = tmp_path / "settings.json", FakeFactory(), FakeSpeaking()
+    speaking.gate.set()
+    given = desk(asking=speaking)
+    async with shown(factory, Settings.load(path), **given) as window:  # type: ignore[arg-type]
+        cards = cards_of(window)
+        if way == "spoken":
+            cough = e.UserStarted(0.5, 1), e.UserEnded(0.8, 1, 0.7, "words"), e.TranscriptFinal(0.9, 1, "", 1)
+            say(window, factory, *cough)
+            assert not window.settings.first_run_done, "a cough is no conversation"
+        if way == "done":
+            press(cards, "Done: hide microphone and model")
+        elif way == "typed":
+            typed(window, "Hello.")
+            say(window, factory, e.TranscriptFinal(2.0, 2, "Hello.", 2.0))
+        elif way == "asked":
+            window.transcript.welcome.questions[0].click()
+            await until(lambda: any(call[0] == "ask_aloud" for call in factory.session.calls))
+            levels(window, factory, *[-20.0] * 8)
+            assert cards.microphone.words.text() != "I hear you.", "that was not the user"
+            say(window, factory, *spoken(2, window.transcript.welcome.questions[0].text()))
+        else:
+            say(window, factory, *spoken(2, "Hello."))
+        assert window.settings.first_run_done and not cards.isVisible()
+        assert window.transcript.welcome.questions[0].isVisibleTo(window.transcript.welcome)
+    async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
+        assert window.panels.first_start is None and dialogs(window) == []
+
+
+async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_machine_there_are_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings.load(path), **desk()) as window:  # type: ignore[arg-type]
+        cards_of(window)
+    assert not Settings.load(path).first_run_done, "nothing was answered"
+    async with shown(FakeFactory(), Settings()) as window:
+        assert window.panels.first_start is None and not window.menu.set_up_action.isVisible()
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+async def test_nothing_is_cut_off_at_any_text_size_and_all_is_reached_by_keyboard(percent: int) -> None:
+    view = replace(CARD, advice=PLAIN.advice)
+    given = desk(FakeMachine(view))
+    async with shown(FakeFactory(), Settings(font_scale=percent), **given) as window:  # type: ignore[arg-type]
+        window.resize(900, 600)
+        cards = cards_of(window)
+        await until(cards.model.card_button.isVisible)
+        await until(lambda: not cut_off(cards), 2.0)
+        await until(window.isActiveWindow)
+        cards.microphone.details.setFocus()
+        seen: list[QWidget | None] = []
+        for _ in range(5):
+            seen.append(window.focusWidget())
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+        wanted = [control for control in cards.controls if control.isVisible()][:5]
+        assert seen == wanted
+        assert all(control.accessibleName() for control in cards.controls)
