@@ -1,4 +1,4 @@
-"""Reads a text file that the user adds to a conversation. What can't be read is refused with a sentence."""
+"""Reads a text or PDF file that the user adds to a conversation. What can't be read is refused with a sentence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
+from app.services.pdf_text import read_pdf
 from app.session.errors import UserError
 
 MOST_FILE_BYTES = 10 * 2**20
+MOST_PDF_BYTES = 100 * 2**20
+"""Most of a large PDF file are pictures, which are not read."""
 CHUNK_BYTES = 2**16
 """Small enough that no step holds the interpreter for longer than a millisecond or two: a talk may be going on."""
 
-PDF = "KAME reads text files; save the PDF as text first."
-
+_PDF_MARK = b"%PDF-"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -40,18 +42,19 @@ def _read(path: Path) -> Document:
     try:
         state = path.stat()
         if stat.S_ISDIR(state.st_mode):
-            raise UserError(f"“{name}” is a folder. KAME reads single text files: add the files that you want.")
+            raise UserError(f"“{name}” is a folder. KAME reads single files: add the files that you want.")
         if not stat.S_ISREG(state.st_mode):  # a pipe would never end
-            raise UserError(f"“{name}” is no file with a text. Choose a text file.")
-        if path.suffix.lower() == ".pdf":
-            raise UserError(PDF)
-        if state.st_size > MOST_FILE_BYTES:
-            raise UserError(
-                f"“{name}” is larger than {MOST_FILE_BYTES // 2**20} MB, which is more than KAME reads. Save the part "
-                "that matters as a file of its own."
-            )
+            raise UserError(f"“{name}” is no file with a text. Choose a text or PDF file.")
         with path.open("rb") as file:
-            text, words = _text(file, name)
+            is_pdf = file.read(len(_PDF_MARK)) == _PDF_MARK
+            file.seek(0)
+            most = MOST_PDF_BYTES if is_pdf else MOST_FILE_BYTES
+            if state.st_size > most:
+                raise UserError(
+                    f"“{name}” is larger than {most // 2**20} MB, which is more than KAME reads. Save the part that "
+                    "matters as a file of its own."
+                )
+            text, words = read_pdf(path, name, LONG_DOCUMENT_BYTES) if is_pdf else _text(file, name)
     except OSError as error:
         raise UserError(
             f"“{name}” can't be read: {error.strerror or type(error).__name__}. Check that it is still there and that "
@@ -66,8 +69,6 @@ def _read(path: Path) -> Document:
 def _text(file: BinaryIO, name: str) -> tuple[str, int]:
     """Returns somewhat more of a file's text than is kept, and how many words all of it has. Raises UserError."""
     head = file.read(8)
-    if head.startswith(b"%PDF"):
-        raise UserError(PDF)
     mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
     file.seek(len(mark))
     text, words, in_word = "", 0, False
@@ -81,8 +82,8 @@ def _text(file: BinaryIO, name: str) -> tuple[str, int]:
                 text += part
     except ValueError:
         raise UserError(
-            f"“{name}” is no text that KAME can read. Choose a text file (txt, md, csv, json, source code), saved as "
-            "UTF-8."
+            f"“{name}” is no text that KAME can read. Choose a PDF or a text file (txt, md, csv, json, source code), "
+            "saved as UTF-8."
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n").strip(), words
 

@@ -15,7 +15,7 @@ from app.gui.transcript.document_chips import DocumentChips
 from app.services.documents import read_document
 
 _READING = "read a document"
-_TEXTS = "*.txt *.md *.csv *.json *.log *.xml *.html *.py *.js *.ts *.c *.cpp *.rs"
+_TEXTS = "*.pdf *.txt *.md *.csv *.json *.log *.xml *.html *.py *.js *.ts *.c *.cpp *.rs"
 
 
 class DocumentsController(QObject):

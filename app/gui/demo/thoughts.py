@@ -38,9 +38,12 @@ class ThoughtsView(Filling):
         self.setAccessibleName(self.tr("What it thinks"))
 
     def show_thoughts(self, thoughts: Sequence[Thought], trouble: str = "") -> None:
-        """Shows all thoughts on a question; the newest is the last. `trouble`: why there is no answer."""
+        """Shows all thoughts on a question; the newest is the last, and earlier ones in the same words are left out.
+        `trouble`: why there is no answer.
+        """
         newest = thoughts[-1] if thoughts else None
-        older = tuple(thoughts[:-1][-OLDER:])
+        older = tuple(thought for thought in thoughts[:-1] if newest is not None and thought.text != newest.text)
+        older = older[-OLDER:]
         if (newest, older, trouble) == (self.newest, self.older, self.trouble):
             return
         before = self.newest

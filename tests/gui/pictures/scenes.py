@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from unittest.mock import patch
 
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.conversation.events import LevelMeasured
+from app.demo.base import DemoOrder
+from app.demo.steps import Step
 from app.gui.design.theme import apply_theme
 from app.session.control import Style, ToolChoice
 from tests.gui.helpers import until
-from tests.gui.pictures.scripted_window import OLLAMA, ScriptedWindow, add_session, scripted_window
+from tests.gui.pictures.scripted_window import NOW, OLLAMA, ScriptedWindow, add_session, scripted_window
 from tests.gui.pictures.scripts import heat_pump, heat_pump_again, leaves, measured, side_by_side, trouble
 from tests.gui.pictures.timeline import talk as swap
 
@@ -149,6 +154,51 @@ async def _inspector(scripted: ScriptedWindow) -> QWidget:
     return await _talk(scripted)
 
 
+async def _mini(scripted: ScriptedWindow) -> QWidget:
+    await _talk(scripted)
+    scripted.window.mini_mode.toggle()
+    assert scripted.window.mini_mode.mini is not None
+    return scripted.window.mini_mode.mini
+
+
+def _demo_at(step: Step, seconds: float) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:
+    """The demo, so many seconds after this step began."""
+
+    async def play(scripted: ScriptedWindow) -> QWidget:
+        demo, clock = scripted.window.demo, scripted.clock
+        assert demo is not None
+        with patch("app.gui.demo.course._now", clock), patch("app.demo.record.SETTLE_SECONDS", 0.0):
+            demo.begin(DemoOrder(full=False, aloud=False))
+            await until(lambda: demo.course is not None and not demo.screen.start_page.status.text, 20)
+            demo.screen.resize(scripted.window.size())
+            course = demo.course
+            course._pairs.update({n: replace(p, began=NOW.timestamp()) for n, p in course._pairs.items()})
+            for _ in range(2000):
+                if course.steps.step == step:
+                    break
+                course._next() if course.steps.step == "start" else None
+                clock.now += 0.1
+                await asyncio.sleep(0.001)
+                course._tick()
+            for _ in range(round(seconds / 0.04)):
+                clock.now += 0.04
+                course._tick()
+            course._timer.stop()
+            course._tick()
+            return demo.screen
+
+    return play
+
+
+async def _first_use(scripted: ScriptedWindow) -> QWidget:
+    start = scripted.window.panels.first_start
+    assert start is not None and start.cards is not None
+    await scripted.settle()
+    for frame in range(20):
+        scripted.play([LevelMeasured(0.08 * frame, -22.0, -120.0, 0.0, False)])
+    return scripted.window
+
+
 async def _first_run(scripted: ScriptedWindow) -> QWidget:
     scripted.window.panels.open_first_run()
     run = scripted.window.panels.first_run
@@ -186,6 +236,12 @@ SCENES = (
     Scene("keys", _keys, settings=LEAVES),
     Scene("about", _about, settings=LEAVES),
     Scene("inspector", _inspector, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("mini", _mini, (360, 120), settings=LEAVES, forget="Why leaves turn red"),
+    Scene("demo-start", _demo_at("start", 0.0), settings=GEMMA),
+    Scene("demo", _demo_at("question", 4.4), settings=GEMMA),
+    Scene("demo-ask", _demo_at("ask", 1.0), settings=GEMMA),
+    Scene("demo-figures", _demo_at("figures", 1.0), settings=GEMMA),
+    Scene("first-use", _first_use, (1100, 720), settings={"first_run_done": False}),
     Scene("first-run", _first_run, settings={"first_run_done": False}),
     Scene("first-run-voice", _first_voice, settings={"first_run_done": False}),
     Scene("small", _talk, (900, 600), settings=LEAVES, forget="Why leaves turn red"),

@@ -15,10 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTime
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.demo.base import DemoBackend, DemoQuestion
 from app.gui.bench.replay_session import ManualClock
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
@@ -31,9 +33,11 @@ from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakePrices, FakeServers, FakeSoundService
 from tests.gui.helpers import until
+from tests.support.demo_talk import QUESTIONS, ScriptedDemoService, Voice
 
 NOW = datetime(2026, 11, 21, 18, 20)
 SIZE = 16 * 10**9
+MODELS = ("gemma3:4b", "qwen3:8b")
 OLLAMA = "http://127.0.0.1:11434"
 
 _KEPT = (
@@ -123,6 +127,21 @@ MACHINE = MachineView(
     BackendChoice("ollama", "gemma3:4b", OLLAMA),
     ("gemma3:4b", "qwen3:8b", "llama3.2:3b"),
 )
+
+
+def demo_service() -> ScriptedDemoService:
+    """The demo's service: the cascade is heard 2.4 s after the question, the tandem after 0.3 s."""
+    words = "The sky is blue because air scatters blue light more than red light"
+    thoughts = ("You ask why the sky", "The sky looks blue because of the")
+    return ScriptedDemoService(
+        tuple(DemoBackend(BackendChoice("ollama", name, OLLAMA), f"Ollama: {name}") for name in MODELS),
+        cascade=Voice(2.4, words),
+        tandem=Voice(0.32, words, thoughts),
+        questions=(
+            DemoQuestion("Why is the sky blue?", np.full(round(1.6 * 24_000), 0.1, np.float32), 1.6),
+            *QUESTIONS[1:],
+        ),
+    )
 
 
 class _Machine:
@@ -218,7 +237,7 @@ async def scripted_window(
         factory, history = FakeFactory(), history_of_a_year()
         history.views.pop(forget, None)
         service = FakeBackendService(
-            lists={"ollama": ("gemma3:4b", "qwen3:8b"), "anthropic": ("claude-haiku-4-5",)},
+            lists={"ollama": MODELS, "anthropic": ("claude-haiku-4-5",)},
             keys={"anthropic": "k"},
             prices=FakePrices(),
             tool_servers=FakeServers(),
@@ -233,6 +252,7 @@ async def scripted_window(
                 sound_service=FakeSoundService(),
                 history=history,
                 machine=_Machine(),
+                demo=demo_service(),
                 weights=_Weights(settings.first_run_done),
                 choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
             ),

@@ -27,6 +27,7 @@ from app.session.control import BackendChoice
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import press, say, shown, spoken, until
+from tests.support.pdf import pdf_of
 
 
 def drag(*paths: Path | str) -> QMimeData:
@@ -130,7 +131,7 @@ async def test_what_is_no_text_is_refused_in_a_sentence_and_kept_out_of_the_log(
         for name, why in (
             ("picture.png", "“picture.png” is no text"),
             ("huge.txt", "“huge.txt” is larger than 10 MB"),
-            ("paper.pdf", "KAME reads text files; save the PDF as text first."),
+            ("paper.pdf", "“paper.pdf” is no PDF that KAME can read"),
             ("folder", "“folder” is a folder"),
         ):
             drop(window, tmp_path / name)
@@ -138,6 +139,9 @@ async def test_what_is_no_text_is_refused_in_a_sentence_and_kept_out_of_the_log(
         assert str(tmp_path) not in " ".join(told(window)) and chips(window) == []
         drop(window, tmp_path / "folder", notes)
         await until(lambda: chips(window) == ["notes.md · 5 words"])
+        (tmp_path / "paper.pdf").write_bytes(pdf_of([["Ada wrote notes"]]))
+        drop(window, tmp_path / "paper.pdf")
+        await until(lambda: chips(window) == ["notes.md · 5 words", "paper.pdf · 3 words"], 20)
     for word in ("Ada", "notes.md", "picture.png", "huge.txt"):
         assert word not in caplog.text
 

@@ -1,4 +1,4 @@
-"""Reads text files of all kinds, and refuses what is none."""
+"""Reads text and PDF files of all kinds, and refuses what is none."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.conversation.documents import LONG_DOCUMENT_BYTES, Document
+from app.services import documents, pdf_text
 from app.services.documents import CHUNK_BYTES, MOST_FILE_BYTES, read_document
 from app.session.errors import UserError
+from tests.support.pdf import pdf_of
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -34,8 +36,7 @@ async def test_what_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
         "picture.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "no text that KAME can read"),
         "latin.txt": ("Grün und süß".encode("latin-1"), "saved as UTF-8"),
         "cut.txt": ("Grün".encode()[:3], "saved as UTF-8"),
-        "paper.pdf": (b"%PDF-1.7 ...", "save the PDF as text first"),
-        "paper.txt": (b"%PDF-1.7 ...", "save the PDF as text first"),
+        "fake.pdf": (b"\x00\x01\x02", "no text that KAME can read"),
         "empty.txt": (b" \n", "holds no words"),
         "large.txt": (b"a " * (MOST_FILE_BYTES // 2) + b"b", "larger than 10 MB"),
     }
@@ -62,3 +63,44 @@ async def test_a_name_is_one_line(tmp_path: Path) -> None:
     path.write_text("Words", "utf-8")
     name = (await read_document(path)).name
     assert name.isprintable() and name.endswith(".txt") and "  " not in name
+
+
+async def test_the_text_of_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    (tmp_path / "Reise.pdf").write_bytes(pdf_of([["Der Zug fährt um acht (Gleis 7)."], [], ["Ende"]]))
+    document = await read_document(tmp_path / "Reise.pdf")
+    assert document.text.split() == "Der Zug fährt um acht (Gleis 7). Ende".split() and document.cut == 0
+    (tmp_path / "other name").write_bytes(pdf_of([["One two"]], password=""))
+    document = await read_document(tmp_path / "other name")
+    assert document == Document("other name", "One two"), "what is encrypted without a password is read"
+
+
+async def test_of_a_long_pdf_the_beginning_is_kept_and_all_words_are_counted(tmp_path: Path) -> None:
+    pages = [[" ".join(f"page{number}line{line}" for _ in range(8)) for line in range(50)] for number in range(40)]
+    (tmp_path / "long.pdf").write_bytes(pdf_of(pages))
+    document = await read_document(tmp_path / "long.pdf")
+    assert document.words == 40 * 50 * 8 and document.text.startswith("page0line0")
+    assert LONG_DOCUMENT_BYTES - 20 < len(document.text.encode()) <= LONG_DOCUMENT_BYTES
+
+
+async def test_a_pdf_that_gives_no_text_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = pdf_of([["Words"]])
+    files = {
+        "locked.pdf": (pdf_of([["Secret"]], password="open"), "locked with a password"),
+        "scan.pdf": (pdf_of([[]]), "pictures of pages, but no text"),
+        "cut.pdf": (whole[: len(whole) // 3], "no PDF that KAME can read"),
+        "noise.pdf": (b"%PDF-1.7\n" + bytes(range(256)) * 40, "no PDF that KAME can read"),
+    }
+    for name, (content, why) in files.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UserError, match=why) as refused:
+            await read_document(tmp_path / name)
+        assert str(tmp_path) not in str(refused.value)
+    (tmp_path / "whole.pdf").write_bytes(whole)
+    monkeypatch.setattr(pdf_text, "SECONDS", 0.001)
+    with pytest.raises(UserError, match="longer than"):
+        await read_document(tmp_path / "whole.pdf")
+    monkeypatch.setattr(documents, "MOST_PDF_BYTES", 100)
+    with pytest.raises(UserError, match="larger than"):
+        await read_document(tmp_path / "whole.pdf")

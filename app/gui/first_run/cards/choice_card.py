@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QFont, QMouseEvent, QPainter, QPa
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.theme import tokens
 from app.gui.widgets.form import wrapped
 from app.gui.widgets.panel import Quiet
 
@@ -25,7 +26,8 @@ class Boxed(QFrame):
         look = Look.of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint(painter, look.live_card if self.live else look.plain_card, look.accent if self.live else look.line)
+        edge = look.line if tokens().scheme == "contrast" else look.plain_card
+        self._paint(painter, look.live_card if self.live else look.plain_card, look.accent if self.live else edge)
         painter.end()
 
     def _paint(self, painter: QPainter, ground: QColor, edge: QColor, width: float = 1.0) -> None:
