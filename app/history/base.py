@@ -41,7 +41,7 @@ class ConversationView:
     was said. `created`, `changed`: seconds since 1970. `turns`: of both sides. `backends`: the models that answered, in
     the order of their first words. `snippet`: a piece of text that a search has found, with each match between "\x02"
     and "\x03"; empty if only the title matches. `sound`: whether the sound of one of its talks was kept. `pinned`:
-    the user wants it first in the list.
+    the user wants it first in the list. `folder`: the name of the folder that the user has put it into, or empty.
     """
 
     key: str
@@ -55,6 +55,7 @@ class ConversationView:
     sound: bool = False
     setup: Setup = field(default_factory=Setup)
     pinned: bool = False
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,21 @@ class HistoryService(Protocol):
         """Pins a conversation, or unpins it; that is no change of what was said in it."""
         ...
 
+    async def move(self, key: str, folder: str) -> None:
+        """Puts a conversation into a folder, which need not exist; empty: into none."""
+        ...
+
+    async def rename_folder(self, folder: str, name: str) -> None:
+        """Gives a folder another name; that of another folder joins both. Empty: its conversations are in none."""
+        ...
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         """Stores the setup of a conversation."""
         ...
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """Makes a second conversation of the same turns with the given setup; it has no sound, and isn't pinned."""
+        """Makes a second conversation of the same turns with the given setup; it has no sound, isn't
+        pinned, and is in the same folder."""
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:

@@ -54,8 +54,8 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
             with_sound.add(row)
     views: dict[int, ConversationView] = {}
     only = "" if key is None else "AND key = ?"
-    for row, name, title, created, changed, setup, pinned in database.execute(
-        f"SELECT id, key, title, created, changed, setup, pinned FROM conversations WHERE NOT removed {only} "
+    for row, name, title, created, changed, setup, pinned, folder in database.execute(
+        f"SELECT id, key, title, created, changed, setup, pinned, folder FROM conversations WHERE NOT removed {only} "
         "ORDER BY changed DESC, id DESC",
         arguments,
     ):
@@ -72,6 +72,7 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
                 row in with_sound,
                 setup_of(setup),
                 bool(pinned),
+                folder,
             )
     return views
 
@@ -175,6 +176,19 @@ def pin(database: sqlite3.Connection, key: str, pinned: bool) -> None:
         database.execute("UPDATE conversations SET pinned = ? WHERE id = ?", (int(pinned), row))
 
 
+def move(database: sqlite3.Connection, key: str, folder: str) -> None:
+    """Puts a conversation into a folder; empty: into none. Raises UserError."""
+    with transaction(database):
+        row = row_of(database, key)
+        database.execute("UPDATE conversations SET folder = ? WHERE id = ?", (folder, row))
+
+
+def rename_folder(database: sqlite3.Connection, folder: str, name: str) -> None:
+    """Gives a folder another name, that of removed conversations, too: they may be restored."""
+    with transaction(database):
+        database.execute("UPDATE conversations SET folder = ? WHERE folder = ?", (name, folder))
+
+
 def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
     """Stores the setup of a conversation, which is made if there is none."""
     with transaction(database):
@@ -191,7 +205,9 @@ def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup
         old = row_of(database, key)
         new = conversation_row(database, new_key, setup, now)
         database.execute(
-            "UPDATE conversations SET title = (SELECT title FROM conversations WHERE id = ?) WHERE id = ?", (old, new)
+            "UPDATE conversations SET (title, folder) = (SELECT title, folder FROM conversations WHERE id = ?) "
+            "WHERE id = ?",
+            (old, new),
         )
         shift = (new - old) << TURN_BITS
         for (talk,) in database.execute("SELECT id FROM talks WHERE conversation = ? ORDER BY id", (old,)).fetchall():

@@ -55,6 +55,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
     ),
     ("ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",),
+    ("ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''",),
 )
 """The events of a talk are in `packed`, and later ones in `events`, as lines of JSON; the other columns are derived
 from them. `unwanted`: folders with sound that is to be erased; an empty name means that the file itself may still

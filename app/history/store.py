@@ -69,6 +69,12 @@ class HistoryStore:
     async def pin(self, key: str, pinned: bool) -> None:
         await self._do(lambda file: queries.pin(file.connection, key, pinned))
 
+    async def move(self, key: str, folder: str) -> None:
+        await self._do(lambda file: queries.move(file.connection, key, kept_title(folder)))
+
+    async def rename_folder(self, folder: str, name: str) -> None:
+        await self._do(lambda file: queries.rename_folder(file.connection, folder, kept_title(name)))
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         await self._do(lambda file: queries.store_setup(file.connection, key, setup, self._clock()))
 

@@ -1773,6 +1773,45 @@
     </message>
 </context>
 <context>
+    <name>FolderMenu</name>
+    <message>
+        <source>&amp;Dissolve</source>
+        <translation>&amp;Auflösen</translation>
+    </message>
+    <message>
+        <source>&amp;New folder…</source>
+        <translation>&amp;Neuer Ordner …</translation>
+    </message>
+    <message>
+        <source>&amp;Out of its folder</source>
+        <translation>Aus seinem &amp;Ordner heraus</translation>
+    </message>
+    <message>
+        <source>&amp;Rename…</source>
+        <translation>&amp;Umbenennen …</translation>
+    </message>
+    <message>
+        <source>Mo&amp;ve to folder</source>
+        <translation>In Ordner &amp;verschieben</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <source>Rename folder</source>
+        <translation>Ordner umbenennen</translation>
+    </message>
+    <message>
+        <source>The folder goes; its conversations stay.</source>
+        <translation>Der Ordner geht; seine Gespräche bleiben.</translation>
+    </message>
+    <message>
+        <source>The folder&apos;s name:</source>
+        <translation>Name des Ordners:</translation>
+    </message>
+</context>
+<context>
     <name>Folders</name>
     <message>
         <source>Add a folder: {0}</source>
@@ -4569,12 +4608,20 @@
         <translation>, mit Ton</translation>
     </message>
     <message>
+        <source>1 conversation</source>
+        <translation>1 Gespräch</translation>
+    </message>
+    <message>
         <source>1 turn</source>
         <translation>1 Redebeitrag</translation>
     </message>
     <message>
         <source>Earlier</source>
         <translation>Früher</translation>
+    </message>
+    <message>
+        <source>Folder {0}</source>
+        <translation>Ordner {0}</translation>
     </message>
     <message>
         <source>Last 30 days</source>
@@ -4609,6 +4656,10 @@
         <translation>Gestern, {0}</translation>
     </message>
     <message>
+        <source>closed</source>
+        <translation>geschlossen</translation>
+    </message>
+    <message>
         <source>d MMMM</source>
         <translation>d. MMMM</translation>
     </message>
@@ -4627,6 +4678,10 @@
     <message>
         <source>running</source>
         <translation>läuft</translation>
+    </message>
+    <message>
+        <source>{0} conversations</source>
+        <translation>{0} Gespräche</translation>
     </message>
     <message>
         <source>{0} turns</source>

@@ -1773,6 +1773,45 @@
     </message>
 </context>
 <context>
+    <name>FolderMenu</name>
+    <message>
+        <source>&amp;Dissolve</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Out of its folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Rename…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mo&amp;ve to folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The folder goes; its conversations stay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The folder&apos;s name:</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Folders</name>
     <message>
         <source>Add a folder: {0}</source>
@@ -4569,11 +4608,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>1 conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>1 turn</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Earlier</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folder {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4609,6 +4656,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>closed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>d MMMM</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4626,6 +4677,10 @@
     </message>
     <message>
         <source>running</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} conversations</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -93,6 +93,16 @@ class FakeHistory:
         await self._do("pin", key, pinned)
         self.views[key] = replace(self.views[key], pinned=pinned)
 
+    async def move(self, key: str, folder: str) -> None:
+        await self._do("move", key, folder)
+        self.views[key] = replace(self.views[key], folder=folder)
+
+    async def rename_folder(self, folder: str, name: str) -> None:
+        await self._do("rename_folder", folder, name)
+        self.views = {
+            key: replace(view, folder=name) if view.folder == folder else view for key, view in self.views.items()
+        }
+
     async def keep_setup(self, key: str, setup: Setup) -> None:
         await self._do("keep_setup", key, setup)
         self.views[key] = replace(self.views[key], setup=setup)

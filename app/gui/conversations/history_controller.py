@@ -60,6 +60,8 @@ class HistoryController(QObject):
         pane.searched.connect(self._search)
         pane.renamed.connect(self.rename)
         pane.pin_wanted.connect(self.pin)
+        pane.folders.moved.connect(self.move)
+        pane.folders.folder_renamed.connect(self.rename_folder)
         pane.remove_wanted.connect(lambda key: self.remove((key,)))
         pane.remove_all_wanted.connect(self._remove_all)
         pane.undo_wanted.connect(self._restore)
@@ -136,6 +138,14 @@ class HistoryController(QObject):
     def pin(self, key: str, pinned: bool) -> None:
         """Puts a conversation among those that stand first, or takes it from there."""
         self._change("pin", lambda: self._service.pin(key, pinned))
+
+    def move(self, key: str, folder: str) -> None:
+        """Puts a conversation into a folder; empty: into none."""
+        self._change("move", lambda: self._service.move(key, folder))
+
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Gives a folder another name; empty: its conversations are in none."""
+        self._change("rename a folder", lambda: self._service.rename_folder(folder, name))
 
     def remove(self, keys: Iterable[str]) -> None:
         """Takes conversations out of the list. They can be brought back until the bar at the pane's foot goes."""

@@ -1,9 +1,9 @@
-"""The kept conversations as a list model: pinned ones, then the rest under headings by day; changed row by row."""
+"""The kept conversations as a list model with headings, changed row by row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import (
@@ -17,19 +17,12 @@ from PySide6.QtCore import (
 )
 
 from app.gui.conversations.row_texts import Days, RowTexts
+from app.gui.conversations.sections import Row, folders_of, rows_of
 from app.gui.widgets.list_steps import steps_between
 from app.history.base import ConversationView
 from app.platform.local_time import local_date
 
 _Index = QModelIndex | QPersistentModelIndex
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A conversation, or without a `view` the heading of a section. `name` is unique: a key, or the section's name."""
-
-    name: str
-    view: ConversationView | None = None
 
 
 class ConversationList(QAbstractListModel):
@@ -42,6 +35,10 @@ class ConversationList(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.rows: list[Row] = []
+        self._views: tuple[ConversationView, ...] = ()
+        self._now = 0.0
+        self._opened: set[str] = set()  # folders
+        self._all_open = False
         self.current = ""
         """The key of the open conversation."""
         self.live = ""
@@ -50,10 +47,13 @@ class ConversationList(QAbstractListModel):
 
     # -- changing what is shown
 
-    def show(self, views: Iterable[ConversationView], now: float, locale: QLocale) -> None:
-        """Shows these conversations. `now`: seconds since 1970."""
+    def show(self, views: Iterable[ConversationView], now: float, locale: QLocale, *, all_open: bool = False) -> None:
+        """Shows these conversations. `now`: seconds since 1970. `all_open`: what is in closed folders is
+        shown, too.
+        """
+        self._views, self._now, self._all_open = tuple(views), now, all_open
         days = Days(now)
-        rows = list(_with_headings(views, days))
+        rows = list(rows_of(self._views, days, None if all_open else self._opened))
         new_dates = days.today != self.texts.days.today or locale != self.texts.locale
         self.texts.days, self.texts.locale = days, locale
         steps = steps_between([row.name for row in self.rows], [row.name for row in rows])
@@ -81,9 +81,22 @@ class ConversationList(QAbstractListModel):
         if new_dates and rows:
             self._emit_changed(0, len(rows) - 1)
 
+    def open_folder(self, folder: str, is_open: bool) -> None:
+        """Shows what is in a folder, or hides it."""
+        (self._opened.add if is_open else self._opened.discard)(folder)
+        self._show_again()
+
+    def reveal(self, key: str) -> None:
+        """Opens the folder in which a conversation is, if it is in one."""
+        folder = next((view.folder for view in self._views if view.key == key), "")
+        if folder and folder not in self._opened:
+            self.open_folder(folder, True)
+
     def mark(self, *, current: str | None = None, live: str | None = None) -> None:
         """Marks the open conversation, or the one in which a session runs; empty for none, None: as before."""
         before = {self.current, self.live}
+        if current and current != self.current:
+            self.reveal(current)
         self.current = self.current if current is None else current
         self.live = self.live if live is None else live
         for key in before | {self.current, self.live}:
@@ -93,9 +106,27 @@ class ConversationList(QAbstractListModel):
     def grow_old(self, now: float) -> None:
         """Updates the dates at midnight."""
         if local_date(now) != self.texts.days.today:
-            self.show([row.view for row in self.rows if row.view is not None], now, self.texts.locale)
+            self._now = now
+            self._show_again()
+
+    def speak(self, locale: QLocale) -> None:
+        """Writes dates as this locale does."""
+        self.show(self._views, self._now, locale, all_open=self._all_open)
+
+    def _show_again(self) -> None:
+        self.show(self._views, self._now, self.texts.locale, all_open=self._all_open)
 
     # -- what a row says
+
+    @property
+    def folders(self) -> list[str]:
+        """The names of the folders that there are."""
+        return folders_of(self._views)
+
+    def heading(self, index: _Index) -> Row | None:
+        """The folder's heading at an index; None for other rows, or nothing."""
+        row = self.rows[index.row()] if index.isValid() else None
+        return row if row is not None and row.folder else None
 
     def place(self, key: str) -> int:
         """The row of a conversation; -1 if it is not shown."""
@@ -123,8 +154,10 @@ class ConversationList(QAbstractListModel):
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        """Headings can't be selected."""
+        """Headings can't be selected, except those of folders."""
         flags = Qt.ItemFlag
+        if self.heading(index) is not None:
+            return flags.ItemIsEnabled | flags.ItemIsSelectable | flags.ItemNeverHasChildren
         if not index.isValid() or self.rows[index.row()].view is None:
             return flags.NoItemFlags
         return flags.ItemIsEnabled | flags.ItemIsSelectable | flags.ItemIsEditable | flags.ItemNeverHasChildren
@@ -133,8 +166,11 @@ class ConversationList(QAbstractListModel):
         if not index.isValid():
             return None
         row, roles = self.rows[index.row()], Qt.ItemDataRole
+        if row.view is None and role == roles.AccessibleTextRole and row.folder:
+            return self.texts.spoken_folder(row.folder, row.count, row.open)
         if row.view is None:
-            return self.texts.heading(row.name) if role in (roles.DisplayRole, roles.AccessibleTextRole) else None
+            heading = row.folder or self.texts.heading(row.name)
+            return heading if role in (roles.DisplayRole, roles.AccessibleTextRole) else None
         match role:
             case roles.DisplayRole:
                 return self.title(row.view)
@@ -159,13 +195,3 @@ class ConversationList(QAbstractListModel):
             self._emit_changed(index.row(), index.row())
         self.renamed.emit(view.key, text)
         return True
-
-
-def _with_headings(views: Iterable[ConversationView], days: Days) -> Iterator[Row]:
-    section = ""
-    for view in sorted(views, key=lambda view: (view.pinned, view.changed), reverse=True):
-        its_section = "pinned" if view.pinned else days.section(view.changed)
-        if its_section != section:
-            section = its_section
-            yield Row(section)
-        yield Row(view.key, view)

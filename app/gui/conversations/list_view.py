@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QApplication, QListView, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.row_delegate import ConversationItems
+from app.gui.conversations.sections import Row
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class ConversationRows(QListView):
-    """Signals carry a conversation's key. `opened` at a click or Enter; `menu_wanted` with a position on the screen;
-    `left_above` at Up on the first row.
+    """Signals carry a conversation's key, those that are named so a folder's name. `opened` at a click or Enter;
+    `menu_wanted` with a position on the screen; `left_above` at Up on the first row.
     """
 
     opened = Signal(str)
@@ -24,6 +25,8 @@ class ConversationRows(QListView):
     undo_wanted = Signal()
     menu_wanted = Signal(str, QPoint)
     left_above = Signal()
+    folder_rename_wanted = Signal(str)
+    folder_menu_wanted = Signal(str, QPoint)
 
     def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,20 +104,27 @@ class ConversationRows(QListView):
     def _open(self, index: QModelIndex) -> None:
         if key := self.list.key(index):
             self.opened.emit(key)
+        elif folder := self.list.heading(index):
+            self.list.open_folder(folder.folder, not folder.open)
 
     # -- Qt's own
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Moves Home to the first conversation, since the heading above it can't be selected."""
+        """Moves Home to the first conversation or folder, since other headings can't be selected."""
         index = super().moveCursor(action, modifiers)
-        return index if self.list.key(index) else self.list.index(index.row() + 1)
+        is_one = self.list.key(index) or self.list.heading(index)
+        return index if is_one else self.list.index(index.row() + 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, F2 renames, P pins, Delete removes, Ctrl+Z undoes that, the menu key opens the menu."""
+        """Enter opens, F2 renames, P pins, Delete removes, Ctrl+Z undoes that, the menu key opens the menu; on a folder
+        Left closes and Right opens it.
+        """
         if self.state() == QListView.State.EditingState and not self.hasFocus():
             return  # the field has handled it
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
-        if code in _ENTER and key:
+        if (folder := self.list.heading(self.currentIndex())) and self._folder_key(folder, event):
+            pass
+        elif code in _ENTER and key:
             self.opened.emit(key)
         elif code == Qt.Key.Key_F2 and key:
             self.rename(key)
@@ -136,6 +146,19 @@ class ConversationRows(QListView):
             return
         event.accept()
 
+    def _folder_key(self, row: Row, event: QKeyEvent) -> bool:
+        """Handles a key on a folder's heading, if it is one for folders."""
+        code, keys = event.key(), Qt.Key
+        if code in (*_ENTER, keys.Key_Space):
+            self.list.open_folder(row.folder, not row.open)
+        elif code in (keys.Key_Left, keys.Key_Right):
+            self.list.open_folder(row.folder, code == keys.Key_Right)
+        elif code == keys.Key_F2:
+            self.folder_rename_wanted.emit(row.folder)
+        else:
+            return False
+        return True
+
     @property
     def _looking(self) -> bool:
         """Whether the user is typing the first letters of a title."""
@@ -146,12 +169,20 @@ class ConversationRows(QListView):
             self._open_menu()
         elif key := self.list.key(self.indexAt(event.pos())):
             self.menu_wanted.emit(key, event.globalPos())
+        elif folder := self.list.heading(self.indexAt(event.pos())):
+            self.folder_menu_wanted.emit(folder.folder, event.globalPos())
 
     def _open_menu(self) -> None:
-        if key := self.highlighted:
-            self.scrollTo(self.currentIndex())
-            room = self.visualRect(self.currentIndex())
-            self.menu_wanted.emit(key, self.viewport().mapToGlobal(room.center()))
+        index = self.currentIndex()
+        folder = self.list.heading(index)
+        if not (self.highlighted or folder):
+            return
+        self.scrollTo(index)
+        place = self.viewport().mapToGlobal(self.visualRect(index).center())
+        if folder:
+            self.folder_menu_wanted.emit(folder.folder, place)
+        else:
+            self.menu_wanted.emit(self.highlighted, place)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

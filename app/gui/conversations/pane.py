@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFont, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
+from app.gui.conversations.folder_menu import FolderMenu
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
 from app.gui.design.icon_button import IconButton
@@ -67,7 +68,7 @@ class ConversationsPane(QWidget):
         new_search, self._words = words != self._words, words
         seen = [] if new_search else self.rows.in_view()
         highlighted = self.rows.highlighted
-        self.list.show(views, self._now(), self.locale())
+        self.list.show(views, self._now(), self.locale(), all_open=bool(words))
         if highlighted and self.rows.highlighted != highlighted:
             self.rows.highlight(highlighted)
         self.rows.hold(seen)
@@ -91,7 +92,8 @@ class ConversationsPane(QWidget):
         self.list.mark(live=key)
 
     def highlight(self, key: str) -> None:
-        """Highlights a conversation, if it is listed."""
+        """Highlights a conversation, if it is listed; its folder is opened."""
+        self.list.reveal(key)
         self.rows.highlight(key)
 
     def clear_search(self) -> None:
@@ -131,6 +133,8 @@ class ConversationsPane(QWidget):
     def _open_menu(self, key: str, place: QPoint) -> None:
         self._about = key
         view = self.list.view(key)
+        if view is not None:
+            self.folders.fill(view, self.list.folders)
         self.pin_action.setText(self.tr("Un&pin") if view is not None and view.pinned else self.tr("&Pin"))
         self.menu.popup(place)
 
@@ -174,6 +178,7 @@ class ConversationsPane(QWidget):
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)
+        top.setContentsMargins(14, 0, 0, 0)  # above the rows' words
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 4, 8)
         column.setSpacing(8)
@@ -185,6 +190,7 @@ class ConversationsPane(QWidget):
     def _make_menus(self) -> None:
         self._about = ""
         self.menu = QMenu(self)
+        self.folders = FolderMenu(self)
         for name, words, keys, signal in (
             ("open", self.tr("&Open"), "", self.opened),
             ("rename", self.tr("&Rename"), "F2", None),
@@ -208,6 +214,7 @@ class ConversationsPane(QWidget):
             self.menu.addAction(action)
             if name == "pin":
                 self.pin_action = action
+                self.menu.addMenu(self.folders)
         self.more_menu = QMenu(self)
         self.more_menu.addAction(self.tr("&Import…")).triggered.connect(lambda: self.import_wanted.emit())
         self.export_chosen = self.more_menu.addAction(self.tr("&Export…"))
@@ -228,6 +235,8 @@ class ConversationsPane(QWidget):
         self.rows.remove_wanted.connect(self.remove_wanted)
         self.rows.undo_wanted.connect(self._undo)
         self.rows.menu_wanted.connect(self._open_menu)
+        self.rows.folder_menu_wanted.connect(self.folders.open_for)
+        self.rows.folder_rename_wanted.connect(self.folders.ask_name)
         self.rows.left_above.connect(self.focus_search)
         self.undo.undone.connect(self._undo)
         self.undo.expired.connect(self.undo_expired)
@@ -252,5 +261,4 @@ class ConversationsPane(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.LocaleChange and self._words is not None:
-            views = [row.view for row in self.list.rows if row.view is not None]
-            self.list.show(views, self._now(), self.locale())
+            self.list.speak(self.locale())

@@ -19,13 +19,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.gui.conversations.list_model import ConversationList
+from app.gui.conversations.sections import Row
 from app.gui.conversations.snippet import shortened
 from app.gui.design.icons import icon
 from app.gui.design.look import Look, blend
 from app.history.base import LONGEST_TITLE, ConversationView
 
 PAD_X, PAD_Y, EDGE = 10, 6, 4
-DOT_PX, PIN_PX = 8, 12
+DOT_PX, PIN_PX, FOLDER_PX = 8, 12, 16
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -42,6 +43,7 @@ class _Fonts:
     small_height: int
     row: QSize
     heading_row: QSize
+    folder_row: QSize
 
     @classmethod
     def of(cls, font: QFont) -> _Fonts:
@@ -61,6 +63,7 @@ class _Fonts:
             small_height,
             QSize(0, title_height + small_height + 2 * PAD_Y + 3),
             QSize(0, small_height + 14),
+            QSize(0, title_height + 2 * PAD_Y),
         )
 
 
@@ -93,13 +96,19 @@ class ConversationItems(QStyledItemDelegate):
     # -- painting
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """One height for conversations, one for headings."""
-        return self.fonts.row if self._model.rows[index.row()].view is not None else self.fonts.heading_row
+        """One height for conversations, one for folders, one for other headings."""
+        row = self._model.rows[index.row()]
+        if row.folder:
+            return self.fonts.folder_row
+        return self.fonts.row if row.view is not None else self.fonts.heading_row
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         row = self._model.rows[index.row()]
         painter.save()
-        if row.view is None:
+        if row.folder:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_folder(painter, option, row, index)
+        elif row.view is None:
             painter.setFont(self.fonts.heading)
             painter.setPen(self.look.dim)
             room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, -3)
@@ -111,6 +120,38 @@ class ConversationItems(QStyledItemDelegate):
             self._paint_box(painter, option, row.view, index)
             self._paint_words(painter, option, row.view)
         painter.restore()
+
+    def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, row: Row, index: _Index) -> None:
+        look, fonts, box = self.look, self.fonts, QRectF(option.rect).adjusted(EDGE, 1, -EDGE, -1)
+        highlighted = index.row() == self._view.currentIndex().row()
+        if highlighted or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(blend(look.base, look.text, 0.1) if highlighted else look.plain_card)
+            painter.drawRoundedRect(box, 6, 6)
+        if highlighted and self._view.hasFocus():
+            painter.setPen(QPen(look.accent, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 5, 5)
+        room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, 0)
+        middle = room.center().y() - FOLDER_PX // 2 + 1
+        sign = QRect(room.left() - 2, middle, FOLDER_PX, FOLDER_PX)
+        count = str(row.count)
+        wide = QFontMetrics(fonts.small).horizontalAdvance(count)
+        icon("folder-open" if row.open else "folder", look.dim, size=FOLDER_PX).paint(
+            painter, QStyle.visualRect(option.direction, option.rect, sign)
+        )
+        painter.setPen(look.dim)
+        painter.setFont(fonts.small)
+        number = QRect(room.right() - wide, room.top(), wide + 1, room.height())
+        painter.drawText(QStyle.visualRect(option.direction, option.rect, number), Qt.AlignmentFlag.AlignCenter, count)
+        words = QRect(sign.right() + 7, room.top(), room.width() - FOLDER_PX - wide - 14, room.height())
+        painter.setPen(look.text)
+        painter.setFont(fonts.open_title)
+        painter.drawText(
+            QStyle.visualRect(option.direction, option.rect, words),
+            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+            QFontMetrics(fonts.open_title).elidedText(row.folder, Qt.TextElideMode.ElideRight, words.width()),
+        )
 
     def _paint_box(
         self, painter: QPainter, option: QStyleOptionViewItem, view: ConversationView, index: _Index

@@ -48,6 +48,13 @@ class RowTexts(QObject):
             "earlier": self.tr("Earlier"),
         }[section]
 
+    def spoken_folder(self, folder: str, count: int, is_open: bool) -> str:
+        """What screen readers say of a folder's heading."""
+        many = self.tr("1 conversation") if count == 1 else self.tr("{0} conversations").format(count)
+        return ", ".join(
+            (self.tr("Folder {0}").format(folder), many, self.tr("open") if is_open else self.tr("closed"))
+        )
+
     def title(self, view: ConversationView) -> str:
         """A conversation's title on one line."""
         return " ".join(view.title.split()) or self.tr("Untitled")

@@ -522,7 +522,15 @@ def test_the_menu_by_keyboard(pane: ConversationsPane, keys: tuple[Qt.Key, ...])
     pane.rows.highlight("b")
     for words in ("Open", "Duplicate with another model…", "Export…", "Delete"):
         press(pane, *keys)
-        assert menu_words(pane.menu) == ["Open", "Rename", "Pin", "Duplicate with another model…", "Export…", "Delete"]
+        assert menu_words(pane.menu) == [
+            "Open",
+            "Rename",
+            "Pin",
+            "Move to folder",
+            "Duplicate with another model…",
+            "Export…",
+            "Delete",
+        ]
         choose(pane.menu, words)
         assert not pane.menu.isVisible()
     assert said == [[("b",)]] * 4

@@ -55,6 +55,7 @@ _KEPT = (
     (560.0, "Which bicycle for a short rider", 12, ("gpt-4.1-mini",), False),
 )
 """Hours ago, title, turns, models, whether the sound was kept."""
+_PINNED = "A soup from what is left"
 
 _TEXTS = {
     "How a heat pump works": "How does a heat pump warm a house in winter? It pumps heat from the cold air outside.",
@@ -85,6 +86,8 @@ def history_of_a_year() -> FakeHistory:
         )
         for hours, title, turns, backends, sound in _KEPT
     ]
+    filed = {"Packing list for Lisbon, with two children": "Journeys", "First words in Georgian": "Journeys"}
+    views = [replace(view, folder=filed.get(view.key, ""), pinned=view.key == _PINNED) for view in views]
     service = _History(*views, now=now)
     service.texts.update(_TEXTS)
     return service

@@ -186,6 +186,26 @@ async def test_it_is_renamed_and_held_otherwise(tmp_path: Path) -> None:
             await history.rename("nobody", "x")
 
 
+async def test_folders_hold_conversations_and_get_other_names(tmp_path: Path) -> None:
+    async with kept(tmp_path, clock=Clock()) as history:
+        hold(history, "a", MOON)
+        hold(history, "b", TEA)
+        await history.move("a", "  Sky \n things ")
+        await history.move("b", "Kitchen")
+        assert {view.key: view.folder for view in await history.conversations()} == {"a": "Sky things", "b": "Kitchen"}
+        assert (await history.duplicate("a", Setup())).folder == "Sky things"
+        await history.remove(["b"])
+        await history.rename_folder("Kitchen", "Food")
+        await history.restore(["b"])
+        with pytest.raises(UserError, match="not there any more"):
+            await history.move("nobody", "Food")
+    async with kept(tmp_path) as history:
+        assert {view.folder for view in await history.conversations()} == {"Sky things", "Food"}
+        await history.rename_folder("Sky things", "")
+        assert {view.folder for view in await history.conversations("grünen")} == {"Food"}
+        assert sum(not view.folder for view in await history.conversations()) == 2
+
+
 async def test_a_pinned_one_stays_pinned_and_keeps_its_date(tmp_path: Path) -> None:
     async with kept(tmp_path, clock=Clock()) as history:
         hold(history, "a", MOON)
