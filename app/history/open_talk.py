@@ -169,8 +169,9 @@ def next_turn(database: sqlite3.Connection, conversation: int) -> int:
 
 
 def _title(text: str) -> str:
-    """Returns the first words of `text`, cut at a word, with "…" if there are more."""
-    words = text.split(maxsplit=TITLE_WORDS)
+    """Returns the first words of `text` with a capital letter, cut at a word, with "…" if there are more."""
+    text = text.lstrip()
+    words = f"{text[:1].upper()}{text[1:]}".split(maxsplit=TITLE_WORDS)
     title = ""
     for word in words[:TITLE_WORDS]:
         longer = f"{title} {word}".strip()

@@ -122,6 +122,26 @@ def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, dev
     check_match(np.load(captured), signal, exact=audio.rate == RATE and not device_format)
 
 
+UNDERRUN = """
+from app.audio.devices import portaudio_library
+stream = portaudio_library.load().OutputStream(samplerate=24000, channels=1, latency="low")
+with stream:
+    for _ in range(3):
+        while not stream.write(np.zeros((240, 1), np.float32)):
+            if stream.write_available < 240:
+                time.sleep(1.0)
+                break
+say(done=True)
+"""
+
+
+@in_real_time
+def test_nothing_is_printed_where_the_sound_runs_dry(exact_audio: VirtualAudio) -> None:
+    with run_script(exact_audio, UNDERRUN) as child:
+        assert child.hears()["done"]
+        assert not child.end()
+
+
 @alone
 @pytest.mark.parametrize(
     ("audio", "device_format"),

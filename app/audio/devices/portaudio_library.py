@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import importlib
 import os
 import sys
@@ -53,7 +54,9 @@ def load() -> ModuleType:
     use_com()
     try:
         with LOCK, quiet_stderr():
-            return importlib.import_module("sounddevice")
+            module = importlib.import_module("sounddevice")
+            _silence_alsa()
+            return module
     except OSError as error:
         raise DeviceError(_no_portaudio()) from error
     except ImportError as error:
@@ -66,6 +69,17 @@ def load() -> ModuleType:
             f"The sound system couldn't be started ({error}), so the app can neither hear nor speak. Check "
             f"that sound works in other programs, then start the app again."
         ) from error
+
+
+@functools.cache
+def _silence_alsa() -> None:
+    """Keeps ALSA on Linux from writing a line to stderr at each underrun; the loudspeaker counts them."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            # ALSA calls this in the thread of the sound, where code in Python would wait for the interpreter. A
+            # function of the C library that takes no arguments ignores those of an error handler.
+            nothing = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p)
+            ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(nothing)
 
 
 def restart() -> bool:

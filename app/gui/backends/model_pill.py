@@ -12,7 +12,9 @@ from app.gui.design.model_colours import model_colour
 from app.gui.design.theme import tokens
 
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
-LEAST_PX, MOST_PX = 96, 320
+LEAST_PX, MOST_PX = 96, 360
+ROUNDING_PX = 4
+"""Widths of text are rounded, and one that is a pixel short costs the last letters."""
 
 
 class ModelPill(QAbstractButton):
@@ -45,7 +47,7 @@ class ModelPill(QAbstractButton):
     def sizeHint(self) -> QSize:
         name = QFontMetrics(self._name_font()).horizontalAdvance(self.text())
         detail = self.fontMetrics().horizontalAdvance(self._detail) + GAP_PX if self._detail else 0
-        wide = 2 * PAD_PX + DOT_PX + GAP_PX + name + detail + GAP_PX + CHEVRON_PX
+        wide = 2 * PAD_PX + DOT_PX + GAP_PX + name + detail + GAP_PX + CHEVRON_PX + ROUNDING_PX
         return QSize(min(wide, MOST_PX), max(tokens().control, self.fontMetrics().height() + 12))
 
     def minimumSizeHint(self) -> QSize:

@@ -48,6 +48,7 @@ class PushToTalk(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._holders: set[str] = set()
+        self._early: set[str] = set()  # who holds it since before holding had an effect
         self._mode: Mode = "hold"
         self._on = False
         self._enabled = False
@@ -77,13 +78,24 @@ class PushToTalk(QObject):
             self._mode = mode
 
     def set_enabled(self, enabled: bool) -> None:
-        """Sets whether holding has an effect; when it has none, the button is released."""
+        """Sets whether holding has an effect; when it has none, the button is released.
+
+        Whoever began to hold it before and still does, holds it from now on.
+        """
         self._enabled = enabled
         if not enabled:
-            self.let_go_all()
+            self._release()
+        elif self._mode == "hold":
+            if self._space_up.isActive():
+                self._early.discard("space")  # it is up, unless the press of a repeat follows
+            early, self._early = self._early, set()
+            for holder in early:
+                self.hold(holder)
 
     def hold(self, holder: str) -> None:
         """`holder` holds the button; repeats have no effect until it lets go."""
+        if not self._enabled:
+            self._early.add(holder)
         if not self._enabled or holder in self._holders:
             return
         self._holders.add(holder)
@@ -91,6 +103,7 @@ class PushToTalk(QObject):
 
     def let_go(self, holder: str) -> None:
         """`holder` lets the button go."""
+        self._early.discard(holder)
         if holder in self._holders:
             self._holders.remove(holder)
             if self._mode == "hold":
@@ -131,6 +144,12 @@ class PushToTalk(QObject):
 
     def let_go_all(self) -> None:
         """Releases the button for all holders."""
+        self._early.clear()
+        self._release()
+
+    def _release(self) -> None:
+        if self._space_up.isActive():
+            self._early.discard("space")
         self._space_up.stop()
         self._command_up.stop()
         self._holders.clear()
@@ -168,7 +187,7 @@ class PushToTalk(QObject):
         if QApplication.activePopupWidget() is not None or event.modifiers() & ~_SHIFT_AND_PAD:
             return False
         if event.key() == Qt.Key.Key_Space:
-            if "space" in self._holders:
+            if "space" in self._holders | self._early:
                 self._space_up.stop()
                 return True  # the keyboard repeats it
             if takes_text(focus):
@@ -185,7 +204,7 @@ class PushToTalk(QObject):
     def _key_up(self, event: QKeyEvent) -> bool:
         if event.key() != Qt.Key.Key_Space:
             return False
-        if "space" not in self._holders:
+        if "space" not in self._holders | self._early:
             # Its press was handled here, so a button must not see only the release.
             return QApplication.activePopupWidget() is None and not takes_text(QApplication.focusWidget())
         if not event.isAutoRepeat():

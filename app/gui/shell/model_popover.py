@@ -155,7 +155,8 @@ class ModelPopover(Popover):
         """Emits `shown`."""
         label = self._lists.label(self.choice.provider)
         names = {model.key: model.label for model in self._catalogue()} if self.choice.provider == "embedded" else {}
-        name = names.get(self.choice.model, self.choice.model) or self._loaded
+        model = self.choice.model or self._loaded
+        name = names.get(model, model)
         self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")
 
     # -- what the user does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
@@ -85,6 +85,17 @@ class TalkButton(QAbstractButton):
             return self.sizeHint()
         words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Stays down where the mouse slips off it, so that it doesn't cut a sentence off."""
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Is released wherever the mouse is by then, or the button itself."""
+        down = self.isDown()
+        super().mouseReleaseEvent(event)
+        if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
+            self.released.emit()  # which Qt leaves out there
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

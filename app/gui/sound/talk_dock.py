@@ -81,7 +81,7 @@ class TalkDock(QWidget):
         self.button.show_state(state.word, text, hint)
         # Hands-free, the voice starts and ends turns, and the button only shows the state.
         hears = state.phase == "running" and not state.duplex and state.microphone
-        self.button.setEnabled(state.phase == "stopped" or hears)
+        self.button.setEnabled(state.phase in ("stopped", "loading") or hears)
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.can_silence)

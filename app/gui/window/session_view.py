@@ -64,7 +64,7 @@ class SessionView(QObject):
             case e.SecondaryChanged(backend=backend) if backend and not past:
                 window.panes.oracle_action.setChecked(True)
                 window.panes.widen_oracle()
-            case e.OracleRequested() if not past:
+            case (e.OracleRequested() | e.AssistantStarted()) if not past:
                 self._introduce_oracle()
             case e.SessionStarted(model=model) | e.BackendChanged(model=model):
                 window.setup.show_loaded(model)
@@ -87,9 +87,12 @@ class SessionView(QObject):
         window.messages.say(event.sentence, event.fatal, backend, event.secondary, topic, offer)
 
     def _introduce_oracle(self) -> None:
-        """Opens the oracle by itself the first time that there is something in it, where there is room."""
+        """Opens the oracle by itself the first time that there is something in it, where there is room.
+
+        Not while the talk button is held, which would move from under the mouse.
+        """
         window = self._window
-        if not window.settings.oracle_introduced:
+        if not window.settings.oracle_introduced and not window.state.talk.held:
             window.live.change("oracle_introduced", True)
             if window.panes.has_room_for_oracle():
                 window.panes.oracle_action.setChecked(True)
@@ -110,7 +113,7 @@ class SessionView(QObject):
     def before_change(self) -> None:
         """The session starts, runs or ends: what it said so far belongs to the state before."""
         self.pump.flush()
-        self._window.push.let_go_all()
+        self._window.push.set_enabled(False)  # `show_state` decides anew
 
     def show_phase(self, phase: Phase) -> None:
         """The session is being built, runs, or is over."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -103,6 +104,28 @@ async def test_the_mouse_holds_and_both_together_count_once() -> None:
         assert factory.session.calls == [("press",)]
         key(window, SPACE, down=False)
         await until(lambda: factory.session.calls == [("press",), ("release",)])
+
+
+async def test_a_mouse_that_slips_off_holds_on_and_lets_go_anywhere() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        button = window.dock.button
+        QTest.mousePress(button, Qt.MouseButton.LeftButton)
+        outside = QPoint(-40, -40)
+        move = QMouseEvent(
+            QEvent.Type.MouseMove,
+            QPointF(outside),
+            QPointF(button.mapToGlobal(outside)),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(button, move)
+        assert factory.session.calls == [("press",)]
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=outside)
+        assert factory.session.calls == [("press",), ("release",)] and not button.isDown()
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("press",), ("release",)] * 2
 
 
 async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
@@ -233,6 +256,23 @@ def test_disabling_releases_the_button(mode: push_to_talk.Mode) -> None:
     button.push.set_enabled(True)
     button.push.hold("hotkey")
     assert button.words == ["pressed", "released", "pressed"]
+
+
+def test_who_holds_it_too_early_holds_it_as_soon_as_that_has_an_effect() -> None:
+    button = Button()
+    button.push.set_enabled(False)
+    for holder in ("space", "mouse"):
+        button.push.hold(holder)
+    button.push.let_go("mouse")
+    button.push.set_enabled(True)
+    assert button.words == ["pressed"]
+    button.push.let_go("space")
+    assert button.words == ["pressed", "released"]
+    button.push.set_enabled(False)
+    button.push.hold("space")
+    button.push.let_go_all()  # the window has lost the focus
+    button.push.set_enabled(True)
+    assert button.words == ["pressed", "released"]
 
 
 def test_commands_hold() -> None:

@@ -16,7 +16,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import open_models, say, shown, transcript, until
+from tests.gui.helpers import key, open_models, say, shown, transcript, until
 
 
 def pick(picker, key: str) -> None:
@@ -48,6 +48,26 @@ async def test_progress_may_be_told_from_the_thread_that_loads() -> None:
         await until(lambda: factory.choices)
         await asyncio.to_thread(factory.reporters[-1], "from afar")
         await until(lambda: window.dock.button.hint == "from afar")
+
+
+@pytest.mark.parametrize("way", ["space", "mouse"])
+async def test_who_holds_to_talk_while_it_gets_ready_is_heard_once_it_is(way: str) -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, running=False) as window:
+        await until(window.isActiveWindow)
+        button = window.dock.button
+        if way == "space":
+            key(window, Qt.Key.Key_Space, down=True)
+        else:
+            QTest.mousePress(button, Qt.MouseButton.LeftButton)
+        factory.gate.set()  # type: ignore[union-attr]
+        await until(lambda: bool(factory.sessions) and factory.session.calls == [("press",)])
+        if way == "space":
+            key(window, Qt.Key.Key_Space, down=False)
+        else:
+            QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+        await until(lambda: factory.session.calls == [("press",), ("release",)])
+        assert window.transcript.composer.field.toPlainText() == ""
 
 
 async def test_the_settings_make_the_session() -> None:
