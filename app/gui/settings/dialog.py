@@ -227,7 +227,7 @@ class SettingsDialog(Panel):
         side.addWidget(self.search)
         side.addWidget(self.pages, 1)
         foot = form.row(self.reset_bar, self.close_button, stretch=0)
-        self.column.addLayout(form.row(side, self.area, spacing=16, stretch=1), 1)
+        self.column.addLayout(form.row(side, self.area, spacing=8, stretch=1), 1)
         self.column.addSpacing(4)
         self.column.addLayout(foot)
         self._fit_widths()

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QEvent, QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation.events import Event
@@ -41,7 +42,7 @@ class TimelinePane(QWidget):
         self.legend.setAccessibleName(self.tr("Models by colour"))
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._legend_of: tuple[Colours, list[Backend]] | None = None
+        self._legend_of: tuple[Colours, list[Backend], int] | None = None
         self.follow_button = self._button("", "", "")
         self.out_button = self._button(
             self.tr("−"), self.tr("Zoom out"), self.tr("Shows more of the conversation (−).")
@@ -147,16 +148,23 @@ class TimelinePane(QWidget):
         )
 
     def _show_legend(self) -> None:
-        """Names the newest models, each in its colour."""
-        colours, backends = self.view.picture.colours, self.log.backends
-        if self._legend_of != (colours, backends):
-            self._legend_of = (colours, list(backends))
+        """Names the newest models, each in its colour, as many as there is room for."""
+        colours, backends, room = self.view.picture.colours, self.log.backends, self.legend.width()
+        if self._legend_of != (colours, backends, room):
+            self._legend_of = (colours, list(backends), room)
             parts = [
                 f'<span style="color:{colours.backend(backend).name()}">■</span> {escape(backend[1] or backend[0])}'
                 for backend in backends[-MOST_IN_LEGEND:]
             ]
             self.legend.setText("&nbsp;&nbsp; ".join(parts))
+            while parts and self.legend.sizeHint().width() > room:
+                del parts[0]
+                self.legend.setText("&nbsp;&nbsp; ".join(parts))
             self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._show_legend)  # once its own row is laid out
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

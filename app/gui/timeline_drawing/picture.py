@@ -105,12 +105,15 @@ class TimelinePicture:
         lanes, letters, colours = canvas.lanes, canvas.letters, self.colours
         special = {"you": colours.user, "words": colours.user, "kame": colours.assistant}
         painter.setFont(letters.font)
+        above = -math.inf  # the line of letters of the last name
         for lane in lanes.order:
             strip = lanes.strips[lane]
             middle = strip.middle if lane != "kame" else (strip.top + lanes.said.bottom) / 2
             painter.setPen(special.get(lane, colours.dim))
             y = max(letters.ascent, middle + (letters.ascent - letters.metrics.descent()) / 2)
-            painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
+            if y - above >= letters.ascent:  # in a low pane some names have no room
+                painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
+                above = y
         painter.setPen(QPen(colours.line, 1))
         x = self.gutter - 0.5
         painter.drawLine(QLineF(x, 0, x, lanes.height))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.gui.design.theme import tokens
 
@@ -15,7 +15,9 @@ PAD_PX = 12
 
 
 class Popover(QWidget):
-    """A child of the window, over everything else in it. Escape and a click elsewhere close it."""
+    """A child of the window, over everything else in it. Escape and a click elsewhere close it. What is in `column`
+    scrolls where the window is too low for it.
+    """
 
     closed = Signal()
 
@@ -25,10 +27,22 @@ class Popover(QWidget):
         self._before: QWidget | None = None
         self._width = 0
         self._watched: list[QObject] = []
-        self.column = QVBoxLayout(self)
-        side = SHADOW_PX + PAD_PX
-        self.column.setContentsMargins(side, side, side, side)
+        self._inner = QWidget()
+        self.column = QVBoxLayout(self._inner)
+        self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(8)
+        area = self._area = QScrollArea(self)
+        area.setWidget(self._inner)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for part in (area.viewport(), self._inner):
+            part.setAutoFillBackground(False)
+        around = QVBoxLayout(self)
+        side = SHADOW_PX + PAD_PX
+        around.setContentsMargins(side, side, side, side)
+        around.addWidget(area)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.hide()
 
@@ -72,16 +86,20 @@ class Popover(QWidget):
             return
         inner = window.rect()
         self.column.activate()
-        wide = max(self._width + 2 * SHADOW_PX, self.minimumSizeHint().width())
+        around = 2 * (SHADOW_PX + PAD_PX)
+        wide = max(self._width + 2 * SHADOW_PX, self.column.minimumSize().width() + around)
         wide = min(wide, inner.width() - 2 * EDGE_PX + 2 * SHADOW_PX)
         layout = self.column
-        high = layout.heightForWidth(wide) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        needed = layout.heightForWidth(wide - around) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        high = needed + around
         corner = anchor.mapTo(window, QPoint(0, 0))
         below = inner.height() - (corner.y() + anchor.height()) - GAP_PX - EDGE_PX
         above = corner.y() - GAP_PX - EDGE_PX
         inside = high - 2 * SHADOW_PX
         goes_down = below >= min(inside, above) or below >= above
-        inside = min(inside, below if goes_down else above)
+        if inside > (below if goes_down else above):
+            inside = below if goes_down else above
+            wide += self._area.verticalScrollBar().sizeHint().width()
         left = corner.x() + anchor.width() // 2 - wide // 2
         left = max(EDGE_PX - SHADOW_PX, min(left, inner.width() - wide - EDGE_PX + SHADOW_PX))
         top = corner.y() + anchor.height() + GAP_PX if goes_down else corner.y() - GAP_PX - inside

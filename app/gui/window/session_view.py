@@ -64,7 +64,7 @@ class SessionView(QObject):
             case e.SecondaryChanged(backend=backend) if backend and not past:
                 window.panes.oracle_action.setChecked(True)
                 window.panes.widen_oracle()
-            case (e.OracleRequested() | e.AssistantStarted()) if not past:
+            case e.OracleRequested() | e.AssistantStarted() if not past:
                 self._introduce_oracle()
             case e.SessionStarted(model=model) | e.BackendChanged(model=model):
                 window.setup.show_loaded(model)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.conversation import events as e
 from app.diagnostics.logs import Log
+from app.gui.mini.lines import LastLines
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter
@@ -186,7 +187,7 @@ def cut_off(window: QWidget) -> list[str]:
     ]
     for label in window.findChildren(QLabel):
         shown_here = label.isVisible() and label.window() is window
-        rigid = not label.wordWrap() and not isinstance(label, ElidedLabel)
+        rigid = not label.wordWrap() and not isinstance(label, ElidedLabel | LastLines)
         if shown_here and rigid and label.width() < label.sizeHint().width():
             short.append(label.text())
         if shown_here and label.wordWrap() and label.height() < label.heightForWidth(label.width()):
