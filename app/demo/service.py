@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
-from app.demo.sound import DemoSound
-from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener
 from app.frontend import free_card_bytes
 from app.models.catalogue import find_model, models_of
 from app.models.errors import ModelError
@@ -25,6 +24,12 @@ from app.services import backends
 from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.demo.sound import DemoSound
+    from app.evaluation.spoken_questions import MakeSession, PacedAsker
+
+# The window has a service from its start: what only a demo needs is imported when one begins.
 
 QUESTIONS = ("049", "016", "051")
 """Of `bench facts`: the smallest models answer them rightly, however they are heard."""
@@ -63,7 +68,7 @@ class DemoService:
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
         """What is asked; reading them takes a moment."""
-        from app.evaluation.facts import load_facts  # the window has a service from its start, and this is heavy
+        from app.evaluation.facts import load_facts
 
         found = {asked.question.name: asked.question for asked in load_facts(FACTS)}
         return tuple(DemoQuestion(q.text, q.samples, q.end) for q in map(found.__getitem__, QUESTIONS))
@@ -99,6 +104,8 @@ class DemoService:
 
     async def start(self, choice: SessionChoice) -> tuple[SessionControl, PacedAsker]:
         """Starts a session that hears only the demo's questions, and that nobody hears. Raises UserError."""
+        from app.evaluation.spoken_questions import PacedAsker, PacedListener
+
         microphone = PacedAsker()
         try:
             backend = await backends.backend_off_loop(choice.backend)
@@ -126,6 +133,8 @@ class DemoService:
 
     def sound(self, loudspeaker: str) -> DemoSound | None:
         """Plays the demo's sound on a loudspeaker (empty: the system's default); None where nothing is to be heard."""
+        from app.demo.sound import DemoSound
+
         return DemoSound(loudspeaker) if self._aloud else None
 
 

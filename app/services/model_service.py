@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,8 +81,8 @@ class ModelService:
 
     def models(self) -> tuple[ModelView, ...]:
         """Lists all models of the catalogue, with their states."""
-        speeds, memory = load_speeds(), memory_bytes()
-        return tuple(_view(model, speeds, memory) for model in catalogue().values())
+        speeds, memory, usual = load_speeds(), memory_bytes(), {**DEFAULTS, "llm": language_model_here()}.values()
+        return tuple(_view(model, speeds, memory, usual) for model in catalogue().values())
 
     def best(self, language: str) -> ModelView | None:
         """Returns the best language model that this machine runs in time; measures its speed first if it is unknown.
@@ -95,7 +95,9 @@ class ModelService:
                 self._measure(smallest)
         speeds, memory = load_speeds(), memory_bytes()
         found = best_language_model(catalogue().values(), speeds, memory, "" if language == "auto" else language)
-        return None if found is None or found.key == smallest.key else _view(found, speeds, memory)
+        if found is None or found.key == smallest.key:
+            return None
+        return _view(found, speeds, memory, {**DEFAULTS, "llm": language_model_here()}.values())
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         """Downloads a model and measures how fast it runs here; `report` gets words and the share done."""
@@ -145,7 +147,7 @@ class ModelService:
             _log.exception("the speed of %s could not be measured or kept", model.key)
 
 
-def _view(model: Model, speeds: dict[str, Speed], memory: int) -> ModelView:
+def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection[str]) -> ModelView:
     measured = speeds.get(model.key)
     return ModelView(
         model.key,
@@ -159,7 +161,7 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int) -> ModelView:
         model.right,
         model.note,
         _fits(model, speeds, memory),
-        model.key in {**DEFAULTS, "llm": language_model_here()}.values(),
+        model.key in usual,
         tuple(VoiceView(f"{model.key}/{voice.name}", voice.label, voice.language) for voice in model.voices),
     )
 

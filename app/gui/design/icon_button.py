@@ -53,16 +53,17 @@ class IconButton(QToolButton):
 
     def _tint(self) -> None:
         shown = tokens()
-        wanted = (self._name, f"{shown.scheme} {shown.accent}")
+        wanted = (self._name, f"{shown.scheme} {shown.accent} {self.isCheckable()}")
         if wanted == self._tinted or not hasattr(self, "_size"):
             return
         self._tinted = wanted
         icon = QIcon()
-        states = (
+        states = [
             (shown.text, QIcon.Mode.Normal, QIcon.State.Off),
-            (shown.accent_text, QIcon.Mode.Normal, QIcon.State.On),
             (shown.outline, QIcon.Mode.Disabled, QIcon.State.Off),
-        )
+        ]
+        if self.isCheckable():
+            states.append((shown.accent_text, QIcon.Mode.Normal, QIcon.State.On))
         for colour, mode, state in states:
             for ratio in RATIOS[:2]:
                 icon.addPixmap(pixmap(self._name, QColor(colour), self._size, ratio), mode, state)

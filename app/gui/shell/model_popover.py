@@ -154,9 +154,9 @@ class ModelPopover(Popover):
     def tell(self) -> None:
         """Emits `shown`."""
         label = self._lists.label(self.choice.provider)
-        names = {model.key: model.label for model in self._catalogue()} if self.choice.provider == "embedded" else {}
-        model = self.choice.model or self._loaded
-        name = names.get(model, model)
+        name = self.choice.model or self._loaded
+        if name and self.choice.provider == "embedded":
+            name = next((model.label for model in self._catalogue() if model.key == name), name)
         self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")
 
     # -- what the user does
