@@ -5844,6 +5844,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>nichts, was du sagst, wird gehört</translation>
     </message>
     <message>
+        <source>or Esc, then the space bar</source>
+        <translation>oder Esc, dann die Leertaste</translation>
+    </message>
+    <message>
         <source>or hold the space bar</source>
         <translation>oder Leertaste halten</translation>
     </message>

@@ -5843,6 +5843,10 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>or Esc, then the space bar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>or hold the space bar</source>
         <translation type="unfinished"></translation>
     </message>

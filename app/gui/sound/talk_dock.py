@@ -20,6 +20,8 @@ class TalkDock(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._shown = TalkState(), ""
+        self._typing = False
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
         self.mute = MuteButton(self)
@@ -50,6 +52,7 @@ class TalkDock(QWidget):
 
     def show_state(self, state: TalkState, progress: str) -> None:
         """Shows the state on the button; `progress` says what is being prepared."""
+        self._shown = state, progress
         words = {
             "loading": (self.tr("Getting ready"), progress),
             "ready": (
@@ -72,6 +75,8 @@ class TalkDock(QWidget):
         text, hint = words[state.word]
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
+        if state.word == "ready" and self._typing:
+            hint = self.tr("or Esc, then the space bar")
         if state.word == "ready" and state.tapped:
             text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
         if state.word in ("ready", "listening") and not state.microphone:
@@ -85,6 +90,12 @@ class TalkDock(QWidget):
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.can_silence)
+
+    def set_typing(self, typing: bool) -> None:
+        """Says whether the space bar types in a field, and so does not talk."""
+        if typing != self._typing:
+            self._typing = typing
+            self.show_state(*self._shown)
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
         """Shows how loud the side is that talks, in dB of full scale."""

@@ -102,6 +102,8 @@ class Composer(QWidget):
     """A field and a button."""
 
     sent = Signal(str)
+    typing = Signal(bool)
+    """Whether the space bar types in the field, and so does not talk."""
     attach_wanted = Signal()
     """Files are to be added to the conversation."""
     talk_wanted = Signal()
@@ -132,8 +134,13 @@ class Composer(QWidget):
         self.field.returned.connect(self.send)
         self.field.recalled.connect(lambda step: self._recall(self._place + step))
         self.field.focused.connect(self._light)
+        self.field.focused.connect(lambda _: self._tell_typing())
+        self.field.textChanged.connect(self._tell_typing)
         self.button.clicked.connect(self.send)
         self._show()
+
+    def _tell_typing(self) -> None:
+        self.typing.emit(self.field.hasFocus() and bool(self.field.text()))
 
     def set_phase(self, phase: Phase) -> None:
         """Sets whether the conversation is being prepared, runs, or is over; what waited is sent once it runs."""

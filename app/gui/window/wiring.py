@@ -45,6 +45,7 @@ class Wiring(QObject):
         starter.stopped.connect(self._stopped)
         starter.backend_missing.connect(window.offers.missing_backend)
         composer.sent.connect(self._write)
+        composer.typing.connect(window.dock.set_typing)
         composer.talk_wanted.connect(starter.go_on)
         window.transcript.ask_wanted.connect(composer.put)
         window.transcript.welcome.asked.connect(window.asker.ask)

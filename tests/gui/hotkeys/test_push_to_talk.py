@@ -369,3 +369,19 @@ async def test_toggled_the_mouse_clicks() -> None:
         assert factory.session.calls == [("press",)]
         QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_the_button_says_how_to_talk_while_the_space_bar_types() -> None:
+    async with shown(FakeFactory()) as window:
+        field, button = window.transcript.composer.field, window.dock.button
+        await until(lambda: button.hint == "or hold the space bar")
+        await until(window.isActiveWindow)
+        field.setFocus()
+        QTest.keyClicks(field, "a b")
+        assert field.text() == "a b" and button.hint == "or Esc, then the space bar"
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert button.hasFocus() and button.hint == "or hold the space bar"
+        field.setFocus()
+        assert button.hint == "or Esc, then the space bar"
+        field.setText("")
+        assert button.hint == "or hold the space bar"
