@@ -113,8 +113,8 @@ class Visitor(QObject):
         now = time.monotonic()
         if self.live.state.turn:
             self._stage.sides["tandem"].show_state(self.live.state, self.live.time.at(now))
-            if self.live.state.words:
-                self._stage.question.show_text(self.live.state.words)
+            if words := self.live.state.words:
+                self._stage.question.show_text(words[:1].upper() + words[1:])
         if self._cascade is not None:
             self._stage.sides["cascade"].show_state(self._cascade.state, self._cascade.at(now))
             self._compare(self._cascade.state)
