@@ -10,7 +10,7 @@
 - `machine_service`, `machine_findings`: what fits this machine, for the first run
 - `graphics_service`: installs what a graphics card needs
 - `doctor`, `doctor_measurements`: the same machine for the command `doctor`
-- `documents`: reads a text file that is added to a conversation
+- `documents`: reads a text or PDF file that is added to a conversation; `pdf_text` is its child process for PDF
 - `updates`, `versions`: looks for a newer version, where that is switched on; compares versions
 - `bill_of_materials`: the parts of this build, with their licences
 

@@ -23,6 +23,7 @@ class FolderMenu(QMenu):
         super().__init__(self.tr("Mo&ve to folder"), parent)
         self._owner = parent
         self._about = ""
+        self._group = QActionGroup(self)
         self.dialog: QInputDialog | None = None
         self.own = QMenu(parent)
         """A folder's own menu."""
@@ -34,13 +35,12 @@ class FolderMenu(QMenu):
     def fill(self, view: ConversationView, folders: Sequence[str]) -> None:
         """Offers these folders for a conversation."""
         self.clear()
-        group = QActionGroup(self)
         for name in folders:
             action = self.addAction(name.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(name == view.folder)
             action.triggered.connect(lambda _=False, name=name: self.moved.emit(view.key, name))
-            group.addAction(action)
+            self._group.addAction(action)
         if folders:
             self.addSeparator()
         self.addAction(self.tr("&New folder…")).triggered.connect(lambda: self._ask_new(view.key))

@@ -48,9 +48,7 @@ class ConversationList(QAbstractListModel):
     # -- changing what is shown
 
     def show(self, views: Iterable[ConversationView], now: float, locale: QLocale, *, all_open: bool = False) -> None:
-        """Shows these conversations. `now`: seconds since 1970. `all_open`: what is in closed folders is
-        shown, too.
-        """
+        """Shows these conversations. `now`: seconds since 1970. `all_open`: also those in closed folders."""
         self._views, self._now, self._all_open = tuple(views), now, all_open
         days = Days(now)
         rows = list(rows_of(self._views, days, None if all_open else self._opened))
@@ -109,7 +107,7 @@ class ConversationList(QAbstractListModel):
             self._now = now
             self._show_again()
 
-    def speak(self, locale: QLocale) -> None:
+    def set_locale(self, locale: QLocale) -> None:
         """Writes dates as this locale does."""
         self.show(self._views, self._now, locale, all_open=self._all_open)
 
@@ -123,8 +121,8 @@ class ConversationList(QAbstractListModel):
         """The names of the folders that there are."""
         return folders_of(self._views)
 
-    def heading(self, index: _Index) -> Row | None:
-        """The folder's heading at an index; None for other rows, or nothing."""
+    def folder(self, index: _Index) -> Row | None:
+        """The heading of a folder at an index; None for other rows, or nothing."""
         row = self.rows[index.row()] if index.isValid() else None
         return row if row is not None and row.folder else None
 
@@ -133,8 +131,11 @@ class ConversationList(QAbstractListModel):
         return next((place for place, row in enumerate(self.rows) if row.view is not None and row.name == key), -1)
 
     def view(self, key: str) -> ConversationView | None:
+        """A conversation, also one in a closed folder; None if it is not listed."""
         place = self.place(key)
-        return self.rows[place].view if place >= 0 else None
+        if place >= 0:
+            return self.rows[place].view  # with a title that was typed just now
+        return next((view for view in self._views if view.key == key), None)
 
     def key(self, index: _Index) -> str:
         """The conversation at an index; empty for a heading, or nothing."""
@@ -156,7 +157,7 @@ class ConversationList(QAbstractListModel):
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """Headings can't be selected, except those of folders."""
         flags = Qt.ItemFlag
-        if self.heading(index) is not None:
+        if self.folder(index) is not None:
             return flags.ItemIsEnabled | flags.ItemIsSelectable | flags.ItemNeverHasChildren
         if not index.isValid() or self.rows[index.row()].view is None:
             return flags.NoItemFlags

@@ -104,7 +104,7 @@ class ConversationRows(QListView):
     def _open(self, index: QModelIndex) -> None:
         if key := self.list.key(index):
             self.opened.emit(key)
-        elif folder := self.list.heading(index):
+        elif folder := self.list.folder(index):
             self.list.open_folder(folder.folder, not folder.open)
 
     # -- Qt's own
@@ -112,7 +112,7 @@ class ConversationRows(QListView):
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Moves Home to the first conversation or folder, since other headings can't be selected."""
         index = super().moveCursor(action, modifiers)
-        is_one = self.list.key(index) or self.list.heading(index)
+        is_one = self.list.key(index) or self.list.folder(index)
         return index if is_one else self.list.index(index.row() + 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -122,7 +122,7 @@ class ConversationRows(QListView):
         if self.state() == QListView.State.EditingState and not self.hasFocus():
             return  # the field has handled it
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
-        if (folder := self.list.heading(self.currentIndex())) and self._folder_key(folder, event):
+        if (folder := self.list.folder(self.currentIndex())) and self._folder_key(folder, event):
             pass
         elif code in _ENTER and key:
             self.opened.emit(key)
@@ -169,12 +169,12 @@ class ConversationRows(QListView):
             self._open_menu()
         elif key := self.list.key(self.indexAt(event.pos())):
             self.menu_wanted.emit(key, event.globalPos())
-        elif folder := self.list.heading(self.indexAt(event.pos())):
+        elif folder := self.list.folder(self.indexAt(event.pos())):
             self.folder_menu_wanted.emit(folder.folder, event.globalPos())
 
     def _open_menu(self) -> None:
         index = self.currentIndex()
-        folder = self.list.heading(index)
+        folder = self.list.folder(index)
         if not (self.highlighted or folder):
             return
         self.scrollTo(index)

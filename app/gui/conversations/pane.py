@@ -124,7 +124,7 @@ class ConversationsPane(QWidget):
 
     def _chosen(self) -> str:
         """The conversation that a command of the menu is for: the highlighted one, or else the open one."""
-        return self.rows.highlighted or (self.list.current if self.list.place(self.list.current) >= 0 else "")
+        return self.rows.highlighted or (self.list.current if self.list.view(self.list.current) is not None else "")
 
     def _toggle_pin(self, key: str) -> None:
         if (view := self.list.view(key)) is not None:
@@ -261,4 +261,4 @@ class ConversationsPane(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.LocaleChange and self._words is not None:
-            self.list.speak(self.locale())
+            self.list.set_locale(self.locale())

@@ -1,7 +1,7 @@
 """The dialog “Set up KAME”: checks the machine, offers what fits it, tests the microphone, and ends in a conversation.
 
-It is open over the window, where a session goes on. It changes no setting itself, and can
-be left at any time; what was not chosen stays as it was.
+It is open over the window, where a session goes on. It changes no setting itself, and can be left at any time; what
+was not chosen stays as it was.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class FirstRun(Panel):
             self.next_button.setFocus()
 
     def leave_for_now(self) -> None:
-        """Closes with the window, without `skipped`."""
+        """Closes with the window, without emitting `skipped`."""
         self._over = True
         self.close()
 

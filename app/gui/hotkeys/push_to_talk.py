@@ -86,8 +86,6 @@ class PushToTalk(QObject):
         if not enabled:
             self._release()
         elif self._mode == "hold":
-            if self._space_up.isActive():
-                self._early.discard("space")  # it is up, unless the press of a repeat follows
             early, self._early = self._early, set()
             for holder in early:
                 self.hold(holder)
@@ -148,8 +146,6 @@ class PushToTalk(QObject):
         self._release()
 
     def _release(self) -> None:
-        if self._space_up.isActive():
-            self._early.discard("space")
         self._space_up.stop()
         self._command_up.stop()
         self._holders.clear()
@@ -204,6 +200,9 @@ class PushToTalk(QObject):
     def _key_up(self, event: QKeyEvent) -> bool:
         if event.key() != Qt.Key.Key_Space:
             return False
+        if "space" in self._early and not event.isAutoRepeat():
+            self._early.discard("space")  # the press of an unmarked repeat adds it again
+            return True
         if "space" not in self._holders | self._early:
             # Its press was handled here, so a button must not see only the release.
             return QApplication.activePopupWidget() is None and not takes_text(QApplication.focusWidget())

@@ -60,6 +60,7 @@ class ModelPopover(Popover):
         self._with_service = with_service
         self._catalogue = catalogue
         self._recall = partial(backend_choice, settings)
+        self._labels: dict[str, str] = {}
         self._loaded = ""
         """The name of the model that a session says it uses, where the choice leaves that open."""
         self.choice = backend_choice(settings)
@@ -156,7 +157,9 @@ class ModelPopover(Popover):
         label = self._lists.label(self.choice.provider)
         name = self.choice.model or self._loaded
         if name and self.choice.provider == "embedded":
-            name = next((model.label for model in self._catalogue() if model.key == name), name)
+            if not self._labels:  # they never change, and listing all models takes a moment
+                self._labels = {model.key: model.label for model in self._catalogue()}
+            name = self._labels.get(name, name)
         self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")
 
     # -- what the user does

@@ -201,7 +201,9 @@ class Panels(QObject):
     # -- the first run
 
     def open_first_run(self, page: str = "", *, again: bool = False) -> None:
-        """Opens the wizard at a page, see `FirstRun.open_refreshed`."""
+        """Opens the wizard at a page: "machine", the first one, or "voice", "model" or "sound". `again`: the present
+        choices are kept.
+        """
         if self._services.machine is None:
             return
         if self.first_run is None:

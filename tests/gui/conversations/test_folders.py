@@ -9,14 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from app.gui.conversations.pane import ConversationsPane
+from tests.gui.conversations.conftest import NOW
 from tests.gui.conversations.test_history import kept
 from tests.gui.conversations.test_pane import (
-    NOW,
     choose,
-    clock,  # noqa: F401  # a fixture
     heard,
     menu_words,
-    pane,  # noqa: F401  # a fixture
     press,
     rows,
     three,
@@ -25,16 +23,16 @@ from tests.gui.fake_history import some
 from tests.gui.helpers import until
 
 
-def index_of(pane: ConversationsPane, words: str) -> QModelIndex:  # noqa: F811
+def index_of(pane: ConversationsPane, words: str) -> QModelIndex:
     return next(index for place in range(pane.list.rowCount()) if (index := pane.list.index(place)).data() == words)
 
 
-def click(pane: ConversationsPane, words: str) -> None:  # noqa: F811
+def click(pane: ConversationsPane, words: str) -> None:
     place = pane.rows.visualRect(index_of(pane, words)).center()
     QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def type_name(pane: ConversationsPane, name: str) -> None:  # noqa: F811
+def type_name(pane: ConversationsPane, name: str) -> None:
     """Types a name into the dialog, and Enter."""
     dialog = pane.folders.dialog
     assert isinstance(dialog, QInputDialog) and dialog.isVisible()
@@ -45,7 +43,7 @@ def type_name(pane: ConversationsPane, name: str) -> None:  # noqa: F811
     QTest.keyClick(field, Qt.Key.Key_Return)
 
 
-def test_folders_stand_behind_what_is_pinned_and_open_by_click_and_key(pane: ConversationsPane) -> None:  # noqa: F811
+def test_folders_stand_behind_what_is_pinned_and_open_by_click_and_key(pane: ConversationsPane) -> None:
     a, b, c = three()
     views = [replace(a, pinned=True, folder="Work"), replace(b, folder="Work"), replace(c, folder="Food & wine")]
     pane.show_conversations(views)
@@ -57,7 +55,7 @@ def test_folders_stand_behind_what_is_pinned_and_open_by_click_and_key(pane: Con
     pane.rows.setFocus()
     for key, shown in ((Qt.Key.Key_Left, 4), (Qt.Key.Key_Right, 5), (Qt.Key.Key_Space, 4), (Qt.Key.Key_Return, 5)):
         press(pane, key)
-        assert pane.list.rowCount() == shown and pane.list.heading(pane.rows.currentIndex())
+        assert pane.list.rowCount() == shown and pane.list.folder(pane.rows.currentIndex())
     press(pane, Qt.Key.Key_Up)
     assert pane.rows.currentIndex() == index_of(pane, "Food & wine")
     press(pane, Qt.Key.Key_Down)
@@ -65,7 +63,7 @@ def test_folders_stand_behind_what_is_pinned_and_open_by_click_and_key(pane: Con
     assert pane.rows.highlighted == "b"
 
 
-def test_a_search_and_an_open_conversation_show_what_is_in_a_closed_folder(pane: ConversationsPane) -> None:  # noqa: F811
+def test_a_search_and_an_open_conversation_show_what_is_in_a_closed_folder(pane: ConversationsPane) -> None:
     a, b, c = three()
     views = [replace(a, folder="Work"), b, replace(c, folder="Food")]
     pane.show_conversations(views)
@@ -79,11 +77,14 @@ def test_a_search_and_an_open_conversation_show_what_is_in_a_closed_folder(pane:
     click(pane, "Work")
     pane.show_conversations(views)
     assert a.title not in rows(pane), "closed by hand, it stays closed"
+    pane.more.click()
+    assert pane.export_chosen.isEnabled(), "the open conversation is still the one that is meant"
+    pane.more_menu.close()
     pane.highlight("c")
     assert pane.rows.highlighted == "c"
 
 
-def test_the_menu_moves_and_names(pane: ConversationsPane) -> None:  # noqa: F811
+def test_the_menu_moves_and_names(pane: ConversationsPane) -> None:
     moved, renamed = heard(pane.folders.moved), heard(pane.folders.folder_renamed)
     a, b, c = three()
     pane.show_conversations([replace(a, folder="Work"), b, replace(c, folder="Food & wine")])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QEnterEvent, QFontMetrics, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from app.gui.conversations.pane import SEARCH_MS, ConversationsPane
 from app.gui.conversations.snippet import shortened
@@ -19,38 +17,12 @@ from app.gui.design.look import Look
 from app.gui.widgets.undo_bar import UNDO_MS
 from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
+from tests.gui.conversations.conftest import NOW, Clock
 from tests.gui.fake_history import some
 from tests.gui.helpers import dark_theme
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
-NOW = datetime(2026, 11, 22, 15, 30).timestamp()
 HOUR, DAY = 3600.0, 86400.0
-
-
-class Clock:
-    """The time of day."""
-
-    now = NOW
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def pane(qtbot, clock: Clock) -> Iterator[ConversationsPane]:
-    window = QWidget()
-    pane = ConversationsPane(window, now=lambda: clock.now)
-    pane.setLocale(QLocale("en_GB"))
-    pane.setFixedSize(240, 560)
-    QVBoxLayout(window).addWidget(pane)
-    window.layout().setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
-    qtbot.addWidget(window)
-    window.show()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    yield pane
 
 
 def view(key: str, changed: float, title: str = "", **more: object) -> ConversationView:
