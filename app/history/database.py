@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from app.settings.paths import APP_NAME
 
 PATIENCE_SECONDS = 2.0
 """How long another process may lock the file."""
+OPENING_SECONDS = 10.0
+"""How long other processes may be busy with the file while it is opened: each may have to make its tables."""
 CHECK_BYTES = 256 * 2**20
 """The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
 
@@ -55,13 +58,13 @@ def history_path() -> Path:
 
 def is_damage(error: Exception) -> bool:
     """Returns whether an error means that the file is damaged or not a database."""
-    code = getattr(error, "sqlite_errorcode", 0)
+    code = _code(error)
     return code & 0xFF in (_CORRUPT, _NOT_A_DATABASE) and code != _CORRUPT_INDEX
 
 
 def is_index_damage(error: Exception) -> bool:
     """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
-    return getattr(error, "sqlite_errorcode", 0) == _CORRUPT_INDEX
+    return _code(error) == _CORRUPT_INDEX
 
 
 def backups(path: Path) -> list[Path]:
@@ -69,10 +72,13 @@ def backups(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
 
 
-def open_database(path: Path) -> OpenDatabase:
-    """Opens the file, or a database in memory if it can't be opened; never raises."""
+def open_database(path: Path, hurry: Callable[[], bool] = lambda: False) -> OpenDatabase:
+    """Opens the file, or a database in memory if it can't be opened; never raises.
+
+    `hurry`: whether waiting for other processes must end, since the app is being closed.
+    """
     try:
-        return _open_patiently(path)
+        return _open_patiently(path, hurry)
     except ForeignError:
         return replace_damaged(path)
     except NewerDatabaseError:
@@ -104,14 +110,19 @@ def replace_damaged(path: Path) -> OpenDatabase:
     return OpenDatabase(fresh.connection, fresh.indexed, notice=notice)
 
 
-def _open_patiently(path: Path) -> OpenDatabase:
+def _code(error: Exception) -> int:
+    """Returns SQLite's code of an error; 0 if it has none, as errors that Python's module itself raises."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
+def _open_patiently(path: Path, hurry: Callable[[], bool]) -> OpenDatabase:
     """Opens the file; retries while another process opens it, since SQLite's own timeout does not cover that."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
+    give_up = time.monotonic() + OPENING_SECONDS
     while True:
         try:
             return _open(path)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != _BUSY or time.monotonic() > give_up:
+            if _code(error) & 0xFF != _BUSY or time.monotonic() > give_up or hurry():
                 raise
         time.sleep(0.05)
 

@@ -25,6 +25,7 @@ from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 from app.tts.voices import make_voice
+from tests.support.patience import alone
 from tests.support.read_back import transcribe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,6 +129,7 @@ async def test_the_embedded_backend_answers_and_ends() -> None:
     await backend.close()  # twice is fine
 
 
+@alone
 async def test_a_stream_that_is_left_stops_the_engine() -> None:
     backend = make_backend("embedded")
     await backend.open()
@@ -144,6 +146,7 @@ async def test_a_stream_that_is_left_stops_the_engine() -> None:
     await backend.close()
 
 
+@alone  # the child has a low priority, and both cores at once while only it works
 async def test_a_corpus_gets_several_answers_at_a_time() -> None:
     backend = EmbeddedBackend()
     backend.answer_together(2)

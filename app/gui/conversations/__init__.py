@@ -6,7 +6,8 @@ Read in this order:
 - `sections.py`: the rows in their order: pinned ones, folders, days
 - `list_model.py`, `row_delegate.py`, `list_view.py`: the list as a Qt model, its painting, and its keys and clicks;
   `snippet.py` shortens the text in which a search has found something
-- `pane.py`: the list with its heading, search field, menus and undo bar; `folder_menu.py`: what can be done with folders
+- `pane.py`: the list with its heading, search field, menus and undo bar; `folder_menu.py`: what can be done with
+  folders
 - `import_export.py`: exporting to and importing from files
 - `history_controller.py`: lists, renames, removes, restores and duplicates conversations
 
