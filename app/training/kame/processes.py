@@ -36,19 +36,32 @@ class Processes:
 def joined_processes(device: str = "auto") -> Iterator[Processes]:
     """Joins the processes that torchrun has started; alone without it. `device`: auto, cuda or cpu."""
     cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
-    # The app's programs compute on one thread, as a conversation needs it. Training has the machine to itself.
+    with _all_cores():
+        if "RANK" not in os.environ:
+            yield Processes(device=torch.device("cuda" if cuda else "cpu"))
+            return
+        own = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if cuda else torch.device("cpu")
+        if cuda:
+            torch.cuda.set_device(own)
+        distributed.init_process_group("nccl" if cuda else "gloo")
+        try:
+            yield Processes(distributed.get_rank(), distributed.get_world_size(), own)
+        finally:
+            distributed.destroy_process_group()
+
+
+@contextmanager
+def _all_cores() -> Iterator[None]:
+    """Lets torch compute on this process's share of the cores.
+
+    The app's programs compute on one thread, as a conversation needs it. Training has the machine to itself.
+    """
+    before = torch.get_num_threads()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
-    if "RANK" not in os.environ:
-        yield Processes(device=torch.device("cuda" if cuda else "cpu"))
-        return
-    own = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if cuda else torch.device("cpu")
-    if cuda:
-        torch.cuda.set_device(own)
-    distributed.init_process_group("nccl" if cuda else "gloo")
     try:
-        yield Processes(distributed.get_rank(), distributed.get_world_size(), own)
+        yield
     finally:
-        distributed.destroy_process_group()
+        torch.set_num_threads(before)
 
 
 def share_out(losses: LossFunction, processes: Processes, precision: str) -> None:

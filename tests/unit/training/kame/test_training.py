@@ -29,6 +29,7 @@ from app.training.kame.cost import cost_of  # noqa: E402
 from app.training.kame.curves import figure, read_curves  # noqa: E402
 from app.training.kame.evaluate import mean_losses  # noqa: E402
 from app.training.kame.loss import LossFunction, inputs_of  # noqa: E402
+from app.training.kame.processes import joined_processes  # noqa: E402
 from app.training.kame.settings import LossWeights, TrainSettings  # noqa: E402
 from app.training.kame.trainer import CURVES, Trainer, rate_at  # noqa: E402
 
@@ -382,3 +383,10 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, capsys: pytest.Capt
         assert two[name] == pytest.approx(one[name], rel=1e-4), name
     run_app(capsys, "train", "merge", str(tmp_path / "two"), str(tmp_path / "merged"))
     assert load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32).learnt_oracle
+
+
+def test_training_leaves_the_number_of_threads_as_it_was() -> None:
+    before = torch.get_num_threads()
+    with joined_processes("cpu"):
+        assert torch.get_num_threads() == os.cpu_count()
+    assert torch.get_num_threads() == before
