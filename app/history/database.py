@@ -7,9 +7,12 @@ brought up to date. If nothing can be stored, a database in memory replaces the 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
+import threading
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,7 @@ OPENING_SECONDS = 10.0
 CHECK_BYTES = 256 * 2**20
 """The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
 
+_MAKING = threading.Lock()
 _BUSY, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 11, 26, 11 | 1 << 8  # SQLite's result codes
 
 
@@ -129,8 +133,7 @@ def _open_patiently(path: Path, hurry: Callable[[], bool]) -> OpenDatabase:
 
 def _open(path: Path) -> OpenDatabase:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Made here and not by SQLite, so that no other user can ever read it; its log inherits the permissions.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _make_private(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         path.chmod(0o600)
     log = path.with_name(path.name + "-wal")
@@ -155,6 +158,19 @@ def _open(path: Path) -> OpenDatabase:
         connection.close()
         raise
     return OpenDatabase(connection, indexed)
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file if it is missing, so that no other user can ever read it; its log inherits the permissions.
+
+    A file that exists is not opened here: on POSIX, closing it would release the locks of every connection that this
+    process has to it, and two would write at the same time.
+    """
+    with _MAKING:
+        if not path.exists():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def _connect(name: str) -> sqlite3.Connection:
@@ -185,10 +201,16 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    delete_file(path, missing_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with contextlib.closing(sqlite3.connect(path)) as copy:
-        connection.backup(copy)
+    """Copies the database to `path`; each process to a file of its own first, since several may do it at a time."""
+    own = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with contextlib.closing(sqlite3.connect(own)) as copy:
+            connection.backup(copy)
+        move_file(own, path)
+    except BaseException:
+        delete_file(own, missing_ok=True)
+        raise
 
 
 def _move_damaged(path: Path) -> Path:

@@ -110,11 +110,11 @@ def is_foreign(database: sqlite3.Connection) -> bool:
 
 
 def migrate(database: sqlite3.Connection, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
-    """Runs the missing migrations, each in a transaction. Raises sqlite3.Error."""
-    while (number := version(database)) < len(steps):
-        with transaction(database):
-            if version(database) != number:  # another process was quicker
-                continue
+    """Runs all missing migrations in one transaction, so that nobody sees a version between. Raises sqlite3.Error."""
+    if version(database) >= len(steps):
+        return
+    with transaction(database):
+        for number in range(version(database), len(steps)):  # read again: another process may have been quicker
             for statement in steps[number]:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {number + 1}")

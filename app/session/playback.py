@@ -40,6 +40,8 @@ class Playback:
         self._written = 0
         self._flushed = 0
         self._underruns = 0
+        self._heard_up_to = 0
+        """The end of the last words that were returned as heard: they are never to be said again."""
 
     def write(self, samples: np.ndarray, *, speaking: bool) -> None:
         """Write a frame's samples, or let the sink idle while there is nothing to say."""
@@ -60,7 +62,9 @@ class Playback:
         reached = self._written - self._sink.queued
         out: list[e.AssistantSaid] = []
         while self._pending and (self._pending[0].event.turn <= up_to_turn or self._pending[0].end <= reached):
-            out.append(dataclasses.replace(self._pending.popleft().event, at=at))
+            words = self._pending.popleft()
+            self._heard_up_to = words.end
+            out.append(dataclasses.replace(words.event, at=at))
         return out
 
     def flush(self) -> int:
@@ -93,4 +97,5 @@ class Playback:
         unheard = [p for p in self._pending if p.end > reached]
         for _ in unheard:
             self._pending.pop()
-        self._on_unheard(thrown, len(unheard))
+        # A device's figures vary while it disappears, by more than the end of a word may have been ahead of it.
+        self._on_unheard(min(thrown, self._written - self._heard_up_to), len(unheard))
