@@ -13,7 +13,6 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +24,11 @@ from app.settings.paths import APP_NAME
 
 PATIENCE_SECONDS = 2.0
 """How long another process may lock the file."""
-OPENING_SECONDS = 10.0
-"""How long other processes may be busy with the file while it is opened: each may have to make its tables."""
 CHECK_BYTES = 256 * 2**20
 """The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
 
 _MAKING = threading.Lock()
+"""Held while the file is made, so that no thread opens it before it has been closed again."""
 _BUSY, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 11, 26, 11 | 1 << 8  # SQLite's result codes
 
 
@@ -76,13 +74,10 @@ def backups(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
 
 
-def open_database(path: Path, hurry: Callable[[], bool] = lambda: False) -> OpenDatabase:
-    """Opens the file, or a database in memory if it can't be opened; never raises.
-
-    `hurry`: whether waiting for other processes must end, since the app is being closed.
-    """
+def open_database(path: Path) -> OpenDatabase:
+    """Opens the file, or a database in memory if it can't be opened; never raises."""
     try:
-        return _open_patiently(path, hurry)
+        return _open_patiently(path)
     except ForeignError:
         return replace_damaged(path)
     except NewerDatabaseError:
@@ -119,14 +114,14 @@ def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0)
 
 
-def _open_patiently(path: Path, hurry: Callable[[], bool]) -> OpenDatabase:
+def _open_patiently(path: Path) -> OpenDatabase:
     """Opens the file; retries while another process opens it, since SQLite's own timeout does not cover that."""
-    give_up = time.monotonic() + OPENING_SECONDS
+    give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return _open(path)
         except sqlite3.OperationalError as error:
-            if _code(error) & 0xFF != _BUSY or time.monotonic() > give_up or hurry():
+            if _code(error) & 0xFF != _BUSY or time.monotonic() > give_up:
                 raise
         time.sleep(0.05)
 
@@ -163,8 +158,8 @@ def _open(path: Path) -> OpenDatabase:
 def _make_private(path: Path) -> None:
     """Makes the file if it is missing, so that no other user can ever read it; its log inherits the permissions.
 
-    A file that exists is not opened here: on POSIX, closing it would release the locks of every connection that this
-    process has to it, and two would write at the same time.
+    A file that exists is not opened here: on POSIX, closing it would release the locks that this process's other
+    connections have on it, and another process could remove the log from under them.
     """
     with _MAKING:
         if not path.exists():
@@ -201,7 +196,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Copies the database to `path`; each process to a file of its own first, since several may do it at a time."""
+    """Copies the database to `path`: to a file of its own first, since several processes may do so at a time."""
     own = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))

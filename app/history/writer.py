@@ -118,7 +118,7 @@ class Writer:
             return not self._closed
 
     def _run(self) -> None:
-        self._use(open_database(self.path, lambda: self._closed))
+        self._use(open_database(self.path))
         if self._tidy:
             self._tidy_up()
         while not self._shut_down:

@@ -40,8 +40,6 @@ class Playback:
         self._written = 0
         self._flushed = 0
         self._underruns = 0
-        self._heard_up_to = 0
-        """The end of the last words that were returned as heard: they are never to be said again."""
 
     def write(self, samples: np.ndarray, *, speaking: bool) -> None:
         """Write a frame's samples, or let the sink idle while there is nothing to say."""
@@ -59,12 +57,13 @@ class Playback:
 
     def heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
         """Return the words that have been played by now, and all of the turns up to `up_to_turn`, which are over."""
-        reached = self._written - self._sink.queued
+        queued = self._sink.queued
+        # Read after that: what a device takes along meanwhile counts as lost, and never as heard.
+        lost = self._sink.flushed - self._flushed if self._replaceable else 0
+        reached = self._written - queued - lost
         out: list[e.AssistantSaid] = []
         while self._pending and (self._pending[0].event.turn <= up_to_turn or self._pending[0].end <= reached):
-            words = self._pending.popleft()
-            self._heard_up_to = words.end
-            out.append(dataclasses.replace(words.event, at=at))
+            out.append(dataclasses.replace(self._pending.popleft().event, at=at))
         return out
 
     def flush(self) -> int:
@@ -97,5 +96,4 @@ class Playback:
         unheard = [p for p in self._pending if p.end > reached]
         for _ in unheard:
             self._pending.pop()
-        # A device's figures vary while it disappears, by more than the end of a word may have been ahead of it.
-        self._on_unheard(min(thrown, self._written - self._heard_up_to), len(unheard))
+        self._on_unheard(thrown, len(unheard))

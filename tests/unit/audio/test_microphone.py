@@ -39,7 +39,7 @@ def test_reading_waits_for_the_missing_block(fake: FakeSoundDevice) -> None:
     with Microphone() as mic:
         before = time.perf_counter()
         assert mic.read_frame(0.05) is None
-        assert 0.045 < time.perf_counter() - before < 2
+        assert 0.045 < time.perf_counter() - before < 0.5
         for _ in range(3):
             fake.streams[0].tick(0 * ONES)
         late = threading.Timer(0.03, fake.streams[0].tick, [ONES])
@@ -232,7 +232,7 @@ def test_driver_that_hangs_on_closing(fake: FakeSoundDevice, monkeypatch: pytest
     before = time.perf_counter()
     with Microphone():
         fake.streams[0].abort = released.wait
-    assert time.perf_counter() - before < 3
+    assert time.perf_counter() - before < 1.0
     assert not portaudio_library.restart()  # it still uses PortAudio
     released.set()
     for _ in range(100):

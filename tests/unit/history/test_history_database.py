@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -249,3 +251,14 @@ async def test_two_open_it_at_once(tmp_path: Path) -> None:
     assert [history.trouble for history in histories] == [""] * 6
     for history in histories:
         await history.close()
+    assert not list(tmp_path.glob("*.backup*")), "nobody has taken the new file for an older version"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, locks belong to a handle and not to the process")
+def test_opening_it_once_more_leaves_the_others_their_locks(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    with closing(open_database(path).connection), closing(open_database(path).connection):
+        other = f"import sqlite3; one = sqlite3.connect({str(path)!r}); one.execute('PRAGMA user_version'); one.close()"
+        subprocess.run([sys.executable, "-c", other], check=True)
+        # SQLite removes the log when the last connection is closed, as far as it can see.
+        assert path.with_name(path.name + "-wal").exists()

@@ -11,7 +11,7 @@ from app.frontend.base import Said
 from app.session.playback import Playback
 
 
-def test_a_word_that_was_heard_is_not_said_again_whatever_a_lost_device_says() -> None:
+def test_what_a_lost_device_took_along_is_said_again_and_was_not_heard_before() -> None:
     sink = SimpleNamespace(keeps_time=True, queued=0, flushed=0, underruns=0, write=lambda samples: None)
     told: list[tuple[int, int]] = []
     playback = Playback(sink, lambda samples, words: told.append((samples, words)), replaceable=True)
@@ -20,6 +20,8 @@ def test_a_word_that_was_heard_is_not_said_again_whatever_a_lost_device_says() -
         playback.add_words(0.0, Said(words, FRAME_SAMPLES, 1, 1))
     sink.queued = FRAME_SAMPLES
     assert [said.text for said in playback.heard(0.2)] == ["It is"]
-    sink.queued, sink.flushed = 0, FRAME_SAMPLES + 500
-    assert playback.lost_with_device() == FRAME_SAMPLES + 500
+    sink.queued, sink.flushed = 0, FRAME_SAMPLES  # it disappears in the middle of a step
+    assert playback.heard(0.2) == []
+    assert playback.lost_with_device() == FRAME_SAMPLES
     assert told == [(FRAME_SAMPLES, 1)]
+    assert playback.heard(0.3) == []
