@@ -126,9 +126,10 @@ class FrameStepper:
             events += self._edge_events.after(frame, duplex=self.tracker.duplex)
         self._waiting += inputs
         voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if self._ready else ()
+        flushed = self._playback.lost_with_device()  # before the step, which begins where the sound was lost
         step, lost = self._step_frontend(frame)
         flushes = step.flush or (silence is not None and self._ready)
-        flushed = self._playback.flush() if flushes else self._playback.lost_with_device()
+        flushed += self._playback.flush() if flushes else 0
         in_vain = told_to_hold and self._ready and not flushes
         self._goes_on = self._goes_on or in_vain
         self._voice.stepped(flushed=flushes, in_vain=in_vain)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from app.audio.io.base import AudioSource
 from app.backend.base import ChatRequest
@@ -127,6 +128,28 @@ def test_answer_waits_for_its_loudspeaker_and_is_complete() -> None:
     # Samples lost with the loudspeaker are said again: no less is played than without the loss.
     assert talk.speaker.flushed > 900
     assert seconds_played(talk) >= seconds_played(talk_with([]))
+
+
+@pytest.mark.parametrize("frame", range(60, 72))
+def test_no_word_is_lost_or_said_twice_where_a_loudspeaker_is_exchanged_at_once(frame: int) -> None:
+    class Exchanged(ScriptedDuplexAudio):
+        exchanged = False
+
+        @property
+        def ready(self) -> bool:
+            if not self.exchanged and asyncio.get_running_loop().time() >= frame * FRAME_SECONDS:
+                self.exchanged = True
+                self.sink.flush()  # samples not played go with the one before
+            return True
+
+    made: list[Exchanged] = []
+
+    def edge(source: AudioSource, sink: LoopSpeaker) -> Exchanged:
+        made.append(Exchanged(source, sink))
+        return made[0]
+
+    talk = simulate(QUESTION, reply, seconds=20.0, edge=edge)
+    assert talk.said(1) == ANSWER and made[0].exchanged and talk.speaker.flushed > 240
 
 
 def test_a_second_of_sound_lost_in_a_stalled_loudspeaker_is_said_again() -> None:
