@@ -45,6 +45,7 @@ class Asker(QObject):
         self._manager = manager
         self._background = background
         self._session: SessionControl | None = None
+        """The one that is being asked."""
         self._text = ""
         self._patience = QTimer(self, singleShot=True)
         self._patience.timeout.connect(lambda: self._set_active(False))
@@ -54,11 +55,12 @@ class Asker(QObject):
         """Asks a question in the window's language; does nothing while another one is being asked."""
         if self.active:
             return
-        service, wanted, language = self._service, self._manager.wanted, window_language()
-        self._session, self._text = self._manager.session, text
-        if service is None or self._session is None or wanted.speech.language not in (language, AUTOMATIC):
+        service, session = self._service, self._manager.session
+        wanted, language = self._manager.wanted, window_language()
+        if service is None or session is None or wanted.speech.language not in (language, AUTOMATIC):
             self.type_wanted.emit(text)
             return
+        self._session, self._text = session, text
         answering = wanted.style.voice or wanted.speech.voice
         self._set_active(True)
         self._background.run(_TASK, lambda: service.speak(text, language, answering), self._play, self._type)
@@ -91,6 +93,7 @@ class Asker(QObject):
         if not active:
             self._patience.stop()
             self._background.cancel(_TASK)
+            self._session = None  # its models take memory as long as anybody has it
         if active != self.active:
             self.active = active
             self.changed.emit(active)

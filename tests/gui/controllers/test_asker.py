@@ -62,6 +62,8 @@ async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() 
         say(window, factory, e.UserEnded(2.0, 1, 1.9, "button"), e.TranscriptFinal(2.1, 1, QUESTION, 1.9))
         assert not window.asker.active and QUESTION in window.transcript.text()
         assert not [call for call in factory.session.calls if call[0] == "write"]
+        held = [name for name, value in vars(window.asker).items() if value is factory.session]
+        assert not held, "a session that is over takes its models along"
 
 
 @pytest.mark.parametrize("way", ["escape", "button"])
