@@ -1,0 +1,47 @@
+"""Reads files from outside within bounds: regular files only, so that a pipe or a device never makes the app wait."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from app.untrusted.json_text import decoded, read_json
+from app.untrusted.limits import Limits, in_words
+from app.untrusted.refused import Refused
+
+
+def open_regular(path: Path | str) -> BinaryIO:
+    """Opens a regular file, or a link to one, for reading. Raises OSError, and Refused for a pipe or a device."""
+    # Opening a pipe would wait for a writer; opening it without waiting does no harm to a regular file.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(21, "it is a folder", str(path))
+        if not stat.S_ISREG(mode):
+            raise Refused("it is no file, but a pipe or a device")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def read_bytes(path: Path | str, limits: Limits) -> bytes:
+    """Returns a file's contents. Raises OSError, and Refused where it is no file or too long."""
+    with open_regular(path) as file:
+        data = file.read(limits.bytes + 1)
+    if len(data) > limits.bytes:
+        raise Refused(f"it is longer than {in_words(limits.bytes)}")
+    return data
+
+
+def read_text(path: Path | str, limits: Limits) -> str:
+    """Returns a file's text, in UTF-8. Raises OSError and Refused."""
+    return decoded(read_bytes(path, limits), limits)
+
+
+def read_json_file(path: Path | str, limits: Limits) -> Any:
+    """Returns the value of a file of JSON; its texts are harmless. Raises OSError and Refused."""
+    return read_json(read_bytes(path, limits), limits)

@@ -1,0 +1,137 @@
+"""Keeps the answers of an HTTP client within bounds, and its requests at the server that was chosen.
+
+For clients of `httpx`, and of `httpx2`, which the package `mcp` brings: by their hooks for requests and responses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.untrusted.limits import ERROR_BODY, Limits
+from app.untrusted.line_scanner import LineScanner
+from app.untrusted.refused import Refused
+
+ACCEPTED_ENCODING = "gzip"
+"""A compression whose result can be bounded while it is unpacked."""
+_AT_ONCE = 64 * 1024
+"""Bytes that are unpacked, or checked on the event loop, at a time."""
+
+
+def bounded_hooks(address: str, whole: Limits, line: Limits, *, error: Limits = ERROR_BODY) -> dict[str, list[Any]]:
+    """Returns `event_hooks` for an asynchronous client that speaks to the server of `address` alone.
+
+    A redirect to another server, or from https to http, raises Refused. An answer of more than `whole`, or with lines
+    beyond `line`, raises Refused while it is read; `error` bounds answers with an error's status.
+    """
+    chosen = origin(address)
+
+    async def stay(request: Any) -> None:
+        request.headers["Accept-Encoding"] = ACCEPTED_ENCODING
+        if origin(str(request.url)) != chosen:
+            raise Refused(f"it sends this app on to another server ({_shown(str(request.url))}), which is not followed")
+
+    async def bound(response: Any) -> None:
+        limits = replace(error, bytes=min(error.bytes, whole.bytes)) if response.status_code >= 400 else whole
+        response.stream = _bounded_stream(response, limits, line)
+
+    return {"request": [stay], "response": [bound]}
+
+
+def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
+    """Returns `event_hooks` for a blocking client that follows redirects, but never from https to http."""
+    secure = origin(address)[0] == "https"
+
+    def stay_secure(request: Any) -> None:
+        nonlocal secure
+        if secure and request.url.scheme != "https":
+            raise Refused(f"it sends this app on to an address without encryption ({_shown(str(request.url))})")
+        secure = secure or request.url.scheme == "https"
+
+    return {"request": [stay_secure], "response": []}
+
+
+def origin(address: str) -> tuple[str, str, int]:
+    """Returns the scheme, host and port of an address; empty ones where it is no address."""
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        port = parts.port
+    except ValueError:
+        return "", "", 0
+    scheme = parts.scheme.lower()
+    return scheme, (parts.hostname or "").rstrip("."), port or {"https": 443, "http": 80}.get(scheme, 0)
+
+
+def _shown(address: str) -> str:
+    scheme, host, port = origin(address)
+    return f"{scheme}://{host}" + ("" if port in (80, 443) else f":{port}")
+
+
+def _bounded_stream(response: Any, whole: Limits, line: Limits) -> Any:
+    """Returns the response's stream, unpacked and bounded."""
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    stream = response.stream
+    base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
+    scanner = LineScanner(whole, line, response.headers.get("content-type", ""))
+    return _stream_type(base)(stream, _unpacker(encoding), scanner)
+
+
+@functools.cache
+def _stream_type(base: type[Any]) -> Callable[..., Any]:
+    """Returns the type of bounded streams for one of the two libraries, whose responses insist on their own base."""
+
+    class BoundedStream(base):
+        def __init__(self, stream: Any, unpack: Callable[[bytes], Iterator[bytes]], scanner: LineScanner) -> None:
+            self._stream, self._unpack, self._scanner = stream, unpack, scanner
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for packed in self._stream:
+                for block in self._unpack(packed):
+                    for lines in await _checked(self._scanner, block):
+                        yield lines
+                await asyncio.sleep(0)
+            for lines in self._scanner.flush():
+                yield lines
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+        @property
+        def elapsed(self) -> Any:
+            """The time that the answer took, which `httpx2` asks its streams for."""
+            return getattr(self._stream, "elapsed", None)
+
+    return BoundedStream
+
+
+async def _checked(scanner: LineScanner, block: bytes) -> list[bytes]:
+    if len(block) < _AT_ONCE:
+        return list(scanner.push(block))
+    return await asyncio.to_thread(lambda: list(scanner.push(block)))
+
+
+def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
+    """Returns what unpacks an answer's bytes into pieces of bounded size. Raises Refused for other compressions."""
+    if encoding in ("", "identity"):
+        return lambda packed: iter((packed,))
+    if encoding not in (ACCEPTED_ENCODING, "x-gzip"):
+        raise Refused("it is packed in a way that was not asked for")
+    inflate = zlib.decompressobj(wbits=31)  # 31: the largest window, with a header of gzip
+
+    def unpack(packed: bytes) -> Iterator[bytes]:
+        block = b""
+        try:
+            while packed or len(block) == _AT_ONCE:
+                block = inflate.decompress(packed, _AT_ONCE)
+                if block:
+                    yield block
+                packed = inflate.unconsumed_tail
+        except zlib.error:
+            raise Refused("it can't be unpacked") from None
+
+    return unpack

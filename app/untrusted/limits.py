@@ -1,0 +1,93 @@
+"""What the app accepts at each of its boundaries: size, depth, number of values, type and time.
+
+All bounds stand in this table, several times above the largest thing that a well-behaved source was seen to send.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KB, MB, GB = 2**10, 2**20, 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds of one kind of input.
+
+    `bytes`: its size after decompression. `depth` and `items`: how deeply its JSON is nested, and how many values it
+    has in all. `kind`: the type of the outermost value. `seconds`: the time for the whole exchange, where there is one.
+    """
+
+    bytes: int
+    depth: int = 16
+    items: int = 10_000
+    kind: type | tuple[type, ...] = dict
+    seconds: float = 0.0
+
+
+# From servers of language models
+ANSWER = Limits(4 * MB, depth=32, items=100_000)
+"""The body of an answer that is not streamed."""
+ANSWER_STREAM = Limits(64 * MB)
+"""All that one streamed answer may send; its text is cut far below this."""
+ANSWER_EVENT = Limits(256 * KB, depth=32, items=10_000)
+"""One event or line of a streamed answer."""
+ERROR_BODY = Limits(64 * KB, depth=32, items=2_000, kind=(dict, list))
+MODEL_LIST = Limits(8 * MB, depth=32, items=400_000, kind=(dict, list), seconds=8.0)
+"""OpenRouter's list has 0.6 MB and 25,000 values."""
+TOOL_ARGUMENTS = Limits(64 * KB, depth=24, items=5_000)
+"""The arguments of a tool call, as the model writes them."""
+
+# From tool servers
+TOOL_MESSAGE = Limits(4 * MB, depth=48, items=50_000)
+"""One message of an MCP server: a result, or a page of its list."""
+TOOL_STREAM = Limits(256 * MB)
+"""All that one connection of an MCP server over HTTP may send in a single answer."""
+TOOL_TEXT_CHARS = 4_000
+"""What the model is given of a result."""
+
+# From a hub of models
+HUB_LISTING = Limits(16 * MB, depth=24, items=400_000, seconds=30.0)
+HUB_CONFIG = Limits(1 * MB, depth=24, items=20_000)
+"""`config.json` of a model."""
+WEIGHTS_HEADER = Limits(64 * MB, depth=8, items=4_000_000)
+"""The header of a safetensors file."""
+WEIGHTS_RECORD = Limits(8 * MB, depth=6, items=100_000)
+"""The record that a download leaves beside its files."""
+
+# Files of the user and of other programs
+CONVERSATION = Limits(64 * MB, depth=24, items=8_000_000)
+"""A conversation that is imported."""
+EVENT_LINE = Limits(1 * MB, depth=12, items=20_000)
+"""One event of a recorded or kept talk."""
+RECORDING = Limits(64 * MB)
+"""The events of one recorded talk."""
+SOUND_BYTES = 2 * GB
+"""One side of an imported talk's sound: more than twelve hours."""
+HISTORY_FIELD = Limits(4 * MB, depth=16, items=50_000, kind=(dict, list))
+"""A field of JSON in the history's database, such as a conversation's setup with its documents."""
+PACKED_TALK = Limits(64 * MB)
+"""A talk's events in the history's database, after decompression."""
+SETTINGS = Limits(1 * MB, depth=16, items=20_000)
+SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
+"""Speeds, pauses, panes, the time of the last check for updates."""
+SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
+"""A setting whose value is JSON itself: favourites, routes, colours, recent choices."""
+PRICES = Limits(2 * MB, depth=8, items=100_000)
+TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
+PDF_TEXT = Limits(16 * MB, depth=4, items=100)
+
+# Others
+UPDATE_FEED = Limits(16 * KB, depth=4, items=100, seconds=20.0)
+COMMAND_LINE = Limits(4 * KB, depth=3, items=16)
+"""A command or an answer of the app's local socket."""
+CHILD_LINE = Limits(16 * MB, depth=12, items=200_000, kind=(dict, list, str, int, float))
+"""One line of a child process of the app's own."""
+
+
+def in_words(count: int) -> str:
+    """Returns a number of bytes in words, such as "4 MB"."""
+    for size, unit in ((GB, "GB"), (MB, "MB"), (KB, "KB")):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,71 @@
+"""Bounds an answer's bytes while it comes: its length, that of each line, and the shape of the JSON in it.
+
+Lines are given on whole, since all the formats of streamed answers (events, JSON by the line) are read by lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.untrusted.json_text import brackets_of, depth_of, without_strings
+from app.untrusted.limits import Limits, in_words
+from app.untrusted.refused import Refused
+
+_STREAMS = ("event-stream", "ndjson", "jsonl", "json-seq")
+
+
+class LineScanner:
+    """Checks one body. `whole` bounds all of it, and `line` each line where its content type is that of a stream."""
+
+    def __init__(self, whole: Limits, line: Limits, content_type: str) -> None:
+        streamed = any(kind in content_type.lower() for kind in _STREAMS)
+        self._whole = whole
+        self._line = line if streamed else whole
+        self._streamed = streamed
+        self._count = self._depth = self._items = self._held_bytes = 0
+        self._held: list[bytes] = []
+
+    def push(self, block: bytes) -> Iterator[bytes]:
+        """Yields the whole lines that `block` completes, as one piece. Raises Refused."""
+        self._count += len(block)
+        if self._count > self._whole.bytes:
+            raise Refused(f"it is longer than {in_words(self._whole.bytes)}")
+        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        if not end:
+            self._hold(block)
+            return
+        lines = b"".join((*self._held, block[:end]))
+        self._held, self._held_bytes = [], 0
+        for line in lines.splitlines():
+            self._check(line)
+        yield lines
+        self._hold(block[end:])
+
+    def flush(self) -> Iterator[bytes]:
+        """Yields the last line, when the body is over. Raises Refused."""
+        rest, self._held = b"".join(self._held), []
+        if rest:
+            self._check(rest)
+            yield rest
+
+    def _hold(self, block: bytes) -> None:
+        if block:
+            self._held.append(block)
+            self._held_bytes += len(block)
+            if self._held_bytes > self._line.bytes:
+                raise Refused(f"a line of it is longer than {in_words(self._line.bytes)}")
+
+    def _check(self, line: bytes) -> None:
+        """Raises Refused where a line is too long, or its JSON too deep or too large."""
+        if len(line) > self._line.bytes:
+            raise Refused(f"a line of it is longer than {in_words(self._line.bytes)}")
+        if self._streamed or line.startswith(b"data:"):
+            self._depth = self._items = 0
+        bare = without_strings(line.decode("latin-1"))
+        brackets = brackets_of(bare)
+        self._items += bare.count(",") + len(brackets) // 2
+        if self._items > self._line.items:
+            raise Refused(f"it holds more than {self._line.items:,} values at once")
+        if self._depth + len(brackets) > self._line.depth and self._depth + depth_of(brackets) > self._line.depth:
+            raise Refused(f"it is nested deeper than {self._line.depth} levels")
+        self._depth += sum(1 if bracket in "[{" else -1 for bracket in brackets)

@@ -1,0 +1,22 @@
+"""The error for input beyond a bound, and how to find it behind a library's own error."""
+
+from __future__ import annotations
+
+
+class Refused(ValueError):
+    """Input that is not taken in. `str(error)` is a clause about the source, such as "it is longer than 4 MB"."""
+
+
+def refusal_in(error: BaseException | None) -> Refused | None:
+    """Returns the refusal that an error is, or that it was raised from; None if there is none."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, Refused):
+            return error
+        seen.add(id(error))
+        if isinstance(error, BaseExceptionGroup):
+            found = next((one for inner in error.exceptions if (one := refusal_in(inner))), None)
+            if found is not None:
+                return found
+        error = error.__cause__ or error.__context__
+    return None

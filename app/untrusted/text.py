@@ -1,0 +1,72 @@
+"""Makes text from outside harmless: valid Unicode, without control characters, terminal sequences and overrides.
+
+What a terminal, a file in UTF-8, a database or a text view could stumble over is taken out once, where text comes in.
+"""
+
+from __future__ import annotations
+
+import re
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+LONGEST_SEQUENCE = 4_096
+"""The most characters of a terminal sequence that are taken out as one; of a longer one only its beginning."""
+
+# Unicode 15.1, UAX #9: the embeddings and overrides, and the isolates.
+_OVERRIDES = "\u202a-\u202e\u2066-\u2069"
+# ECMA-48: control sequences (CSI), strings with a terminator (DCS, SOS, OSC, PM, APC), other escapes.
+_CONTROL = r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]"
+_STRING = rf"(?:\x1b[PX\]^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{{0,{LONGEST_SEQUENCE}}}(?:\x07|\x1b\\|\x9c)"
+_ESCAPE = r"\x1b[ -/]{0,16}[0-OQ-WYZ`-~\\]"
+_SEQUENCE = re.compile(f"{_CONTROL}|{_STRING}|{_ESCAPE}")
+_UNFINISHED = re.compile(
+    r"(?:\x1b|(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}|\x1b[ -/]{1,16}"
+    rf"|(?:\x1b[PX\]^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{{0,{LONGEST_SEQUENCE}}}\x1b?|[\ud800-\udbff]|\r)\Z"
+)
+_SUSPECT = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_OVERRIDES}\ud800-\udfff\ufffe\uffff]")
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_DROPPED = re.compile(f"[\x00-\x08\x0e-\x1f\x7f-\x9f{_OVERRIDES}\ufffe\uffff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def harmless(text: str) -> str:
+    """Returns `text` as valid Unicode without control characters other than tab and newline, which are kept.
+
+    Terminal sequences and bidirectional overrides are removed, every other line break becomes a newline, two halves
+    of a surrogate pair become their character, and a single half U+FFFD.
+    """
+    if _SUSPECT.search(text) is None:
+        return text
+    text = _DROPPED.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
+    return _HALF.sub(REPLACEMENT, _PAIR.sub(_join, text))
+
+
+def one_line(text: str, most: int) -> str:
+    """Returns `text` harmless, on one line, and no longer than `most` characters."""
+    return " ".join(harmless(text[: 2 * most]).split())[:most]
+
+
+def _join(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+class HarmlessStream:
+    """Makes a text that comes in pieces harmless: what a piece ends with may need the next one to be understood."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def push(self, piece: str) -> str:
+        """Returns what can be given on now."""
+        if not self._held and _SUSPECT.search(piece) is None:
+            return piece
+        text = self._held + piece
+        found = _UNFINISHED.search(text)
+        end = found.start() if found else len(text)
+        self._held = text[end:]
+        return harmless(text[:end])
+
+    def flush(self) -> str:
+        """Returns the rest, at the end of the text."""
+        text, self._held = self._held, ""
+        return harmless(text)

@@ -1,0 +1,117 @@
+"""JSON from outside is read within its bounds, or refused with a clause that says why."""
+
+from __future__ import annotations
+
+import json
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import Limits
+from app.untrusted.refused import Refused
+from app.untrusted.text import harmless
+
+ANY = Limits(10_000, depth=6, items=50, kind=object)
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**19), 10**19)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.sampled_from('ab"\\[]{},:\n\x00\ud83d\ude00\u202eé😀'), max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, list):
+        return [_harmless(one) for one in value]
+    if isinstance(value, dict):
+        return {harmless(key): _harmless(one) for key, one in value.items()}
+    return value
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, list | dict):
+        inner = value.values() if isinstance(value, dict) else value
+        return 1 + max(map(_depth, inner), default=0)
+    return 0
+
+
+@given(VALUES, st.booleans())
+def test_reads_what_is_within_its_bounds(value: Any, plain: bool) -> None:
+    text = json.dumps(value, ensure_ascii=plain)
+    try:
+        read = read_json(text, ANY)
+    except Refused:
+        assert _depth(value) > ANY.depth or text.count(",") + text.count("[") + text.count("{") > ANY.items
+    else:
+        assert read == _harmless(value)
+        assert _depth(value) <= ANY.depth
+
+
+@given(st.text(st.sampled_from('[]{}",:\\ 019eE.-+tfn\u202e\ud83d'), max_size=60))
+def test_anything_else_is_refused(text: str) -> None:
+    try:
+        read_json(text, ANY)
+    except Refused as error:
+        assert str(error).startswith("it ")
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    try:
+        read_json(data, ANY)
+    except Refused as error:
+        assert str(error).startswith("it ")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, "longer"),
+        ("[" * 5_000 + "]" * 5_000, "values"),
+        ('{"a":' * 7 + "1" + "}" * 7, "nested deeper"),
+        ("[" + "1," * 60 + "1]", "more than 50 values"),
+        ("[NaN]", "NaN"),
+        ("[-Infinity]", "Infinity"),
+        ("[1e999]", "too large"),
+        ("[" + "9" * 400 + ".0]", "too long"),
+        ("[" + "9" * 5000 + "]", "too long"),
+        ("{'a': 1}", "no valid JSON (line 1"),
+        ("", "no valid JSON"),
+        (b"\xff\xfe\x00", "no text in UTF-8"),
+    ],
+)
+def test_says_why_it_refuses(text: str | bytes, why: str) -> None:
+    with pytest.raises(Refused, match="it ") as refused:
+        read_json(text, ANY)
+    assert why in str(refused.value)
+
+
+def test_refuses_another_type_than_is_expected() -> None:
+    with pytest.raises(Refused, match="not of the form"):
+        read_json("[]", Limits(100))
+
+
+def test_reads_a_file_of_another_editor() -> None:
+    assert read_json(b"\xef\xbb\xbf{}", Limits(100)) == {}
+
+
+def test_a_nested_text_of_megabytes_takes_neither_memory_nor_time() -> None:
+    tracemalloc.start()
+    began = time.process_time()
+    with pytest.raises(Refused, match="nested deeper"):
+        read_json("[" * 2_000_000, Limits(4 * 2**20, items=4_000_000, kind=object))
+    spent, (_, peak) = time.process_time() - began, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40 * 2**20
+    assert spent < 5
