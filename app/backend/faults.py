@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.backend.base import BackendError, FaultKind
+from app.untrusted.refused import RedirectRefused, refusal_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,22 @@ def match_rules(
         if applies(failure):
             text = sentence.format(status=failure.status, soon=_soon(retry_after), **names)
             return BackendError(text, kind, retry_after=retry_after if "{soon}" in sentence else 0.0)
+    return None
+
+
+def refused_answer(error: BaseException, where: str) -> BackendError | None:
+    """Returns the error for an answer beyond the app's bounds, or a redirect to another server; None for others."""
+    refusal = refusal_in(error)
+    if isinstance(refusal, RedirectRefused):
+        return BackendError(
+            f"{where} sends this app on to another server ({refusal.to}), which is given neither your words nor your "
+            "key. If that is the server that you want, enter its address; or choose another model.",
+            "setup",
+        )
+    if refusal is not None:
+        return BackendError(
+            f"What {where} sends is not taken: {refusal}. Check its address, or choose another model.", "broken"
+        )
     return None
 
 

@@ -18,6 +18,9 @@ from app.backend.deadlines import limited
 from app.backend.faults import without_cause
 from app.backend.ollama_answer import KEEP_ALIVE, Abilities, OllamaAnswer
 from app.backend.ollama_faults import DEFAULT_URL, OllamaServer, explain, explain_pull, no_model, status_of
+from app.untrusted.http import bounded_hooks
+from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
+from app.untrusted.text import one_line
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
@@ -25,8 +28,6 @@ KEEP_WARM_SECONDS = 20 * 60.0
 AFTERWARDS = "5m"
 """How long the model stays loaded after the conversation: Ollama's own default."""
 LOAD_SECONDS = 180.0
-QUERY_SECONDS = 8.0
-"""The deadline for queries about the server itself."""
 
 
 class OllamaBackend:
@@ -88,7 +89,8 @@ class OllamaBackend:
                     if part.digest and part.total:
                         layers[part.digest] = (part.completed or 0, part.total)
                     done, total = (sum(layer[i] for layer in layers.values()) for i in (0, 1))
-                    words = f"{done / 1e9:.2f} of {total / 1e9:.2f} GB" if total else part.status or "working"
+                    told = one_line(part.status or "", 80)
+                    words = f"{done / 1e9:.2f} of {total / 1e9:.2f} GB" if total else told or "working"
                     yield words, done / total if total else 0.0
             raise EOFError
         except Exception as error:
@@ -144,21 +146,28 @@ class OllamaBackend:
             raise ValueError
         timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
         try:
-            return ollama.AsyncClient(host=self.base_url, timeout=timeout, trust_env=not on_this_machine(self.base_url))
+            return ollama.AsyncClient(
+                host=self.base_url,
+                timeout=timeout,
+                trust_env=not on_this_machine(self.base_url),
+                # The package completes an address that has no scheme or port: the first request goes there.
+                event_hooks=bounded_hooks("", ANSWER, ANSWER_STREAM, ANSWER_EVENT),
+            )
         except httpx.InvalidURL:
             raise ValueError from None
 
     async def _list(self) -> list[str]:
         await self._connect()
         try:
-            async with asyncio.timeout(QUERY_SECONDS):
-                return [model.model for model in (await self._client.list()).models if model.model]
+            async with asyncio.timeout(MODEL_LIST.seconds):
+                listed = (await self._client.list()).models[:MODELS]
+            return [model.model for model in listed if model.model and len(model.model) <= MODEL_NAME_CHARS]
         except Exception as error:
             raise explain(error, self._server) from None
 
     async def _read_abilities(self) -> None:
         with contextlib.suppress(Exception):  # a server that does not tell corrects us by refusing
-            async with asyncio.timeout(QUERY_SECONDS):
+            async with asyncio.timeout(MODEL_LIST.seconds):
                 shown = await self._client.show(self.model)
             if shown.capabilities is not None:
                 self._abilities = Abilities("thinking" in shown.capabilities, "tools" in shown.capabilities)
@@ -180,7 +189,7 @@ class OllamaBackend:
     async def _read_context(self) -> None:
         """Takes over how many tokens the loaded model reads at once."""
         with contextlib.suppress(Exception):
-            async with asyncio.timeout(QUERY_SECONDS):
+            async with asyncio.timeout(MODEL_LIST.seconds):
                 running = (await self._client.ps()).models
             size = next((m.context_length for m in running if m.model == self.model and m.context_length), 0)
             if size:

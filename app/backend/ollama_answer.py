@@ -22,8 +22,12 @@ from app.backend.base import (
 from app.backend.dialect import tool_schemas
 from app.backend.faults import is_reset
 from app.backend.ollama_faults import OllamaServer, explain, status_of
+from app.backend.openai_stream import token_count
 from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS
+from app.untrusted.refused import Refused
 
 KEEP_ALIVE = "30m"
 """How long the model stays loaded after a request, while the conversation goes on."""
@@ -63,13 +67,15 @@ class OllamaAnswer(AnswerAttempts):
             async for part in stream:
                 for call in part.message.tool_calls or ():
                     calls += 1
+                    if calls > TOOL_CALLS:
+                        raise ValueError("too many tool calls")
                     arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
                     yield ToolCall(f"call-{calls}", call.function.name, arguments)
                 yield thoughts.push(part.message.content or "")
                 if part.done:
                     yield thoughts.flush()
                     if part.eval_count is not None:
-                        yield Usage(part.prompt_eval_count or 0, part.eval_count)
+                        yield Usage(token_count(part.prompt_eval_count), token_count(part.eval_count))
                     yield Finish(part.done_reason or "")
                     return
         raise EOFError
@@ -117,7 +123,7 @@ def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
 def _object(text: str) -> dict[str, Any]:
     """Returns a JSON object; an empty one for what is not one, since Ollama accepts nothing else."""
     try:
-        value = json.loads(text)
-    except ValueError:
+        value: dict[str, Any] = read_json(text, TOOL_ARGUMENTS)
+    except Refused:
         return {}
-    return value if isinstance(value, dict) else {}
+    return value

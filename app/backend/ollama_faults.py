@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from app.backend.address import without_secrets
 from app.backend.base import BackendError
-from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection
+from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 
@@ -45,7 +45,9 @@ def explain(error: Exception, server: OllamaServer, *, mid_answer: bool = False)
     """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
     if isinstance(error, BackendError):
         return error
-    failure = Failure(error, status_of(error), str(error).lower(), mid_answer)
+    if refused := refused_answer(error, server.where):
+        return refused
+    failure = Failure(error, status_of(error), str(error).lower()[:2_000], mid_answer)
     if failure.status == 404 and "model" in failure.complaint:
         return no_model(server.model)
     if not mid_answer and _cannot_connect(error):

@@ -20,12 +20,14 @@ from app.backend.deadlines import limited
 from app.backend.dialect import Dialect
 from app.backend.faults import without_cause
 from app.backend.openai_answer import OpenAIAnswer
-from app.backend.openai_faults import ServerInfo, WebPage, explain
+from app.backend.openai_faults import ServerInfo, UnreadableAnswer, WebPage, explain
 from app.conversation.documents import LONG_DOCUMENT_BYTES
 from app.conversation.prompt import LONG_HISTORY_WORDS, ChatMessage
+from app.untrusted.http import bounded_hooks
+from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
+from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
-MODELS_SECONDS = 8.0
 
 _NOT_FOR_CHAT = re.compile(
     r"embed|whisper|tts|dall-e|image|imagen|veo|moderation|realtime|audio|transcribe|search|aqa|sora|davinci|babbage|"
@@ -132,27 +134,27 @@ class OpenAICompatibleBackend:
 
     async def _list(self) -> list[str]:
         try:
-            async with asyncio.timeout(MODELS_SECONDS):
+            async with asyncio.timeout(MODEL_LIST.seconds):
                 answer = await self._client.models.with_raw_response.list()
             if "html" in answer.headers.get("content-type", ""):
                 raise WebPage
-            models = answer.parse().data or ()
+            models = _listed(await read_json_aside(answer.content, MODEL_LIST))
             self._learn_context(models)
-            return [item.id.removeprefix("models/") for item in models]
+            return [item["id"].removeprefix("models/") for item in models]
         except Exception as error:
             raise explain(error, self._server) from None
 
-    def _learn_context(self, models: Iterable[Any]) -> None:
+    def _learn_context(self, models: Iterable[dict[str, Any]]) -> None:
         """Takes over how much the model can read, where the server lists it."""
-        listed = next((item for item in models if not self._id or item.id == self._id), None)
-        meta = getattr(listed, "meta", None)
+        listed = next((item for item in models if not self._id or item["id"] == self._id), {})
+        meta = listed.get("meta")
         sizes = (
-            getattr(listed, "max_model_len", None),  # vLLM
-            getattr(listed, "context_length", None),  # OpenRouter
+            listed.get("max_model_len"),  # vLLM
+            listed.get("context_length"),  # OpenRouter
             meta.get("n_ctx") if isinstance(meta, dict) else None,  # llama.cpp
         )
         size = next((size for size in sizes if isinstance(size, int)), 0)
-        if size:
+        if size > 0:
             self.traits = self.traits.for_context(size)
 
     async def _connect(self) -> None:
@@ -194,6 +196,18 @@ class OpenAICompatibleBackend:
             api_key=self._api_key or "none",
             max_retries=0,  # the library would wait for up to a minute
             timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if on_this_machine(self.base_url) else None,
+            http_client=openai.DefaultAsyncHttpxClient(
+                trust_env=not on_this_machine(self.base_url),
+                event_hooks=bounded_hooks(self.base_url, ANSWER, ANSWER_STREAM, ANSWER_EVENT),
+            ),
             default_headers=headers,
         )
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    """Returns the models in a server's list that have a name. Raises UnreadableAnswer."""
+    models = value.get("data") or [] if isinstance(value, dict) else value  # some servers send the bare list
+    if not isinstance(models, list):
+        raise UnreadableAnswer
+    named = (item for item in models if isinstance(item, dict) and isinstance(item.get("id"), str))
+    return [item for item in named if 0 < len(item["id"]) <= MODEL_NAME_CHARS][:MODELS]

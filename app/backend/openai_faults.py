@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from app.backend.base import BackendError
-from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection
+from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 
 TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 520, 522, 524, 529}
 """Statuses after which a second request may succeed."""
@@ -61,6 +61,8 @@ def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -
     """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
     if isinstance(error, BackendError):
         return error
+    if refused := refused_answer(error, server.where):
+        return refused
     if not mid_answer and _cannot_connect(error):
         return no_connection(error, server.where)
     failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known)

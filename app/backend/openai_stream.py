@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from app.backend.attempts import Finish
 from app.backend.base import StreamItem, ToolCall, Usage
 from app.backend.openai_faults import ErrorInAnswer, UnreadableAnswer, WebPage
 from app.backend.thinking_tags import ThinkingTagFilter
+from app.untrusted.limits import ANSWER, TOKENS, TOOL_ARGUMENTS, TOOL_CALLS
+from app.untrusted.workers import read_json_aside
 
 
 async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
@@ -18,26 +20,47 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
     if "html" in content_type:
         raise WebPage
     if "application/json" in content_type:  # the server does not stream, or only reports an error
-        for item in _read_whole(await stream.response.aread()):
+        value = await read_json_aside(await stream.response.aread(), ANSWER)
+        with _readable():
+            items = list(_read_whole(value))
+        for item in items:
             yield item
         return
     thoughts, calls = ThinkingTagFilter(), _ToolCalls()
     finish, usage = "", None
     async for chunk in stream:
         usage = getattr(chunk, "usage", None) or usage  # some servers send a running total with every chunk
-        for choice in (chunk.choices or ())[:1]:
-            delta = choice.delta
-            for part in getattr(delta, "tool_calls", None) or ():
-                calls.add(part)
-            yield thoughts.push(_text(getattr(delta, "content", None) or getattr(delta, "refusal", None)))
-            finish = choice.finish_reason or finish
+        text = ""
+        with _readable():
+            for choice in (chunk.choices or ())[:1]:
+                delta = choice.delta
+                for part in getattr(delta, "tool_calls", None) or ():
+                    calls.add(part)
+                text = _text(getattr(delta, "content", None) or getattr(delta, "refusal", None))
+                finish = str(choice.finish_reason or finish)
+        yield thoughts.push(text)
     yield thoughts.flush()
     for call in calls.all():
         yield call
     if usage:
         cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
-        yield Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached or 0)
+        sent, answered = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
+        yield Usage(token_count(sent), token_count(answered), token_count(cached))
     yield Finish(finish)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raises UnreadableAnswer where an answer has not the form that the block expects."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
+        raise UnreadableAnswer from None
+
+
+def token_count(told: Any) -> int:
+    """Returns a number of tokens as a server tells it; 0 for what is no such number."""
+    return int(told) if isinstance(told, int | float) and 0 <= told <= TOKENS else 0
 
 
 class _ToolCalls:
@@ -55,11 +78,13 @@ class _ToolCalls:
             place = self._places[index] = len(self._calls)
             self._calls.append(["", "", ""])
         call = self._calls[place]
-        call[0] = part.id or call[0]
+        call[0] = str(part.id or call[0])
         if part.function is not None:
             if part.function.name != call[1]:  # some servers repeat it
                 call[1] += part.function.name or ""
             call[2] += part.function.arguments or ""
+        if len(self._calls) > TOOL_CALLS or max(map(len, call)) > TOOL_ARGUMENTS.bytes:
+            raise ValueError
 
     def all(self) -> Iterator[ToolCall]:
         """Yields the whole calls."""
@@ -67,23 +92,21 @@ class _ToolCalls:
             yield ToolCall(id or f"call-{number}", name, arguments or "{}")
 
 
-def _read_whole(body: bytes) -> Iterator[StreamItem | Finish]:
-    value = json.loads(body)
-    if isinstance(value, dict) and value.get("error"):
+def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
+    """Yields the items of an answer in one piece. Raises many errors where it has another form."""
+    if value.get("error"):
         raise ErrorInAnswer(value["error"])
-    try:
-        choice = value["choices"][0]
-        message = choice["message"]
-        thoughts = ThinkingTagFilter()
-        yield thoughts.push(_text(message.get("content"))) + thoughts.flush()
-        for number, call in enumerate(message.get("tool_calls") or ()):
-            function = call["function"]
-            yield ToolCall(call.get("id") or f"call-{number}", function["name"], function.get("arguments") or "{}")
-        if isinstance(usage := value.get("usage"), dict):
-            yield Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
-        yield Finish(choice.get("finish_reason") or "")
-    except (LookupError, TypeError, AttributeError, ValueError):
-        raise UnreadableAnswer from None
+    choice = value["choices"][0]
+    message = choice["message"]
+    thoughts = ThinkingTagFilter()
+    yield thoughts.push(_text(message.get("content"))) + thoughts.flush()
+    for number, call in enumerate((message.get("tool_calls") or ())[:TOOL_CALLS]):
+        function = call["function"]
+        arguments = function.get("arguments") or "{}"
+        yield ToolCall(str(call.get("id") or f"call-{number}"), str(function["name"]), str(arguments))
+    if isinstance(usage := value.get("usage"), dict):
+        yield Usage(token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens")))
+    yield Finish(str(choice.get("finish_reason") or ""))
 
 
 def _text(content: Any) -> str:

@@ -9,13 +9,12 @@ import asyncio
 import functools
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from app.untrusted.limits import ERROR_BODY, Limits
-from app.untrusted.line_scanner import LineScanner
-from app.untrusted.refused import Refused
+from app.untrusted.line_scanner import LineScanner, is_streamed
+from app.untrusted.refused import RedirectRefused, Refused
 
 ACCEPTED_ENCODING = "gzip"
 """A compression whose result can be bounded while it is unpacked."""
@@ -23,22 +22,33 @@ _AT_ONCE = 64 * 1024
 """Bytes that are unpacked, or checked on the event loop, at a time."""
 
 
-def bounded_hooks(address: str, whole: Limits, line: Limits, *, error: Limits = ERROR_BODY) -> dict[str, list[Any]]:
+def bounded_hooks(address: str, whole: Limits, stream: Limits, line: Limits) -> dict[str, list[Any]]:
     """Returns `event_hooks` for an asynchronous client that speaks to the server of `address` alone.
 
-    A redirect to another server, or from https to http, raises Refused. An answer of more than `whole`, or with lines
-    beyond `line`, raises Refused while it is read; `error` bounds answers with an error's status.
+    `address` empty: to the server of its first request. A redirect to another server, or from https to http, raises
+    RedirectRefused. An answer beyond its bounds raises Refused while it is read: `whole` is for answers in one piece,
+    `stream` for all of a streamed one, and `line` for each of its lines. An answer with an error's status is cut off
+    before what is beyond ERROR_BODY, since its status says enough.
     """
-    chosen = origin(address)
+    chosen = origin(address) if address else None
+    key = ""
 
     async def stay(request: Any) -> None:
+        nonlocal chosen, key
         request.headers["Accept-Encoding"] = ACCEPTED_ENCODING
+        chosen = chosen or origin(str(request.url))
         if origin(str(request.url)) != chosen:
-            raise Refused(f"it sends this app on to another server ({_shown(str(request.url))}), which is not followed")
+            to = _shown(str(request.url))
+            raise RedirectRefused("with a name that isn't shown" if key and key in to else to)
+        key = key or request.headers.get("Authorization", "").rpartition(" ")[2].lower()
 
     async def bound(response: Any) -> None:
-        limits = replace(error, bytes=min(error.bytes, whole.bytes)) if response.status_code >= 400 else whole
-        response.stream = _bounded_stream(response, limits, line)
+        if response.status_code >= 400:
+            response.stream = _bounded_stream(response, ERROR_BODY, ERROR_BODY)
+        elif is_streamed(response.headers.get("content-type", "")):
+            response.stream = _bounded_stream(response, stream, line)
+        else:
+            response.stream = _bounded_stream(response, whole, whole)
 
     return {"request": [stay], "response": [bound]}
 
@@ -50,7 +60,7 @@ def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
     def stay_secure(request: Any) -> None:
         nonlocal secure
         if secure and request.url.scheme != "https":
-            raise Refused(f"it sends this app on to an address without encryption ({_shown(str(request.url))})")
+            raise RedirectRefused(_shown(str(request.url)))
         secure = secure or request.url.scheme == "https"
 
     return {"request": [stay_secure], "response": []}
@@ -77,8 +87,8 @@ def _bounded_stream(response: Any, whole: Limits, line: Limits) -> Any:
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     stream = response.stream
     base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
-    scanner = LineScanner(whole, line, response.headers.get("content-type", ""))
-    return _stream_type(base)(stream, _unpacker(encoding), scanner)
+    scanner = LineScanner(whole, line)
+    return _stream_type(base)(stream, _unpacker(encoding), scanner, response.status_code >= 400)
 
 
 @functools.cache
@@ -86,17 +96,23 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
     """Returns the type of bounded streams for one of the two libraries, whose responses insist on their own base."""
 
     class BoundedStream(base):
-        def __init__(self, stream: Any, unpack: Callable[[bytes], Iterator[bytes]], scanner: LineScanner) -> None:
-            self._stream, self._unpack, self._scanner = stream, unpack, scanner
+        def __init__(
+            self, stream: Any, unpack: Callable[[bytes], Iterator[bytes]], scanner: LineScanner, cut: bool
+        ) -> None:
+            self._stream, self._unpack, self._scanner, self._cut = stream, unpack, scanner, cut
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for packed in self._stream:
-                for block in self._unpack(packed):
-                    for lines in await _checked(self._scanner, block):
-                        yield lines
-                await asyncio.sleep(0)
-            for lines in self._scanner.flush():
-                yield lines
+            try:
+                async for packed in self._stream:
+                    for block in self._unpack(packed):
+                        for lines in await _checked(self._scanner, block):
+                            yield lines
+                    await asyncio.sleep(0)
+                for lines in self._scanner.flush():
+                    yield lines
+            except Refused:
+                if not self._cut:
+                    raise
 
         async def aclose(self) -> None:
             await self._stream.aclose()

@@ -26,17 +26,23 @@ class Limits:
 
 
 # From servers of language models
-ANSWER = Limits(4 * MB, depth=32, items=100_000)
-"""The body of an answer that is not streamed."""
+ANSWER = Limits(8 * MB, depth=32, items=400_000)
+"""The body of an answer that is not streamed. OpenRouter's list of models has 0.6 MB and 25,000 values."""
 ANSWER_STREAM = Limits(64 * MB)
 """All that one streamed answer may send; its text is cut far below this."""
 ANSWER_EVENT = Limits(256 * KB, depth=32, items=10_000)
 """One event or line of a streamed answer."""
 ERROR_BODY = Limits(64 * KB, depth=32, items=2_000, kind=(dict, list))
 MODEL_LIST = Limits(8 * MB, depth=32, items=400_000, kind=(dict, list), seconds=8.0)
-"""OpenRouter's list has 0.6 MB and 25,000 values."""
+MODELS = 5_000
+"""The most models of one server that are offered."""
+MODEL_NAME_CHARS = 300
 TOOL_ARGUMENTS = Limits(64 * KB, depth=24, items=5_000)
 """The arguments of a tool call, as the model writes them."""
+TOOL_CALLS = 64
+"""The most tool calls in one answer."""
+TOKENS = 10**9
+"""The most tokens that a server can count for one answer."""
 
 # From tool servers
 TOOL_MESSAGE = Limits(4 * MB, depth=48, items=50_000)

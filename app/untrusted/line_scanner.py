@@ -14,14 +14,17 @@ from app.untrusted.refused import Refused
 _STREAMS = ("event-stream", "ndjson", "jsonl", "json-seq")
 
 
-class LineScanner:
-    """Checks one body. `whole` bounds all of it, and `line` each line where its content type is that of a stream."""
+def is_streamed(content_type: str) -> bool:
+    """Returns whether a body of this type is a stream of events or lines."""
+    return any(kind in content_type.lower() for kind in _STREAMS)
 
-    def __init__(self, whole: Limits, line: Limits, content_type: str) -> None:
-        streamed = any(kind in content_type.lower() for kind in _STREAMS)
-        self._whole = whole
-        self._line = line if streamed else whole
-        self._streamed = streamed
+
+class LineScanner:
+    """Checks one body. `whole` bounds its length, and `line` each line, or the whole where it is one JSON text."""
+
+    def __init__(self, whole: Limits, line: Limits) -> None:
+        self._whole, self._line = whole, line
+        self._by_line = whole is not line
         self._count = self._depth = self._items = self._held_bytes = 0
         self._held: list[bytes] = []
 
@@ -59,7 +62,7 @@ class LineScanner:
         """Raises Refused where a line is too long, or its JSON too deep or too large."""
         if len(line) > self._line.bytes:
             raise Refused(f"a line of it is longer than {in_words(self._line.bytes)}")
-        if self._streamed or line.startswith(b"data:"):
+        if self._by_line or line.startswith(b"data:"):
             self._depth = self._items = 0
         bare = without_strings(line.decode("latin-1"))
         brackets = brackets_of(bare)

@@ -7,6 +7,17 @@ class Refused(ValueError):
     """Input that is not taken in. `str(error)` is a clause about the source, such as "it is longer than 4 MB"."""
 
 
+class RedirectRefused(Refused):
+    """An answer that would send a request on to another server, which is given neither words nor keys.
+
+    `to`: the scheme, host and port of that server.
+    """
+
+    def __init__(self, to: str) -> None:
+        super().__init__(f"it sends this app on to another server ({to}), which is not followed")
+        self.to = to
+
+
 def refusal_in(error: BaseException | None) -> Refused | None:
     """Returns the refusal that an error is, or that it was raised from; None if there is none."""
     seen: set[int] = set()

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from app.backend import deadlines, openai_answer
-from app.backend.base import text_of
+from app.backend.base import BackendError, text_of
 from app.backend.deadlines import LEAST_CHARS
 from tests.support.wire import Reply
 from tests.unit.backend.adapters import (
@@ -107,16 +107,14 @@ async def test_a_line_of_five_megabytes(kind: str) -> None:
     pieces = tuple(big[place : place + 16_000] for place in range(0, len(big), 16_000))
     long = replace(SPEECHES[kind].answer(), parts=pieces)
     async with opened(kind, long, SPEECHES[kind].answer()) as (_, backend):
-        begin = time.monotonic()
-        text = await say(backend)
-        assert len(text) == LEAST_CHARS and time.monotonic() - begin < 4
+        with pytest.raises(BackendError, match="a line of it is longer than 256 KB"):
+            await say(backend)
         assert await say(backend) == TEXT
 
 
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
-async def test_a_line_that_never_ends(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadlines, "FIRST_TOKEN_SECONDS", 0.25)
+async def test_a_line_that_never_ends(kind: str) -> None:
     opening = SPEECHES[kind].delta("word")[:-10]
     never = replace(SPEECHES[kind].answer(), parts=(opening,), repeat=b"word " * 800)
     got, error, wire = await fault_then_answer(kind, never)
-    assert (got, error.kind) == ("", "timeout") and wire.left.is_set()
+    assert (got, error.kind) == ("", "broken") and wire.left.is_set()

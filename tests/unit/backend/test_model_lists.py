@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.backend import ollama, openai_compatible
 from app.backend.base import BackendError
+from app.untrusted.limits import MODEL_LIST
 from tests.support.provider_protocols import Vllm
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import SPEECHES, check_sentence, each, make
@@ -32,8 +35,8 @@ async def test_models_are_listed_in_each_providers_way(kind: str) -> None:
 @each
 @pytest.mark.parametrize("what", ["401", "403", "500", "hang", "rubbish"])
 async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_compatible, "MODELS_SECONDS", 0.1)
-    monkeypatch.setattr(ollama, "QUERY_SECONDS", 0.1)
+    for module in (openai_compatible, ollama):
+        monkeypatch.setattr(module, "MODEL_LIST", replace(MODEL_LIST, seconds=0.1))
     reply, fault = {
         "401": (SPEECHES[kind].wrong_key(), "key"),
         "403": (SPEECHES[kind].refusal(403), "key"),

@@ -11,14 +11,14 @@ import pytest
 
 from app.untrusted.http import bounded_hooks, no_downgrade_hooks
 from app.untrusted.limits import MB, Limits
-from app.untrusted.refused import Refused
+from app.untrusted.refused import RedirectRefused, Refused
 from tests.support.wire import Reply, Wire
 
 WHOLE, LINE = Limits(MB, depth=8, items=1_000), Limits(4_096, depth=8, items=100)
 
 
 async def _get(wire: Wire, path: str = "/", library: Any = httpx) -> bytes:
-    hooks = bounded_hooks(wire.url, WHOLE, LINE)
+    hooks = bounded_hooks(wire.url, WHOLE, WHOLE, LINE)
     async with library.AsyncClient(event_hooks=hooks, follow_redirects=True, trust_env=False) as client:
         content: bytes = (await client.get(wire.url + path)).content
         return content
@@ -71,7 +71,7 @@ async def test_gives_a_line_on_as_soon_as_it_is_whole() -> None:
     reply = Reply(headers=EVENTS, parts=(b"data: 1\n\nda", b"ta: 2\n", b"\n"), fault="hang")
     async with (
         Wire([reply]) as wire,
-        httpx.AsyncClient(event_hooks=bounded_hooks(wire.url, WHOLE, LINE), trust_env=False) as client,
+        httpx.AsyncClient(event_hooks=bounded_hooks(wire.url, WHOLE, WHOLE, LINE), trust_env=False) as client,
         client.stream("GET", wire.url) as response,
     ):
         lines = response.aiter_lines()
@@ -81,7 +81,7 @@ async def test_gives_a_line_on_as_soon_as_it_is_whole() -> None:
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_follows_redirects_at_the_same_server_alone(status: int) -> None:
     async with Wire() as other, Wire([Reply(status, {"Location": f"{other.url}/x"})]) as wire:
-        with pytest.raises(Refused, match="another server"):
+        with pytest.raises(RedirectRefused, match="another server"):
             await _get(wire)
     async with Wire([Reply(status, {"Location": "/new"}), Reply(body=b"{}")]) as wire:
         assert await _get(wire, "/old") == b"{}"
@@ -100,5 +100,5 @@ def test_weights_may_come_from_elsewhere_but_never_without_encryption() -> None:
             return client.get("https://hub.invalid/x", params={"to": to}).content
 
     assert get("https://cdn.invalid/y") == b"weights"
-    with pytest.raises(Refused, match="without encryption"):
+    with pytest.raises(RedirectRefused, match=r"http://cdn\.invalid"):
         get("http://cdn.invalid/y")
