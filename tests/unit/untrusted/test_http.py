@@ -54,6 +54,7 @@ EVENTS, LINES, GZIP = (
         (EVENTS, b"data: " + b"[" * 9 + b"]" * 9 + b"\n\n", "nested deeper"),
         (LINES, b"[" + b"1," * 200 + b"1]\n", "values at once"),
     ],
+    ids=range(10),
 )
 async def test_refuses_what_is_beyond_the_bounds(headers: dict[str, str], body: bytes, why: str) -> None:
     async with Wire([Reply(headers=headers, body=body)]) as wire:
