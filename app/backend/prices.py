@@ -6,7 +6,6 @@ The app's own list is `resources/prices.json`; a file of the same form in the us
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -16,6 +15,9 @@ from typing import Any
 
 from app.backend.base import Usage
 from app.platform.atomic_files import write_json
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import PRICES
+from app.untrusted.refused import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +118,9 @@ def _others(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text("utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON from line {error.lineno} on") from None
-    except ValueError:
-        raise ValueError("it is no text") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(value, dict) or not isinstance(value.get("models"), dict):
-        raise ValueError('it is no object with "models"')
+    value: dict[str, Any] = read_json_file(path, PRICES)
+    if not isinstance(value.get("models"), dict):
+        raise Refused('it is no object with "models"')
     return value
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,10 +13,11 @@ from typing import BinaryIO
 from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
 from app.services.pdf_text import read_pdf
 from app.session.errors import UserError
+from app.untrusted.files import open_regular
+from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, in_words
+from app.untrusted.refused import Refused
+from app.untrusted.text import harmless
 
-MOST_FILE_BYTES = 10 * 2**20
-MOST_PDF_BYTES = 100 * 2**20
-"""Most of a large PDF file are pictures, which are not read."""
 CHUNK_BYTES = 2**16
 """Small enough that no step holds the interpreter for longer than a millisecond or two: a talk may be going on."""
 
@@ -40,21 +41,20 @@ async def read_document(path: Path) -> Document:
 def _read(path: Path) -> Document:
     name = plain_name(path.name)
     try:
-        state = path.stat()
-        if stat.S_ISDIR(state.st_mode):
-            raise UserError(f"“{name}” is a folder. KAME reads single files: add the files that you want.")
-        if not stat.S_ISREG(state.st_mode):  # a pipe would never end
-            raise UserError(f"“{name}” is no file with a text. Choose a text or PDF file.")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             is_pdf = file.read(len(_PDF_MARK)) == _PDF_MARK
             file.seek(0)
-            most = MOST_PDF_BYTES if is_pdf else MOST_FILE_BYTES
-            if state.st_size > most:
+            most = PDF_BYTES if is_pdf else DOCUMENT_BYTES
+            if os.fstat(file.fileno()).st_size > most:
                 raise UserError(
-                    f"“{name}” is larger than {most // 2**20} MB, which is more than KAME reads. Save the part that "
+                    f"“{name}” is larger than {in_words(most)}, which is more than KAME reads. Save the part that "
                     "matters as a file of its own."
                 )
             text, words = read_pdf(path, name, LONG_DOCUMENT_BYTES) if is_pdf else _text(file, name)
+    except IsADirectoryError:
+        raise UserError(f"“{name}” is a folder. KAME reads single files: add the files that you want.") from None
+    except Refused:
+        raise UserError(f"“{name}” is no file with a text. Choose a text or PDF file.") from None
     except OSError as error:
         raise UserError(
             f"“{name}” can't be read: {error.strerror or type(error).__name__}. Check that it is still there and that "
@@ -62,7 +62,7 @@ def _read(path: Path) -> Document:
         ) from None
     if not words:
         raise UserError(f"“{name}” holds no words, so there is nothing to add. Choose another file.")
-    kept = beginning(text, LONG_DOCUMENT_BYTES)
+    kept = beginning(harmless(text), LONG_DOCUMENT_BYTES)
     return Document(name, kept, max(0, words - len(kept.split())))
 
 
@@ -91,7 +91,7 @@ def _text(file: BinaryIO, name: str) -> tuple[str, int]:
 def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
     """Yields a file's text in parts that are not empty. Raises ValueError if it is in another encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    left = MOST_FILE_BYTES  # it may have grown
+    left = DOCUMENT_BYTES  # it may have grown
     while left > 0 and (chunk := file.read(CHUNK_BYTES)):
         left -= len(chunk)
         if part := decoder.decode(chunk):

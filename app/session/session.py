@@ -46,6 +46,7 @@ from app.session.step_message import StepMessage
 from app.session.transcriber_swap import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
+from app.untrusted.text import harmless
 
 CANT_READ = (
     "only hears and speaks: it can't read what you type. Say it, or choose a front-end that is told what to say, KAME "
@@ -443,7 +444,7 @@ class Session:
 
     def write(self, text: str) -> None:
         """The user has typed a turn."""
-        if words := " ".join(text.split()):
+        if words := " ".join(harmless(text).split()):
             self.mailbox.post(TypedWords(words))
 
     def ask_aloud(self, samples: np.ndarray) -> None:

@@ -81,6 +81,9 @@ SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
 """A setting whose value is JSON itself: favourites, routes, colours, recent choices."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
 TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
+DOCUMENT_BYTES = 10 * MB
+PDF_BYTES = 100 * MB
+"""Most of a large PDF file are pictures, which are not read."""
 PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
 # Others

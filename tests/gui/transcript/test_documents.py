@@ -22,8 +22,8 @@ from app.gui.design.theme import apply_theme
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
-from app.services.documents import MOST_FILE_BYTES
 from app.session.control import BackendChoice
+from app.untrusted.limits import DOCUMENT_BYTES
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import press, say, shown, spoken, until
@@ -124,7 +124,7 @@ async def test_what_is_no_text_is_refused_in_a_sentence_and_kept_out_of_the_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\x00\x01")
-    (tmp_path / "huge.txt").write_bytes(b"a " * (MOST_FILE_BYTES // 2 + 1))
+    (tmp_path / "huge.txt").write_bytes(b"a " * (DOCUMENT_BYTES // 2 + 1))
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
     (tmp_path / "folder").mkdir()
     async with shown(FakeFactory()) as window:

@@ -9,8 +9,9 @@ import pytest
 
 from app.conversation.documents import LONG_DOCUMENT_BYTES, Document
 from app.services import documents, pdf_text
-from app.services.documents import CHUNK_BYTES, MOST_FILE_BYTES, read_document
+from app.services.documents import CHUNK_BYTES, read_document
 from app.session.errors import UserError
+from app.untrusted.limits import DOCUMENT_BYTES
 from tests.support.pdf import pdf_of
 
 
@@ -38,7 +39,7 @@ async def test_what_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
         "cut.txt": ("Grün".encode()[:3], "saved as UTF-8"),
         "fake.pdf": (b"\x00\x01\x02", "no text that KAME can read"),
         "empty.txt": (b" \n", "holds no words"),
-        "large.txt": (b"a " * (MOST_FILE_BYTES // 2) + b"b", "larger than 10 MB"),
+        "large.txt": (b"a " * (DOCUMENT_BYTES // 2) + b"b", "larger than 10 MB"),
     }
     for name, (content, why) in files.items():
         (tmp_path / name).write_bytes(content)
@@ -101,6 +102,6 @@ async def test_a_pdf_that_gives_no_text_is_refused_in_a_sentence(
     monkeypatch.setattr(pdf_text, "SECONDS", 0.001)
     with pytest.raises(UserError, match="longer than"):
         await read_document(tmp_path / "whole.pdf")
-    monkeypatch.setattr(documents, "MOST_PDF_BYTES", 100)
+    monkeypatch.setattr(documents, "PDF_BYTES", 100)
     with pytest.raises(UserError, match="larger than"):
         await read_document(tmp_path / "whole.pdf")
