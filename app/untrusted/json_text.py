@@ -16,7 +16,8 @@ from app.untrusted.limits import Limits, in_words
 from app.untrusted.refused import Refused
 from app.untrusted.text import harmless
 
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+# Possessive, since a string that is not closed would be tried again from each of its characters.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _LARGE = re.compile(r"[eE][+-]?\d{3}|\d{300}")

@@ -1,0 +1,77 @@
+"""`python -m tests.fuzz --minutes 30`: hostile input for every boundary, and a table of what became of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROUND = 60
+"""Inputs for one boundary before it is the next one's turn."""
+MOST_MEMORY = 300 * 2**20
+MOST_STALL = 1.0
+
+
+def main() -> int:
+    """Runs until the time is over; returns 1 where a defect was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--only", default="", help="boundaries whose name holds this")
+    parser.add_argument("--missed", action="store_true", help="print the lines of the readers that did not run")
+    options = parser.parse_args()
+    home = tempfile.mkdtemp(prefix="kame-fuzz-home-")
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        os.environ[name] = home  # nothing of the user's is read or written
+    sys.dont_write_bytecode = True
+
+    # The app's modules find their folders when they are imported.
+    from tests.fuzz.boundaries import BOUNDARIES
+    from tests.fuzz.coverage import LineCoverage
+    from tests.fuzz.harness import Fuzzer, Tally, keep
+    from tests.fuzz.watch import resident_bytes
+
+    boundaries = [one for one in BOUNDARIES if options.only in one.name]
+    coverage = LineCoverage({name for one in boundaries for name in one.readers})
+    fuzzer = Fuzzer()
+    print(f"{len(boundaries)} boundaries for {options.minutes:g} minutes, --seed {options.seed}", flush=True)
+
+    def on_defect(path: Path, told: str) -> None:
+        print(f"\nDEFECT, kept as {path}:\n{told}\n", flush=True)
+
+    until = time.monotonic() + 60 * options.minutes
+    seeds = random.Random(options.seed)
+    start = resident_bytes()
+    while time.monotonic() < until:
+        for boundary in boundaries:
+            if time.monotonic() > until:
+                break
+            fuzzer.search(boundary, ROUND, seeds.getrandbits(32), on_defect)
+    bad = False
+    print(f"\n| boundary | inputs | refused | longest stall | memory above the start | lines read |\n|{'---|' * 6}")
+    for boundary in boundaries:
+        tally = fuzzer.tallies.get(boundary.name, Tally())
+        grown = max(0, tally.peak - start)
+        bad = bad or bool(tally.defects) or tally.stall > MOST_STALL or grown > MOST_MEMORY
+        for what, data in (("slow", tally.slowest), ("large", tally.largest)):
+            if (tally.stall > MOST_STALL, grown > MOST_MEMORY)[what == "large"]:
+                print(f"{what} input kept as {keep(boundary, data)}")
+        ran, whole = coverage.share(boundary.readers)
+        share = f"{100 * ran // max(1, whole)} % of {whole}"
+        stall, memory = f"{1000 * tally.stall:.0f} ms", f"{grown / 2**20:.0f} MB"
+        print(f"| {boundary.name} | {tally.inputs:,} | {tally.refused:,} | {stall} | {memory} | {share} |")
+    total = sum(tally.inputs for tally in fuzzer.tallies.values())
+    print(f"\n{total:,} inputs; {'DEFECTS' if bad else 'no defect'}.")
+    if options.missed:
+        for name in sorted({name for one in boundaries for name in one.readers}):
+            print(name, coverage.missed(name))
+    fuzzer.close()
+    return int(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

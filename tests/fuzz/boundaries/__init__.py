@@ -1,0 +1,8 @@
+"""All boundaries of the app, one module for each kind of source."""
+
+from __future__ import annotations
+
+from tests.fuzz.boundaries import answers, files, model_words
+from tests.fuzz.boundary import Boundary
+
+BOUNDARIES: tuple[Boundary, ...] = (*answers.BOUNDARIES, *model_words.BOUNDARIES, *files.BOUNDARIES)

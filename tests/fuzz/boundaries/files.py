@@ -1,0 +1,223 @@
+"""Files that a user or another program has written: settings, lists, conversations, recordings, documents."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from app.backend.prices import read_users, write_prices
+from app.conversation.event_json import to_json
+from app.history import importing
+from app.history.base import Setup
+from app.history.export import export
+from app.history.store import HistoryStore
+from app.services.documents import read_document
+from app.services.routes import parse_routes
+from app.session.errors import UserError
+from app.session.recorder import EVENTS_FILE
+from app.settings.storage import read_settings, write_settings
+from app.tools.base import ToolError
+from app.tools.server_list import change_list, load_servers, read_list
+from app.untrusted.text import harmless
+from tests.fuzz.boundary import Boundary
+from tests.fuzz.mutations import changed_bytes, json_bytes, lines_of
+from tests.support.history import MOON, TEA, talk
+
+_SETTINGS = [
+    {"provider": "ollama", "model": "m", "volume": 0.5, "routes": "{}", "language": "en", "favourite_backends": "[]"},
+    {"provider": "openai", "openai_url": "http://127.0.0.1:9/v1", "manner": "x"},
+]
+
+
+async def _settings(data: bytes, folder: Path) -> str:
+    path = folder / "settings.json"
+    path.write_bytes(data)
+    stored = await asyncio.to_thread(read_settings, path)
+    await asyncio.to_thread(write_settings, path, stored.values, unread=stored.unread)
+    assert (await asyncio.to_thread(read_settings, path)).values == stored.values
+    return stored.notice
+
+
+_PRICES = [{"models": {"gpt-x": {"in": 1.5, "cached": 0.5, "out": 3}, "n": {"in": 0, "out": "2"}}, "note": "mine"}]
+
+
+async def _prices(data: bytes, folder: Path) -> str:
+    path = folder / "prices.json"
+    path.write_bytes(data)
+    table, told = await asyncio.to_thread(read_users, path)
+    await asyncio.to_thread(write_prices, path, table)
+    return told
+
+
+_FILES = {"command": "npx", "args": ["-y", "x"], "env": {"TOKEN": "t"}}
+_SSE = {"type": "sse", "url": "http://127.0.0.1:9/", "headers": {"A": "b"}}
+_SERVERS = [
+    {"mcpServers": {"files": _FILES, "web": {"url": "http://127.0.0.1:9/mcp"}}},
+    {"mcpServers": {"off": {"command": "x", "disabled": True}, "sse": _SSE}},
+]
+
+
+async def _servers(data: bytes, folder: Path) -> str:
+    path = folder / "mcp.json"
+    path.write_bytes(data)
+    _, told = await asyncio.to_thread(load_servers, path)
+    listed = await asyncio.to_thread(read_list, path)
+    try:
+        await asyncio.to_thread(change_list, path, listed.entries[:1])
+    except ToolError as error:
+        return str(error)
+    return told or listed.trouble
+
+
+_ROUTES = [{"everyday": {"provider": "ollama", "model": "m", "base_url": ""}, "stem": {"provider": "router"}, "x": 5}]
+
+
+async def _routes(data: bytes, folder: Path) -> str:
+    routes, told = parse_routes(data.decode("utf-8", "replace"))
+    assert all(choice.model == harmless(choice.model) for choice in routes.values())
+    return " ".join(told)
+
+
+_EVENTS = talk(MOON, TEA)
+_LINES = [to_json(event).encode() for event in _EVENTS]
+
+
+@functools.cache
+def _exported() -> list[bytes]:
+    """Returns a conversation as the app exports it."""
+
+    async def make(folder: Path) -> bytes:
+        store = HistoryStore(folder / "h.sqlite3", None)
+        log = store.begin("one", Setup())
+        for event in _EVENTS:
+            log.put(event)
+        log.end()
+        [view] = await store.conversations()
+        kept = await store.talks("one")
+        await store.close()
+        path = folder / "one.json"
+        export(path, "json", view, kept)
+        return path.read_bytes()
+
+    with tempfile.TemporaryDirectory() as folder:
+        return [asyncio.run(make(Path(folder)))]
+
+
+def _values(texts: list[bytes]) -> list[Any]:
+    return [json.loads(text) for text in texts]
+
+
+async def _import(path: Path) -> str:
+    try:
+        await asyncio.to_thread(importing.read, path)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+async def _conversation(data: bytes, folder: Path) -> str:
+    path = folder / "talk.json"
+    path.write_bytes(data)
+    return await _import(path)
+
+
+async def _recorded(data: bytes, folder: Path) -> str:
+    path = folder / "talk"
+    path.mkdir()
+    (path / EVENTS_FILE).write_bytes(data)
+    return await _import(path)
+
+
+@functools.cache
+def _databases() -> list[bytes]:
+    """Returns files of a history: one with two talks, and one whose log of changes has been written into it."""
+
+    async def make(folder: Path) -> bytes:
+        path = folder / "h.sqlite3"
+        store = HistoryStore(path, None)
+        for key in ("one", "two", "three"):
+            log = store.begin(key, Setup())
+            for event in _EVENTS * (3 if key == "two" else 1):
+                log.put(event)
+            log.end()
+        await store.close()
+        return path.read_bytes()
+
+    with tempfile.TemporaryDirectory() as folder:
+        return [asyncio.run(make(Path(folder)))]
+
+
+async def _history(data: bytes, folder: Path) -> str:
+    """Opens a history, reads all of it, keeps another talk, and closes it."""
+    path = folder / "h.sqlite3"
+    path.write_bytes(data)
+    store = HistoryStore(path, None)
+    told = []
+    try:
+        for view in await store.conversations():
+            assert view.title == harmless(view.title), view.title
+            await store.talks(view.key)
+        await store.conversations("moon")
+    except UserError as error:
+        told.append(str(error))
+    log = store.begin("new", Setup())
+    for event in _EVENTS:
+        log.put(event)
+    log.end()
+    try:
+        assert "new" in [view.key for view in await store.conversations()], "the new talk is not kept"
+    except UserError as error:
+        told.append(str(error))
+    async with asyncio.timeout(3):
+        await store.close()
+    return " ".join((*told, store.notice, store.trouble)).strip()
+
+
+async def _document(data: bytes, folder: Path) -> str:
+    path = folder / ("a.pdf" if data.startswith(b"%PDF") else "a.txt")
+    path.write_bytes(data)
+    try:
+        document = await read_document(path)
+    except UserError as error:
+        return str(error)
+    assert document.text == harmless(document.text)
+    return ""
+
+
+_HISTORY = ("app.history.database", "app.history.queries", "app.history.serialization", "app.history.writer")
+_IMPORTING = ("app.history.importing", "app.conversation.event_json", "app.history.serialization")
+_JSON = ("app.untrusted.json_text", "app.untrusted.files")
+
+BOUNDARIES = (
+    Boundary("settings", json_bytes(_SETTINGS), _settings, ("app.settings.storage", *_JSON)),
+    Boundary("prices", json_bytes(_PRICES), _prices, ("app.backend.prices", *_JSON)),
+    Boundary(
+        "tool-servers", json_bytes(_SERVERS), _servers, ("app.tools.server_list", "app.tools.server_entry", *_JSON)
+    ),
+    Boundary("routes", json_bytes(_ROUTES), _routes, ("app.services.routes",)),
+    Boundary(
+        "conversation",
+        st.deferred(lambda: changed_bytes(_exported()) | json_bytes(_values(_exported()))),
+        _conversation,
+        _IMPORTING,
+    ),
+    Boundary(
+        "recording",
+        lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
+        _recorded,
+        _IMPORTING,
+    ),
+    Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history, _HISTORY),
+    Boundary(
+        "document",
+        changed_bytes(["Ein Satz, é 😀.\n".encode() * 20, "﻿Text".encode("utf-16"), b"\x1b[31mred", b"a\x00b"]),
+        _document,
+        ("app.services.documents",),
+    ),
+)

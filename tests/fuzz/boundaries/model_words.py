@@ -1,0 +1,101 @@
+"""What a model writes: its text in a talk, the arguments of its tool calls, expressions for the calculator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from app.conversation import events as e
+from app.conversation import markdown
+from app.conversation.blocks import blocks
+from app.conversation.clauses import split_clauses
+from app.conversation.event_json import EventReader, to_json
+from app.conversation.spoken_form import spoken
+from app.tools.calculator import Calculator
+from app.tools.clock import Clock
+from app.tools.toolbox import Toolbox
+from app.untrusted.text import HarmlessStream, harmless
+from tests.fuzz.boundary import Boundary
+from tests.fuzz.mutations import HOSTILE_TEXT, json_bytes
+
+_MARKS = st.sampled_from(
+    "* ** ` ``` # | [ ]( ) <b> <img_src=x> $ \\( 1. -_ word_ 3.14 Dr._ https://a.b/c _ ~~ &amp; 12/5/2026 € … “ 日本 "
+    "שלום \ud83d \ude00 \x1b[".replace("_", " ").split(" ")
+) | st.sampled_from(["\n", "\n\n", "| a | b |\n|---|---|\n"])
+_TEXT = st.lists(_MARKS | st.text(max_size=6), max_size=60).map("".join) | HOSTILE_TEXT
+_PIECES = st.lists(_TEXT, max_size=6).map(lambda pieces: json.dumps(pieces).encode())
+_TIMES = st.sampled_from([1, 1, 1, 40])
+
+
+async def _text(data: bytes, folder: Path) -> str:
+    """The pieces of an answer, as a talk treats them: cleaned, cut into clauses, spoken, shown, recorded, read back."""
+    stream = HarmlessStream()
+    pieces = [stream.push(piece) for piece in json.loads(data)]
+    text = "".join((*pieces, stream.flush()))[:8_000]
+    assert text == harmless(text)
+    for code in ("en", "de"):
+        spoken(text, code)
+        split_clauses(text, complete=True, code=code)
+    blocks(text)
+    markdown.well_formed(text)
+    markdown.without_html(text)
+    markdown.escaped(text)
+    for end in range(0, len(text), max(1, len(text) // 7)):
+        markdown.cut(text, end)
+    line = to_json(e.OracleDelta(1.0, 1, text))
+    assert line.encode() and EventReader().read(line) == e.OracleDelta(1.0, 1, text)
+    return ""
+
+
+_CALLS = [
+    {"name": "calculator", "arguments": {"expression": "2 + 2"}},
+    {"name": "clock", "arguments": {"zone": "Europe/Berlin"}},
+    {"name": "clock", "arguments": {}},
+]
+
+
+async def _call(data: bytes, folder: Path) -> str:
+    toolbox = Toolbox([Calculator(), Clock()])
+    name, _, arguments = data.decode("utf-8", "surrogatepass" if b"\xff" not in data else "replace").partition("\n")
+    result = await toolbox.call(name, arguments)
+    await toolbox.close()
+    return "" if result.ok else harmless(result.text)
+
+
+def _as_call(value: bytes) -> bytes:
+    name = b"clock" if len(value) % 2 else b"calculator"
+    return name + b"\n" + value
+
+
+_SIGNS = (
+    "1 22 333 .5 1e9 + - * / // ** % ( ) , of 15% +1% e pi sqrt( factorial( max( gcd( round( ! ^ × = x abs per cent"
+).split()
+_EXPRESSIONS = st.tuples(st.lists(st.sampled_from(_SIGNS), min_size=1, max_size=30), _TIMES).map(
+    lambda drawn: ("".join(drawn[0]) * drawn[1])[:600].encode()
+)
+
+
+async def _calculate(data: bytes, folder: Path) -> str:
+    toolbox = Toolbox([Calculator()])
+    result = await toolbox.call("calculator", json.dumps({"expression": data.decode()}))
+    await toolbox.close()
+    return "" if result.ok else result.text
+
+
+BOUNDARIES = (
+    Boundary(
+        "model-text",
+        _PIECES,
+        _text,
+        ("app.untrusted.text", "app.conversation.clauses", "app.conversation.markdown", "app.conversation.blocks"),
+    ),
+    Boundary(
+        "tool-call",
+        json_bytes([call["arguments"] for call in _CALLS]).map(_as_call),
+        _call,
+        ("app.tools.toolbox", "app.tools.clock"),
+    ),
+    Boundary("calculator", _EXPRESSIONS, _calculate, ("app.tools.calculator",)),
+)
