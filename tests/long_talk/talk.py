@@ -1,0 +1,138 @@
+"""The session of a long talk: every part scripted, its events given on as they come, nothing kept."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import SAMPLE_RATE
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.clock import run_simulated
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.recorder import Recorder
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.base import Clip
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import QuietSource
+
+ROUND_SECONDS = 28.8
+"""A question and its answer: 2,000 turns in eight hours."""
+WORDS = (
+    "the river runs past an old mill where people used to bring their corn and today there is a small museum about "
+    "bread mountains weather children school bridge carries its load window light summer train ticket garden water"
+).split()
+
+
+class _Speaker:
+    """A loudspeaker that plays in the loop's time and keeps nothing."""
+
+    name = "speaker"
+    keeps_time = False
+    overruns = underruns = 0
+
+    def __init__(self) -> None:
+        self.written = self.flushed = 0
+        self._dry_at = 0.0
+
+    @property
+    def queued(self) -> int:
+        return max(0, round((self._dry_at - asyncio.get_running_loop().time()) * SAMPLE_RATE))
+
+    @property
+    def played(self) -> int:
+        return self.written - self.queued - self.flushed
+
+    def write(self, samples: np.ndarray) -> None:
+        begin = max(self._dry_at, asyncio.get_running_loop().time() + 0.04)
+        self._dry_at = begin + len(samples) / SAMPLE_RATE
+        self.written += len(samples)
+
+    def flush(self) -> int:
+        thrown = self.queued
+        self.flushed += thrown
+        self._dry_at = 0.0
+        return thrown
+
+    def __enter__(self) -> _Speaker:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class _Forgetful(ScriptedBackend):
+    """Answers at random length, and keeps no request."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+        super().__init__(self._reply)
+
+    def _reply(self, request: ChatRequest) -> ScriptedAnswer:
+        self.requests.clear()
+        return answer(_sentence(self._chance, self._chance.randint(12, 30)), first=0.2, every=0.03)
+
+
+class _QuietVoice(ScriptedVoice):
+    """A voice that keeps no text."""
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        self.spoken.clear()
+        return super().synthesize(text)
+
+
+def _sentence(chance: random.Random, words: int) -> str:
+    return " ".join(chance.choices(WORDS, k=words)).capitalize() + "."
+
+
+def script_of(seconds: float, seed: int = 5) -> list[ScriptedTurn]:
+    """Returns the user's questions in a talk of this length."""
+    chance = random.Random(seed)
+    starts = np.arange(1.0, seconds - ROUND_SECONDS / 2, ROUND_SECONDS)
+    return [
+        ScriptedTurn(float(start), float(start) + 4.0, _sentence(chance, chance.randint(8, 16))[:-1] + "?")
+        for start in starts
+    ]
+
+
+class LongTalk(threading.Thread):
+    """Runs the session in simulated time and gives each event to `deliver`, which may make it wait."""
+
+    def __init__(self, seconds: float, record: Path, deliver: Callable[[e.Event], None]) -> None:
+        super().__init__(name="long talk", daemon=True)
+        self.failures: list[str] = []
+        self.error: BaseException | None = None
+        self._seconds, self._record, self._deliver = seconds, record, deliver
+
+    def run(self) -> None:
+        """Runs the whole talk."""
+        try:
+            run_simulated(self._talk())
+        except BaseException as error:
+            self.error = error
+
+    async def _talk(self) -> None:
+        script = script_of(self._seconds)
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(_QuietVoice(), "thinking", openings=False),
+            transcriber=ScriptedTranscriber(script),
+            voice_activity=ScriptedVoiceActivity(script),
+            backend=_Forgetful(3),
+            source=QuietSource(round(self._seconds / 0.08)),
+            sink=_Speaker(),
+            recorder=Recorder(self._record, self.failures.append),
+        )
+        choice = SessionChoice(answer_mode="thinking", openings=False, duplex=True)
+        async with Session(parts, SessionConfig(choice, pace="simulated")) as session:
+            session.add_listener(self._deliver)
+            await session.ended()
