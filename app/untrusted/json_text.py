@@ -27,21 +27,28 @@ _ESCAPED = re.compile(r"\\[ubfr]")
 _SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def read_json(data: bytes | str, limits: Limits) -> Any:
+def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) -> Any:
     """Returns the value of a JSON text; its texts are harmless. Raises Refused.
 
-    Numbers are finite, and integers have 20 digits at most. Takes some 30 ms for each MB: on the event loop only for
-    small texts.
+    Numbers are finite, and integers have 20 digits at most; with `any_number` the caller checks them. Takes some 30 ms
+    for each MB: on the event loop only for small texts.
     """
     text = decoded(data, limits)
     bare = _STRING.sub('"', text)
     check_shape(bare, limits)
-    if _LONG.search(bare):
+    if _LONG.search(bare) and not any_number:
         raise Refused("it holds a number that is too long")
+    checks = {} if any_number else {"parse_constant": _refuse_constant}
+    if _LARGE.search(bare) and not any_number:
+        checks["parse_float"] = _finite
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite if _LARGE.search(bare) else None)
+        value = json.loads(text, **checks)
     except json.JSONDecodeError as error:
         raise Refused(f"it is no valid JSON (line {error.lineno}: {error.msg})") from None
+    except Refused:
+        raise
+    except ValueError:  # an integer of thousands of digits
+        raise Refused("it holds a number that is too long") from None
     if not isinstance(value, limits.kind):
         raise Refused("it is JSON, but not of the form that is expected")
     return _cleaned(value) if _ESCAPED.search(text) or _SUSPECT.search(text) else value
