@@ -81,6 +81,8 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
 
     An error that only may mean that is found out about by checking the file of `connection`.
     """
+    if isinstance(error, UnicodeDecodeError):
+        return True  # SQLite's message quotes a damaged schema, and Python can't read that
     code = _code(error)
     if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
         return code != _CORRUPT_INDEX
@@ -88,8 +90,8 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
         return False
     try:
         _check(connection)
-    except sqlite3.Error as found:
-        return _code(found) & 0xFF in (_CORRUPT, _NOT_A_DATABASE)
+    except Exception as found:
+        return is_damage(found)
     return False
 
 
@@ -201,6 +203,8 @@ def _open(path: Path) -> OpenDatabase:
         before = schema.version(connection)
         if schema.NEWEST < before < _NEWEST_IMAGINABLE:
             raise NewerDatabaseError
+        if not 0 <= before <= schema.NEWEST:
+            raise _damage("its version makes no sense")
         if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
             raise _damage("its header makes no sense")
         if schema.is_foreign(connection):
@@ -213,7 +217,7 @@ def _open(path: Path) -> OpenDatabase:
         schema.migrate(connection)
         indexed = schema.prepare_index(connection)
         _check_tables(connection)
-        queries.mend_keys(connection)
+        queries.mend(connection)
     except BaseException:
         connection.close()
         raise

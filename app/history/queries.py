@@ -39,7 +39,8 @@ _TURNS = (
     f"SELECT {_text('speaker')}, {_int('number')}, min(max(ifnull(CAST(at AS REAL), 0.0), 0.0), 1e6), {_text('text')} "
     "FROM turns WHERE talk = ? ORDER BY id"
 )
-_TALK_COLUMNS = f"{_int('conversation')}, {_int('turns')}, {_text('brains')}, {_text('opening')}, CAST(folder AS TEXT)"
+_COUNT = "CASE typeof(turns) WHEN 'integer' THEN turns ELSE (SELECT COUNT(*) FROM turns WHERE talk = talks.id) END"
+_TALK_COLUMNS = f"{_int('conversation')}, {_COUNT}, {_text('brains')}, {_text('opening')}, CAST(folder AS TEXT)"
 _COLUMNS = (
     f"id, {_text('key')}, {_text('title')}, {_date('created')}, {_date('changed')}, {_text('setup')}, "
     f"{_int('pinned')}, {_text('folder')}"
@@ -178,15 +179,15 @@ def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
                     database.execute("DELETE FROM events WHERE talk = ?", (row,))
 
 
-def mend_keys(database: sqlite3.Connection) -> None:
-    """Gives conversations whose key is damaged a new one, without which they could be neither opened nor removed."""
-    damaged = [
-        row
-        for row, key in database.execute("SELECT id, key FROM conversations").fetchall()
-        if not isinstance(key, str) or not key or "\ufffd" in key
-    ]
-    for row in damaged:
-        database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
+def mend(database: sqlite3.Connection) -> None:
+    """Makes reachable what a damaged row has cut off: conversations without keys, and talks without conversations."""
+    for row, key in database.execute("SELECT id, key FROM conversations").fetchall():
+        if not isinstance(key, str) or not key or "\ufffd" in key:
+            database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
+    lost = f"SELECT id, {_date('began')} FROM talks WHERE conversation NOT IN (SELECT id FROM conversations)"
+    for talk, began in database.execute(lost).fetchall():
+        row = conversation_row(database, uuid.uuid4().hex, Setup(), began)
+        database.execute("UPDATE talks SET conversation = ? WHERE id = ?", (row, talk))
 
 
 def row_of(database: sqlite3.Connection, key: str) -> int:

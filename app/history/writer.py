@@ -220,7 +220,7 @@ class Writer:
             self._attempt(self._flush)
             try:
                 result = work(self._file)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 if not self._mend(error):
                     raise
                 result = work(self._file)
@@ -290,7 +290,7 @@ class Writer:
                     "conversation later. All else is kept."
                 )
 
-    def _mend(self, error: sqlite3.Error) -> bool:
+    def _mend(self, error: Exception) -> bool:
         """Mends the damage that an error tells of, if it does; returns whether what failed may be tried again."""
         if is_index_damage(error):
             with contextlib.suppress(sqlite3.Error):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 LARGEST = 2**53
 """Larger numbers lose digits in JSON."""
 
+_PLAIN = frozenset((float, int, str, bool))
 Record = TypeVar("Record")
 
 
@@ -22,7 +22,9 @@ def build(kind: type[Record], fields: Any) -> Record:
     values: dict[str, Any] = {}
     for name, value in fields.items():
         hint = hints.get(name)
-        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        if hint in _PLAIN and fits(value, hint):
+            values[name] = value
+        elif isinstance(hint, type) and dataclasses.is_dataclass(hint):
             values[name] = build(hint, value)
         elif isinstance(value, list) and get_origin(hint) is tuple and dataclasses.is_dataclass(get_args(hint)[0]):
             values[name] = tuple(build(get_args(hint)[0], part) for part in value)
@@ -44,9 +46,9 @@ def _hints(kind: type) -> dict[str, Any]:
 def fits(value: Any, hint: Any) -> bool:
     """Returns whether a JSON value has the declared type of a field. Numbers are finite."""
     if hint is float:
-        return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST
+        return type(value) in (int, float) and -LARGEST <= value <= LARGEST
     if hint is int:
-        return type(value) is int and abs(value) <= LARGEST
+        return type(value) is int and -LARGEST <= value <= LARGEST
     if hint in (str, bool, type(None)):
         return type(value) is hint
     parts = get_args(hint)
