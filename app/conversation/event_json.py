@@ -1,4 +1,4 @@
-"""Writes events as lines of JSON, and reads them back."""
+"""Writes events as lines of JSON, and reads them back: each field is checked, and each text harmless."""
 
 from __future__ import annotations
 
@@ -8,18 +8,47 @@ from typing import Any, get_args
 
 from app.conversation.event_upgrade import EventUpgrade
 from app.conversation.events import Event
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import EVENT_LINE
+from app.untrusted.records import build
+from app.untrusted.text import harmless
 
-_TYPES = {cls.__name__: cls for cls in get_args(Event)}
+EVENT_TYPES: dict[str, type[Any]] = {cls.__name__: cls for cls in get_args(Event)}
+LONGEST_SECONDS = 1e7
+"""The latest time of an event, some four months."""
+
+
+class UnknownEventError(ValueError):
+    """An event of a type that this version of the app doesn't have."""
 
 
 def to_json(event: Event) -> str:
-    """Returns one line of JSON, with the event's type first; equal events give equal bytes."""
-    fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
-    return json.dumps({"type": type(event).__name__, **fields}, ensure_ascii=False, separators=(",", ":"))
+    """Returns one line of JSON that UTF-8 can encode, with the event's type first; equal events give equal bytes."""
+    fields = {"type": type(event).__name__, **{f.name: getattr(event, f.name) for f in dataclasses.fields(event)}}
+    line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    if not line.isascii():
+        try:
+            line.encode()
+        except UnicodeEncodeError:  # half a surrogate pair, which JSON can escape
+            return json.dumps(fields, separators=(",", ":"))
+    return line
+
+
+def harmless_event(event: Event) -> Event:
+    """Returns the event as it is read from its line: with harmless texts."""
+    changed: dict[str, Any] = {}
+    for field in dataclasses.fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, str):
+            if (text := harmless(value)) is not value:
+                changed[field.name] = text
+        elif isinstance(value, tuple) and any(isinstance(one, str) for one in value):
+            changed[field.name] = tuple(harmless(one) if isinstance(one, str) else one for one in value)
+    return dataclasses.replace(event, **changed) if changed else event
 
 
 class EventReader:
-    """Reads the events of one session, line by line and in order, whichever version of the app wrote them."""
+    """Reads the events of one session in order, whichever version of the app wrote them."""
 
     def __init__(self) -> None:
         self._upgrade = EventUpgrade()
@@ -27,14 +56,35 @@ class EventReader:
     def read(self, line: str) -> Event | None:
         """Returns the event of a line written by `to_json`, or None if an older version said something twice.
 
-        Raises ValueError for anything else.
+        Raises ValueError for anything else; its `str` is a clause.
         """
         try:
-            fields: dict[str, Any] | None = self._upgrade.apply(json.loads(line))
-            if fields is None:
-                return None
-            # JSON has no tuples.
-            fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-            return _TYPES[fields.pop("type")](**fields)
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise ValueError(f"not an event of a session: {line[:80]!r}") from error
+            return self.event_of(read_json(line, EVENT_LINE))
+        except UnknownEventError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"not an event ({error})") from error
+
+    def event_of(self, fields: Any) -> Event | None:
+        """Returns the event of a JSON object; None and ValueError as of `read`."""
+        if not isinstance(fields, dict):
+            raise ValueError("no event")
+        current = self._upgrade.apply(fields)
+        return None if current is None else checked_event(current)
+
+
+def checked_event(fields: dict[str, Any]) -> Event:
+    """Returns the event of a JSON object with today's names.
+
+    Raises ValueError if a field is missing, unknown or of a wrong type, and UnknownEventError.
+    """
+    name = fields.get("type")
+    if not isinstance(name, str):
+        raise ValueError("an event without a type")
+    kind = EVENT_TYPES.get(name)
+    if kind is None:
+        raise UnknownEventError(f"not an event of this version (“{name[:40]}”)")
+    event: Event = build(kind, {name: value for name, value in fields.items() if name != "type"})
+    if not 0 <= event.at <= LONGEST_SECONDS:
+        raise ValueError(f"{name} at {event.at} s")
+    return event

@@ -157,5 +157,8 @@ class HistoryService(Protocol):
         ...
 
     async def close(self) -> None:
-        """Writes all pending events, erases what was removed, and closes the file."""
+        """Writes all pending events, erases what was removed, and closes the file, within 3 s.
+
+        Where that fails, the log says so.
+        """
         ...

@@ -1,13 +1,15 @@
 """Opens the database of conversations, also if the file is damaged, old, new or inaccessible.
 
-A damaged file is moved away, one of a newer version of the app is left alone, and an older one is copied before it is
-brought up to date. If nothing can be stored, a database in memory replaces the file until the app is closed.
+A damaged file is moved away, and what can be read of it is rescued into a new one. One of a newer version of the app is
+left alone, and an older one is copied before it is brought up to date. If nothing can be stored, a database in memory
+replaces the file until the app is closed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import sqlite3
 import threading
@@ -18,7 +20,8 @@ from pathlib import Path
 
 import platformdirs
 
-from app.history import schema
+from app.history import queries, schema
+from app.history.rescue import Rescued, rescue
 from app.platform.atomic_files import delete_file, move_file
 from app.settings.paths import APP_NAME
 
@@ -26,10 +29,25 @@ PATIENCE_SECONDS = 2.0
 """How long another process may lock the file."""
 CHECK_BYTES = 256 * 2**20
 """The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
+SMALL_BYTES = 32 * 2**20
+"""The largest file that is always checked."""
 
 _MAKING = threading.Lock()
 """Held while the file is made, so that no thread opens it before it has been closed again."""
-_BUSY, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 11, 26, 11 | 1 << 8  # SQLite's result codes
+_BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
+_READ_ONLY = 8
+"""SQLite's code for a file whose header says so: that it may be written was found out before."""
+_SUSPICIOUS = (0, 1, 2, 18, 20, 24)
+"""Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
+_COLUMNS = {
+    "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
+    "talks": "id, conversation, began, folder, packed, turns, brains, opening",
+    "events": "talk, serial, line",
+    "turns": "id, talk, speaker, number, at, text",
+    "unwanted": "folder",
+}
+_NEWEST_IMAGINABLE = 1000
+"""A later version than this is no version, but damage."""
 
 
 class NewerDatabaseError(Exception):
@@ -58,15 +76,33 @@ def history_path() -> Path:
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
 
 
-def is_damage(error: Exception) -> bool:
-    """Returns whether an error means that the file is damaged or not a database."""
+def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
+    """Returns whether an error means that the file is damaged or not a database.
+
+    An error that only may mean that is found out about by checking the file of `connection`.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        return True  # SQLite's message quotes a damaged schema, and Python can't read that
     code = _code(error)
-    return code & 0xFF in (_CORRUPT, _NOT_A_DATABASE) and code != _CORRUPT_INDEX
+    if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
+        return code != _CORRUPT_INDEX
+    if connection is None or code & 0xFF not in _SUSPICIOUS or not isinstance(error, sqlite3.Error):
+        return False
+    try:
+        _check(connection)
+    except Exception as found:
+        return is_damage(found)
+    return False
 
 
 def is_index_damage(error: Exception) -> bool:
     """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
     return _code(error) == _CORRUPT_INDEX
+
+
+def is_busy(error: Exception) -> bool:
+    """Returns whether an error means that another process has locked the file."""
+    return _code(error) & 0xFF in (_BUSY, _LOCKED)
 
 
 def backups(path: Path) -> list[Path]:
@@ -85,8 +121,10 @@ def open_database(path: Path) -> OpenDatabase:
             f"The conversations in {path} were written by a newer version of KAME and are left as they are. None is "
             "kept until you update KAME."
         )
-    except (OSError, sqlite3.Error) as error:
-        if is_damage(error):
+    except Exception as error:
+        if is_damage(error) or (
+            isinstance(error, sqlite3.OperationalError) and _code(error) in (*_SUSPICIOUS, _READ_ONLY)
+        ):
             return replace_damaged(path)
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         return _in_memory(
@@ -96,17 +134,44 @@ def open_database(path: Path) -> OpenDatabase:
 
 
 def replace_damaged(path: Path) -> OpenDatabase:
-    """Moves a damaged file away and makes a new one."""
+    """Moves a damaged file away and makes a new one of what can be read of it; never raises.
+
+    The new file is complete before the damaged one is moved: whoever is interrupted here begins again.
+    """
+    draft = path.with_name(path.name + ".rescued")
     try:
+        rescued = _rescue(path, draft)
         backup = _move_damaged(path)
+        move_file(draft, path)
         fresh = _open(path)
-    except (OSError, sqlite3.Error) as error:
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            delete_file(draft, missing_ok=True)
         return _in_memory(
-            f"The conversations in {path} are damaged and could not be moved away ({error}), so none is kept. Move the "
-            "file elsewhere and start KAME again."
+            f"The conversations in {path} are damaged and could not be moved away ({error}), so none is kept. Make "
+            "room there, or move the file elsewhere, and start KAME again."
         )
-    notice = f"The file of conversations was damaged, so a new one was made. The damaged file is kept as {backup}."
+    if rescued.talks:
+        what = (
+            f"a new one was made with what can be read of it: {rescued.talks} "
+            f"{'talk' if rescued.talks == 1 else 'talks'} in {rescued.conversations} "
+            f"{'conversation' if rescued.conversations == 1 else 'conversations'}"
+        )
+    else:
+        what = "a new one was made; no talk could be read from it"
+    notice = f"The file of conversations was damaged, so {what}. The damaged file is kept as {backup}."
     return OpenDatabase(fresh.connection, fresh.indexed, notice=notice)
+
+
+def _rescue(path: Path, draft: Path) -> Rescued:
+    """Makes the file `draft` of what can be read of the damaged one. Raises OSError and sqlite3.Error."""
+    for name in (draft.name, draft.name + "-journal"):
+        delete_file(draft.with_name(name), missing_ok=True)
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with contextlib.closing(_connect(str(draft))) as database:
+        schema.migrate(database)
+        schema.prepare_index(database)
+        return rescue(path, database)
 
 
 def _code(error: Exception) -> int:
@@ -121,7 +186,7 @@ def _open_patiently(path: Path) -> OpenDatabase:
         try:
             return _open(path)
         except sqlite3.OperationalError as error:
-            if _code(error) & 0xFF != _BUSY or time.monotonic() > give_up:
+            if not is_busy(error) or time.monotonic() > give_up:
                 raise
         time.sleep(0.05)
 
@@ -136,19 +201,23 @@ def _open(path: Path) -> OpenDatabase:
     connection = _connect(str(path))
     try:
         before = schema.version(connection)
-        if before > schema.NEWEST:
+        if schema.NEWEST < before < _NEWEST_IMAGINABLE:
             raise NewerDatabaseError
+        if not 0 <= before <= schema.NEWEST:
+            raise _damage("its version makes no sense")
+        if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
+            raise _damage("its header makes no sense")
         if schema.is_foreign(connection):
             raise ForeignError
         connection.execute("PRAGMA journal_mode = WAL")
-        if unclean and path.stat().st_size <= CHECK_BYTES:
-            _check(connection)
+        if path.stat().st_size <= (CHECK_BYTES if unclean else SMALL_BYTES):
+            _check_pages(connection)
         if 0 < before < schema.NEWEST:
             _back_up(connection, path.with_name(f"{path.name}.version-{before}.backup"))
         schema.migrate(connection)
         indexed = schema.prepare_index(connection)
-        for table in ("conversations", "talks", "events", "turns", "unwanted"):
-            connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
+        _check_tables(connection)
+        queries.mend(connection)
     except BaseException:
         connection.close()
         raise
@@ -170,6 +239,7 @@ def _make_private(path: Path) -> None:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # a damaged row has other text
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -188,11 +258,29 @@ def _in_memory(trouble: str) -> OpenDatabase:
 
 
 def _check(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error where the database is damaged."""
+    _check_pages(connection)
+    _check_tables(connection)
+
+
+def _check_pages(connection: sqlite3.Connection) -> None:
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
-        error = sqlite3.DatabaseError(found)
-        error.sqlite_errorcode = _CORRUPT
-        raise error
+        raise _damage(found)
+
+
+def _check_tables(connection: sqlite3.Connection) -> None:
+    for table, columns in _COLUMNS.items():
+        try:
+            connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
+        except sqlite3.OperationalError as error:
+            raise _damage(str(error)) if _code(error) in _SUSPICIOUS else error from error
+
+
+def _damage(what: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(what)
+    error.sqlite_errorcode = _CORRUPT
+    return error
 
 
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:

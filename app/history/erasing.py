@@ -14,7 +14,11 @@ from app.history.schema import transaction
 EMPTY_LOG_MS = 200
 """How long to wait for other readers of the log; events of a talk wait as well."""
 
-_UNUSED = "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks WHERE turns)"
+_UNUSED = (
+    "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks "
+    "WHERE turns OR EXISTS (SELECT 1 FROM turns WHERE turns.talk = talks.id))"
+)
+"""The count of a talk's turns may be damaged: its words are looked for."""
 
 
 def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:

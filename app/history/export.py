@@ -11,14 +11,15 @@ from typing import BinaryIO
 from app.audio.io.errors import AudioError
 from app.backend.address import without_secrets
 from app.conversation import events as e
+from app.conversation.event_json import harmless_event, to_json
 from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.markdown import markdown
-from app.history.serialization import event_line, sound_text
 from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
 from app.platform.atomic_files import whole_file
 from app.session.errors import UserError
+from app.untrusted.text import harmless
 
 FORMAT, VERSION = "kame-conversation", 2
 """Version 1 has older names of events and fields, which `app.conversation.event_upgrade` reads."""
@@ -41,7 +42,7 @@ def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequen
 
 def _write_markdown(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     page = markdown(view, [(talk.began, timed_turns(talk.events)) for talk in talks])
-    file.write(sound_text(page).encode())
+    file.write(harmless(page).encode())
 
 
 def _write_subtitles(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
@@ -49,7 +50,7 @@ def _write_subtitles(file: BinaryIO, view: ConversationView, talks: Sequence[Kep
     for talk in talks:
         timed.append((start, timed_turns(talk.events)))
         start += talk_seconds(talk.events, sound_seconds(talk.folder))
-    file.write(sound_text(subtitles(timed)).encode())
+    file.write(harmless(subtitles(timed)).encode())
 
 
 def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
@@ -83,7 +84,7 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
     for number, talk in enumerate(talks):
         file.write(b'%b\n{"began": %b, "events": [' % (b"," if number else b"", json.dumps(talk.began).encode()))
         for place, event in enumerate(talk.events):
-            file.write(b"%b\n%b" % (b"," if place else b"", event_line(_public(event)).encode()))
+            file.write(b"%b\n%b" % (b"," if place else b"", to_json(harmless_event(_public(event))).encode()))
         file.write(b"\n]}")
     file.write(b"\n]}\n")
 

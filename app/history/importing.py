@@ -6,7 +6,6 @@ opened to the model, no tool with side effects is switched on, and no words are 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,22 +15,25 @@ from typing import Any, TypeGuard
 from app.backend.address import on_this_machine
 from app.conversation import events as e
 from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
-from app.conversation.event_upgrade import EventUpgrade
+from app.conversation.event_json import EventReader, UnknownEventError
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
-from app.history.serialization import METERS, build, checked_event, fits, kept_title, sound_text
+from app.history.serialization import METERS, kept_title
 from app.history.sound import sound_seconds
 from app.session.control import ToolChoice
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+from app.untrusted.files import open_regular, read_json_file, read_text
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import CONVERSATION, EARLIEST, EVENT_LINE, LATEST, RECORDING, SOUND_BYTES, in_words
+from app.untrusted.records import build, fits
+from app.untrusted.refused import Refused
 
-MOST_BYTES = 64 * 2**20
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
-MOST_SOUND_BYTES = 2 * 2**30
-"""The most for one side: more than twelve hours."""
-EARLIEST, LATEST = 0.0, 32_503_680_000.0  # 1970 to 3000
+
+_AT_ONCE = 2**20
 
 HARMLESS_TOOLS = ("calculator", "clock")
 
@@ -72,20 +74,31 @@ def copy_sound(folder: Path, to: Path) -> None:
         to.mkdir(parents=True)
         for name in (USER_FILE, ASSISTANT_FILE):
             if (folder / name).is_file():
-                shutil.copyfile(folder / name, to / name)
-    except OSError as error:
+                _copy(folder / name, to / name)
+    except (OSError, Refused) as error:
         shutil.rmtree(to, ignore_errors=True)
+        reason = error.strerror or error if isinstance(error, OSError) else error
         raise UserError(
-            f"The talk's sound can't be copied to {to}: {error.strerror or error}. Make room there and try again."
+            f"The talk's sound can't be copied to {to}: {reason}. Make room there and try again."
         ) from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    with open_regular(source) as sound, target.open("xb") as copy:
+        left = SOUND_BYTES
+        while block := sound.read(_AT_ONCE):
+            left -= len(block)
+            if left < 0:
+                raise Refused(f"it is longer than {in_words(SOUND_BYTES)}")
+            copy.write(block)
 
 
 def _read_file(path: Path) -> ImportedConversation:
     try:
-        whole = json.loads(_read_text(path), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise _refusal(path, "it is no file of JSON") from None
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        whole = read_json_file(path, CONVERSATION)
+    except Refused as error:
+        raise _refusal(path, str(error)) from None
+    if whole.get("format") != FORMAT:
         raise _refusal(path, "it is no conversation that KAME has exported")
     if whole.get("version") not in (1, VERSION):
         raise _refusal(path, "another version of KAME has written it, in a way that this one doesn't know")
@@ -107,52 +120,43 @@ def _read_file(path: Path) -> ImportedConversation:
 
 def _read_folder(path: Path) -> ImportedConversation:
     written = path / EVENTS_FILE
-    if not written.is_file():
+    if not written.exists():
         raise UserError(
             f"“{path}” holds no recorded talk: {EVENTS_FILE} is missing there. Choose the folder of a recorded talk, "
             "or a conversation that was exported as JSON."
         )
-    lines = _read_text(written).splitlines()
+    try:
+        lines = read_text(written, RECORDING).removesuffix("\n").split("\n")
+    except Refused as error:
+        raise _refusal(written, str(error)) from None
     fields: list[Any] = []
     for number, line in enumerate(lines, 1):
         try:
-            fields.append(json.loads(line, parse_constant=_refuse_constant))
-        except (ValueError, RecursionError):
+            fields.append(read_json(line, EVENT_LINE))
+        except Refused as error:
             if number == len(lines):
                 break  # the talk was cut off while this line was written
-            raise _refusal(written, f"line {number} is no JSON") from None
+            raise _refusal(written, f"line {number} is no event: {error}") from None
     events = _events(written, fields, len(fields))
     began = max(EARLIEST, written.stat().st_mtime - max((event.at for event in events), default=0.0))
     sounds = [path / name for name in (USER_FILE, ASSISTANT_FILE)]
-    if any(sound.is_file() and sound.stat().st_size > MOST_SOUND_BYTES for sound in sounds):
+    if any(sound.is_file() and sound.stat().st_size > SOUND_BYTES for sound in sounds):
         raise _refusal(path, "its sound is longer than twelve hours")
     return ImportedConversation(
         "", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),)
     )
 
 
-def _read_text(path: Path) -> str:
-    with path.open("rb") as file:
-        found = file.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
-        raise _refusal(path, f"it is larger than {MOST_BYTES // 2**20} MB, so it is no conversation")
-    try:
-        return found.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _refusal(path, "it is no text in UTF-8") from None
-
-
 def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...]:
     if count > MOST_EVENTS:
         raise _refusal(path, f"it holds more than {MOST_EVENTS:,} events")
     events: list[e.Event] = []
-    upgrade = EventUpgrade()
+    reader = EventReader()
     for number, entry in enumerate(fields, 1):
-        current = upgrade.apply(entry) if isinstance(entry, dict) else entry
-        if isinstance(entry, dict) and current is None:
-            continue  # an older version said it twice
         try:
-            event = checked_event(current)
+            event = reader.event_of(entry)
+        except UnknownEventError:
+            continue  # of a newer version
         except ValueError as error:
             raise _refusal(path, f"event {number} is {error}") from None
         if event is not None and not isinstance(event, METERS):
@@ -177,7 +181,7 @@ def _without_risks(setup: Setup) -> Setup:
     temperature = setup.style.temperature
     style = setup.style if temperature is None or 0 <= temperature <= 2 else replace(setup.style, temperature=None)
     documents = tuple(
-        Document(plain_name(one.name), beginning(sound_text(one.text), LONG_DOCUMENT_BYTES), max(0, one.cut))
+        Document(plain_name(one.name), beginning(one.text, LONG_DOCUMENT_BYTES), max(0, one.cut))
         for one in setup.documents[:MOST_DOCUMENTS]
     )
     return Setup(backend, style, tools, max(0.0, setup.cap), documents)
@@ -185,10 +189,6 @@ def _without_risks(setup: Setup) -> Setup:
 
 def _is_date(value: Any) -> TypeGuard[float]:
     return fits(value, float) and EARLIEST <= value <= LATEST
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _refusal(path: Path, why: str) -> UserError:

@@ -5,6 +5,7 @@ Used only on the writer's thread, except for the log that the session gets.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -12,10 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.conversation import events as e
+from app.conversation.event_json import EventReader, harmless_event, to_json
 from app.conversation.transcript import Transcript, Turn
 from app.history.base import Setup
 from app.history.schema import TURN_BITS
-from app.history.serialization import event_line, setup_line, sound_text
+from app.history.serialization import known_event, setup_line
+from app.untrusted.limits import EVENT_LINE
+from app.untrusted.text import harmless
 
 MOST_PENDING = 100_000
 """Events that are held while the disk is full; later ones are lost."""
@@ -35,6 +39,8 @@ class OpenTalk:
     over: bool = False
     erased: bool = False
     """It was erased while it went on: nothing more of it is stored."""
+    lost: int = 0
+    """Events that are too large to be stored."""
     row: int | None = None
     conversation: int = 0
     _transcript: Transcript = field(default_factory=Transcript)
@@ -44,33 +50,41 @@ class OpenTalk:
     _rows: dict[int, int] = field(default_factory=dict)
     """The rows of turns with words, by the turn's identity: two turns may have the same number."""
     _backends: list[str] = field(default_factory=list)
-    _before: tuple[int | None, int, dict[int, int]] | None = None
+    _before: tuple[int | None, int, dict[int, int], int] | None = None
 
     @property
-    def pending(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self._lines)
+    def pending(self) -> int:
+        """The number of events to be written."""
+        return len(self._lines)
 
     def add(self, event: e.Event) -> None:
         """Takes an event for the next `write`."""
         if self.over or self.erased or (self.limit is not None and len(self._lines) >= self.limit):
             return
-        self._lines.append(event_line(event))
+        event = harmless_event(event)
+        line = to_json(event)
+        if len(line) > EVENT_LINE.bytes:
+            self.lost += 1
+            return
+        self._lines.append(line)
+        self.follow(event)
+
+    def follow(self, event: e.Event) -> None:
+        """Takes an event whose line is stored already."""
         turn = self._transcript.apply(event)
         if turn is not None:
             self._changed[id(turn)] = turn
 
-    def write(self, database: sqlite3.Connection, now: float) -> None:
-        """Writes all pending events. Raises sqlite3.Error."""
-        self._before = (self.row, self.conversation, dict(self._rows))
+    def write(self, database: sqlite3.Connection, now: float, count: int | None = None) -> None:
+        """Writes the first `count` pending events, or all. Raises sqlite3.Error."""
+        self._before = (self.row, self.conversation, dict(self._rows), self.lost)
         if self.row is None:
             self._insert(database, now)
-        database.executemany(
-            "INSERT INTO events (talk, serial, line) VALUES (?, ?, ?)",
-            [(self.row, serial, line) for serial, line in enumerate(self._lines, self._serial)],
-        )
+        for serial, line in enumerate(self._lines[:count], self._serial):
+            self._write_line(database, serial, line)
         for identity, turn in self._changed.items():
-            self._write_turn(database, identity, turn)
+            with contextlib.suppress(sqlite3.DataError):  # too large: it can't be found, but its events are there
+                self._write_turn(database, identity, turn)
             self._backends += [backend for backend in turn.backends if backend not in self._backends]
         database.execute(
             "UPDATE talks SET turns = ?, brains = ?, opening = ? WHERE id = ?",
@@ -78,23 +92,29 @@ class OpenTalk:
         )
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
-    def commit(self) -> None:
+    def commit(self, count: int | None = None) -> None:
         """Forgets the events that were written."""
-        self._serial += len(self._lines)
-        self._lines.clear()
+        self._serial += len(self._lines[:count])
+        del self._lines[:count]
         self._changed.clear()
         self._before = None
 
     def rollback(self) -> None:
         """Keeps the events for the next `write`, since the last one was undone."""
         if self._before is not None:
-            self.row, self.conversation, self._rows = self._before
+            self.row, self.conversation, self._rows, self.lost = self._before
             self._before = None
 
-    def restart(self) -> None:
-        """Goes on as a new talk in the database, since its rows are gone."""
+    def restart(self, *, rescued: bool = False) -> None:
+        """Goes on as a new talk in the database, since its rows are gone, or (`rescued`) belong to an earlier talk."""
         self.row, self._before = None, None
         self._rows.clear()
+        if rescued:
+            self._transcript, reader = Transcript(), EventReader()
+            for line in self._lines:
+                event = known_event(line, reader)
+                if event is not None:
+                    self._transcript.apply(event)
         self._changed = {id(turn): turn for turn in self._transcript.turns}
 
     def erase(self) -> None:
@@ -106,20 +126,27 @@ class OpenTalk:
 
     def _insert(self, database: sqlite3.Connection, now: float) -> None:
         self.conversation = conversation_row(database, self.key, self.setup, now)
-        folder = None if self.folder is None else sound_text(str(self.folder))
+        folder = None if self.folder is None else harmless(str(self.folder))
         cursor = database.execute(
             "INSERT INTO talks (conversation, began, folder) VALUES (?, ?, ?)", (self.conversation, self.began, folder)
         )
         self.row = cursor.lastrowid
 
+    def _write_line(self, database: sqlite3.Connection, serial: int, line: str) -> None:
+        try:
+            database.execute("INSERT INTO events (talk, serial, line) VALUES (?, ?, ?)", (self.row, serial, line))
+        except sqlite3.DataError:  # this SQLite keeps no text of that length
+            self.lost += 1
+
     def _write_turn(self, database: sqlite3.Connection, identity: int, turn: Turn) -> None:
-        row, text = self._rows.get(identity), sound_text(turn.text)
+        row, text = self._rows.get(identity), harmless(turn.text)
         if row is None and text:
-            self._rows[identity] = row = next_turn(database, self.conversation)
+            row = next_turn(database, self.conversation)
             database.execute(
                 "INSERT INTO turns (id, talk, speaker, number, at, text) VALUES (?, ?, ?, ?, ?, ?)",
                 (row, self.row, turn.speaker, turn.number, turn.started_at, text),
             )
+            self._rows[identity] = row
         elif row is not None and text:
             database.execute("UPDATE turns SET text = ? WHERE id = ?", (text, row))
         elif row is not None:
@@ -132,7 +159,7 @@ class OpenTalk:
         if first is not None and (first.speaker == "assistant" or first.backchannel):
             questions = (turn for turn in turns if turn.speaker == "user" and not turn.backchannel)
             first = next(questions, first)
-        return sound_text(_title(first.text)) if first is not None else ""
+        return harmless(_title(first.text)) if first is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import sqlite3
-import zlib
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import or_
@@ -14,12 +12,39 @@ from pathlib import Path
 
 from app.history.base import ConversationView, KeptTalk, Setup
 from app.history.open_talk import OpenTalk, conversation_row
+from app.history.packing import lines_of_turns, pack_lines, unpack_lines
 from app.history.schema import TURN_BITS, transaction
 from app.history.search import Query
-from app.history.serialization import setup_line, setup_of
+from app.history.serialization import kept_title, names_of, setup_line, setup_of
 from app.session.errors import UserError
+from app.untrusted.limits import EARLIEST, LATEST, PACKED_TALK
+from app.untrusted.text import harmless
 
-_LINES = "SELECT line FROM events WHERE talk = ? ORDER BY serial"
+
+def _text(column: str) -> str:
+    """Returns an expression for a column's text, whatever a damaged row holds there."""
+    return f"ifnull(CAST({column} AS TEXT), '')"
+
+
+def _int(column: str) -> str:
+    return f"ifnull(CAST({column} AS INTEGER), 0)"
+
+
+def _date(column: str) -> str:
+    return f"min(max(ifnull(CAST({column} AS REAL), 0.0), {EARLIEST}), {LATEST})"
+
+
+_LINES = f"SELECT {_text('line')} FROM events WHERE talk = ? ORDER BY serial"
+_TURNS = (
+    f"SELECT {_text('speaker')}, {_int('number')}, min(max(ifnull(CAST(at AS REAL), 0.0), 0.0), 1e6), {_text('text')} "
+    "FROM turns WHERE talk = ? ORDER BY id"
+)
+_COUNT = "CASE typeof(turns) WHEN 'integer' THEN turns ELSE (SELECT COUNT(*) FROM turns WHERE talk = talks.id) END"
+_TALK_COLUMNS = f"{_int('conversation')}, {_COUNT}, {_text('brains')}, {_text('opening')}, CAST(folder AS TEXT)"
+_COLUMNS = (
+    f"id, {_text('key')}, {_text('title')}, {_date('created')}, {_date('changed')}, {_text('setup')}, "
+    f"{_int('pinned')}, {_text('folder')}"
+)
 _MOST_ARGUMENTS = 900
 """SQLite's limit of arguments is at least 999."""
 
@@ -43,23 +68,23 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
     only = "" if key is None else "WHERE conversation = (SELECT id FROM conversations WHERE key = ?)"
     # The column `brains` holds the names of back-ends: the schema of released versions is not changed.
     for row, count, names, opening, folder in database.execute(
-        f"SELECT conversation, turns, brains, opening, folder FROM talks {only} ORDER BY began, id", arguments
+        f"SELECT {_TALK_COLUMNS} FROM talks {only} ORDER BY began, id", arguments
     ):
         turns[row] = turns.get(row, 0) + count
         if opening:
-            titles.setdefault(row, opening)
+            titles.setdefault(row, kept_title(opening))
         if names != "[]":
-            backends.setdefault(row, []).extend(_names(names))
+            backends.setdefault(row, []).extend(names_of(names))
         if folder is not None and row not in with_sound and os.path.isdir(folder):
             with_sound.add(row)
     views: dict[int, ConversationView] = {}
     only = "" if key is None else "AND key = ?"
     for row, name, title, created, changed, setup, pinned, folder in database.execute(
-        f"SELECT id, key, title, created, changed, setup, pinned, folder FROM conversations WHERE NOT removed {only} "
-        "ORDER BY changed DESC, id DESC",
+        f"SELECT {_COLUMNS} FROM conversations WHERE NOT removed {only} ORDER BY changed DESC, id DESC",
         arguments,
     ):
         if turns.get(row) or key is not None:
+            title = kept_title(title)
             views[row] = ConversationView(
                 name,
                 title or titles.get(row, ""),
@@ -72,14 +97,9 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
                 row in with_sound,
                 setup_of(setup),
                 bool(pinned),
-                folder,
+                kept_title(folder),
             )
     return views
-
-
-@functools.lru_cache(maxsize=1024)
-def _names(line: str) -> tuple[str, ...]:
-    return tuple(json.loads(line))
 
 
 def view(database: sqlite3.Connection, key: str) -> ConversationView:
@@ -117,21 +137,31 @@ def _texts(database: sqlite3.Connection, turns: Sequence[int]) -> dict[int, str]
     for start in range(0, len(turns), _MOST_ARGUMENTS):
         part = turns[start : start + _MOST_ARGUMENTS]
         marks = ",".join("?" * len(part))
-        texts.update(database.execute(f"SELECT id, text FROM turns WHERE id IN ({marks})", part).fetchall())
+        query = f"SELECT id, {_text('text')} FROM turns WHERE id IN ({marks})"
+        texts.update((row, harmless(text)) for row, text in database.execute(query, part))
     return texts
 
 
 def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
     """Returns the talks of a conversation. Raises UserError if there is none."""
-    query = "SELECT id, began, folder, packed FROM talks WHERE conversation = ? ORDER BY began, id"
+    columns = f"id, {_date('began')}, CAST(folder AS TEXT), packed"
+    query = f"SELECT {columns} FROM talks WHERE conversation = ? ORDER BY began, id"
     return tuple(
         TalkLines(
             began,
-            (*_unpack(packed), *(line for (line,) in database.execute(_LINES, (talk,)))),
+            _lines_of(database, talk, packed),
             Path(folder) if folder is not None and os.path.isdir(folder) else None,
         )
         for talk, began, folder, packed in database.execute(query, (row_of(database, key),)).fetchall()
     )
+
+
+def _lines_of(database: sqlite3.Connection, talk: int, packed: bytes | None) -> tuple[str, ...]:
+    """Returns a talk's events; where they are damaged, what can be read of them, or else its turns."""
+    lines, whole = unpack_lines(packed)
+    if not whole:
+        lines = lines_of_turns(database.execute(_TURNS, (talk,))) or lines
+    return (*lines, *(line for (line,) in database.execute(_LINES, (talk,))))
 
 
 def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
@@ -141,18 +171,23 @@ def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
         if talk is not None:
             query += " WHERE talk = ?"
         for (row,) in database.execute(query, arguments).fetchall():
-            (before,) = database.execute("SELECT packed FROM talks WHERE id = ?", (row,)).fetchone()
-            lines = [*_unpack(before), *(line for (line,) in database.execute(_LINES, (row,)))]
-            packed = zlib.compress("\n".join(lines).encode())
-            database.execute("UPDATE talks SET packed = ? WHERE id = ?", (packed, row))
-            database.execute("DELETE FROM events WHERE talk = ?", (row,))
+            for (before,) in database.execute("SELECT packed FROM talks WHERE id = ?", (row,)).fetchall():
+                lines, whole = unpack_lines(before)
+                lines += [line for (line,) in database.execute(_LINES, (row,))]
+                if whole and sum(map(len, lines)) < PACKED_TALK.bytes // 4:  # a character has four bytes at most
+                    database.execute("UPDATE talks SET packed = ? WHERE id = ?", (pack_lines(lines), row))
+                    database.execute("DELETE FROM events WHERE talk = ?", (row,))
 
 
-def _unpack(packed: bytes | None) -> list[str]:
-    try:
-        return [] if packed is None else zlib.decompress(packed).decode().split("\n")
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise UserError(f"What was said in this conversation can't be read: it is damaged ({error}).") from error
+def mend(database: sqlite3.Connection) -> None:
+    """Makes reachable what a damaged row has cut off: conversations without keys, and talks without conversations."""
+    for row, key in database.execute("SELECT id, key FROM conversations").fetchall():
+        if not isinstance(key, str) or not key or "\ufffd" in key:
+            database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
+    lost = f"SELECT id, {_date('began')} FROM talks WHERE conversation NOT IN (SELECT id FROM conversations)"
+    for talk, began in database.execute(lost).fetchall():
+        row = conversation_row(database, uuid.uuid4().hex, Setup(), began)
+        database.execute("UPDATE talks SET conversation = ? WHERE id = ?", (row, talk))
 
 
 def row_of(database: sqlite3.Connection, key: str) -> int:
@@ -193,7 +228,8 @@ def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float
     """Stores the setup of a conversation, which is made if there is none."""
     with transaction(database):
         row = conversation_row(database, key, setup, now)
-        (before,) = database.execute("SELECT setup FROM conversations WHERE id = ?", (row,)).fetchone()
+        query = f"SELECT {_text('setup')} FROM conversations WHERE id = ?"
+        (before,) = database.execute(query, (row,)).fetchone()
         if not set(setup_of(before).documents) <= set(setup.documents):
             database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")  # their words may be in free pages
         database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))

@@ -82,7 +82,7 @@ def _frames(folder: Path | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def _seconds(path: Path) -> float:
     try:
-        return soundfile.info(str(path)).duration
+        return soundfile.info(str(path)).duration if path.is_file() else 0.0  # opening a pipe would wait
     except (OSError, RuntimeError):  # libsndfile's errors are the latter
         return 0.0
 

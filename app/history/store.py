@@ -6,6 +6,7 @@ Nothing here blocks the event loop: the database is used by jobs for the writer,
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import time
 import uuid
@@ -19,13 +20,15 @@ from app.history import erasing, queries
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.database import OpenDatabase
 from app.history.open_talk import OpenTalk, OpenTalkLog
-from app.history.serialization import kept_title, known_event, sound_text
+from app.history.serialization import kept_title, known_event
 from app.history.writer import Writer
 from app.session.errors import UserError
+from app.untrusted.text import harmless
 
 if TYPE_CHECKING:
     from app.history.importing import ImportedConversation
 
+_log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
@@ -57,7 +60,7 @@ class HistoryStore:
         return OpenTalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        return await self._do(lambda file: queries.search(file.connection, sound_text(words), file.indexed))
+        return await self._do(lambda file: queries.search(file.connection, harmless(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
         found = await self._do(lambda file: queries.talks(file.connection, key))
@@ -127,11 +130,15 @@ class HistoryStore:
             raise
 
     async def close(self) -> None:
-        """Writes all pending events, erases what was removed, and closes the file; safe to call twice."""
+        """Writes all pending events, erases what was removed, and closes the file, within 3 s; safe to call twice."""
         done = self._writer.close()
         if done is not None:
-            await asyncio.wrap_future(done)
-            await asyncio.to_thread(self._writer.join)
+            try:
+                await asyncio.wrap_future(done)
+            except UserError as error:
+                _log.error("%s", error)
+            else:
+                self._writer.join()
 
     async def _do(self, work: Callable[[OpenDatabase], Result]) -> Result:
         return await asyncio.wrap_future(self._writer.do(work))

@@ -12,20 +12,30 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.conversation import events as e
 from app.history import erasing, queries, schema
-from app.history.database import OpenDatabase, backups, is_damage, is_index_damage, open_database, replace_damaged
+from app.history.database import (
+    OpenDatabase,
+    backups,
+    is_busy,
+    is_damage,
+    is_index_damage,
+    open_database,
+    replace_damaged,
+)
 from app.history.open_talk import OpenTalk
 from app.history.serialization import METERS
 from app.session.errors import UserError
 
 GATHER_SECONDS = 0.4
 """How long an event may wait for others to be written with."""
+CLOSE_SECONDS = 2.5
+"""How long closing waits for the thread, which may wait for a disk that doesn't answer."""
 AGAIN_SECONDS = 2.0
 """How long after a failure writing is tried again."""
 QUICK_BYTES = 24 * 2**20
@@ -45,9 +55,10 @@ class Writer:
         self._recordings, self._tidy, self._clock = recordings, tidy, clock
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._file: OpenDatabase
+        self._unanswered: set[Future[Any]] = set()
         self._talks: list[OpenTalk] = []
         self._due: float | None = None
-        self._opening_trouble = self._writing_trouble = self._notice = ""
+        self._opening_trouble = self._writing_trouble = self._lost_trouble = self._notice = ""
         self._sweep_pending = False
         self._closing = threading.Lock()
         self._closed = self._shut_down = False
@@ -57,7 +68,7 @@ class Writer:
     @property
     def trouble(self) -> str:
         """Why nothing can be stored, or not now, in a sentence."""
-        return self._writing_trouble or self._opening_trouble
+        return self._writing_trouble or self._opening_trouble or self._lost_trouble
 
     @property
     def notice(self) -> str:
@@ -76,23 +87,45 @@ class Writer:
     def do(self, work: Callable[[OpenDatabase], Result]) -> Future[Result]:
         """Runs a job after all events that were put before have been written. Raises UserError."""
         done: Future[Result] = Future()
+        self._expect(done)
         if not self._post(partial(self._run_job, done, work)):
             raise UserError("The conversations are closed already. Start KAME again.")
         return done
 
     def close(self) -> Future[None] | None:
-        """Writes all pending events and closes the file; returns None if it is being closed already."""
+        """Writes all pending events and closes the file; returns None if it is being closed already.
+
+        The future raises UserError if that takes longer than `CLOSE_SECONDS`.
+        """
         done: Future[None] = Future()
         with self._closing:
             if self._closed:
                 return None
+            self._expect(done)
             self._jobs.put(partial(self._run_job, done, lambda file: self._shut()))
             self._closed = True
+        deadline = threading.Timer(CLOSE_SECONDS, self._give_up)
+        deadline.daemon = True
+        deadline.start()
+        done.add_done_callback(lambda _: deadline.cancel())
         return done
 
     def join(self) -> None:
-        """Waits until the thread has ended."""
-        self._thread.join()
+        """Waits for the end of the thread, which has answered to `close`."""
+        self._thread.join(CLOSE_SECONDS)
+
+    def _give_up(self) -> None:
+        """Ends all jobs with an error, on a thread of its own: the writer's waits for something."""
+        self._writing_trouble = (
+            f"The conversations in {self.path} could not be closed: the disk doesn't answer, or something there takes "
+            "too long. What was said last may not be kept. Look after that disk, and start KAME again."
+        )
+        for job in tuple(self._unanswered):
+            _answer(job, UserError(self._writing_trouble))
+
+    def _expect(self, done: Future[Any]) -> None:
+        self._unanswered.add(done)
+        done.add_done_callback(self._unanswered.discard)
 
     def erase(self, *, unused: bool = False, starting: bool = False) -> list[Path]:
         """Erases what was removed, and with `unused` what has no words; to be called in a job.
@@ -120,19 +153,23 @@ class Writer:
     def _run(self) -> None:
         self._use(open_database(self.path))
         if self._tidy:
-            self._tidy_up()
+            self._attempt(self._tidy_up)
         while not self._shut_down:
             try:
                 job = self._jobs.get(timeout=None if self._due is None else max(0.0, self._due - time.monotonic()))
             except queue.Empty:
                 job = self._flush
-            try:
-                job()
-                if self._due is not None and self._due <= time.monotonic():
-                    self._flush()
-            except Exception as error:  # the thread must go on, since others wait for it
-                self._writing_trouble = f"Something that was said could not be kept ({error}). The talk goes on."
-                self._due = time.monotonic() + AGAIN_SECONDS
+            self._attempt(job)
+            if self._due is not None and self._due <= time.monotonic() and not self._shut_down:
+                self._attempt(self._flush)
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        """Does something, and goes on whatever it raises: others wait for this thread."""
+        try:
+            work()
+        except Exception as error:
+            self._writing_trouble = f"Something that was said could not be kept ({error}). The talk goes on."
+            self._due = time.monotonic() + AGAIN_SECONDS
 
     def _use(self, file: OpenDatabase) -> None:
         self._file, self._opening_trouble = file, file.trouble
@@ -177,34 +214,31 @@ class Writer:
                 self._sweep()
 
     def _run_job(self, done: Future[Result], work: Callable[[OpenDatabase], Result]) -> None:
-        if not done.set_running_or_notify_cancel():
+        if done.done() or not done.set_running_or_notify_cancel():
             return
         try:
-            self._flush()
-            done.set_result(work(self._file))
+            self._attempt(self._flush)
+            try:
+                result = work(self._file)
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                if not self._mend(error):
+                    raise
+                result = work(self._file)
         except UserError as error:
-            done.set_exception(error)
-        except sqlite3.Error as error:
-            if is_damage(error) or is_index_damage(error):
-                self._on_error(error)
-            done.set_exception(
-                UserError(f"The conversations in {self.path} can't be read or written ({error}). Try again.")
-            )
-        except BaseException as error:
-            done.set_exception(error)
+            _answer(done, error)
+        except Exception as error:
+            _answer(done, UserError(f"The conversations in {self.path} can't be read or written ({error}). Try again."))
+        else:
+            with contextlib.suppress(InvalidStateError):
+                done.set_result(result)
 
     def _flush(self) -> None:
-        """Writes all pending events; if that fails, they stay pending."""
+        """Writes all pending events; those that can't be written stay pending."""
         self._due = None
         pending = [talk for talk in self._talks if talk.pending]
         try:
             if pending:
-                try:
-                    self._write(pending)
-                except sqlite3.IntegrityError:  # another process has erased a conversation that goes on here
-                    for talk in pending:
-                        talk.restart()
-                    self._write(pending)
+                self._write_pending(pending)
                 self._writing_trouble = ""
             if self._sweep_pending:
                 self._sweep()
@@ -212,31 +246,68 @@ class Writer:
             self._on_error(error)
         self._talks = [talk for talk in self._talks if talk.pending or not talk.over]
 
-    def _write(self, pending: list[OpenTalk]) -> None:
+    def _write_pending(self, pending: list[OpenTalk]) -> None:
+        """Writes all pending events, or else what can be: talk by talk, event by event. Raises the first error."""
+        try:
+            return self._write(pending)
+        except sqlite3.IntegrityError:  # another process has erased a conversation that goes on here
+            for talk in pending:
+                talk.restart()
+        except sqlite3.Error as error:
+            if is_busy(error) or is_damage(error) or is_index_damage(error):
+                raise
+        failed: Exception | None = None
+        for talk in pending:
+            count = talk.pending
+            while talk.pending:
+                try:
+                    self._write([talk], count)
+                    count *= 2
+                except Exception as error:
+                    failed = failed or error
+                    if count == 1:
+                        break
+                    count = max(1, min(count, talk.pending) // 2)
+        if failed is not None:
+            raise failed
+
+    def _write(self, pending: list[OpenTalk], count: int | None = None) -> None:
+        """Writes the first `count` pending events of talks, or all, in one transaction."""
         now = self._clock()
         try:
             with schema.transaction(self._file.connection):
                 for talk in pending:
-                    talk.write(self._file.connection, now)
+                    talk.write(self._file.connection, now, count)
         except BaseException:
             for talk in pending:
                 talk.rollback()
             raise
         for talk in pending:
-            talk.commit()
+            talk.commit(count)
+            if talk.lost:
+                self._lost_trouble = (
+                    "Something that was said or answered is too large to be kept, and will be missing in the "
+                    "conversation later. All else is kept."
+                )
 
-    def _on_error(self, error: sqlite3.Error) -> None:
+    def _mend(self, error: Exception) -> bool:
+        """Mends the damage that an error tells of, if it does; returns whether what failed may be tried again."""
         if is_index_damage(error):
             with contextlib.suppress(sqlite3.Error):
                 schema.remake_index(self._file.connection)
-            self._due = time.monotonic() + AGAIN_SECONDS
-        elif is_damage(error):
-            self._file.connection.close()
-            self._use(replace_damaged(self.path))
-            for talk in self._talks:
-                talk.restart()
-            self._due = time.monotonic()
-        else:
+                self._due = time.monotonic()
+                return True
+        elif not is_damage(error, self._file.connection):
+            return False
+        self._file.connection.close()
+        self._use(replace_damaged(self.path))
+        for talk in self._talks:
+            talk.restart(rescued=True)
+        self._due = time.monotonic()
+        return True
+
+    def _on_error(self, error: sqlite3.Error) -> None:
+        if not self._mend(error):
             self._writing_trouble = (
                 f"Conversations can't be kept in {self.path} just now ({error}). The talk goes on; make room there, "
                 "and what was said is written as soon as it can be."
@@ -261,7 +332,15 @@ class Writer:
 
     def _shut(self) -> None:
         self._shut_down = True
-        with contextlib.suppress(sqlite3.Error):  # what could not be erased now is erased at the next start
+        try:
             if self._tidy:
                 self.erase(unused=True)
-        self._file.connection.close()
+        except (sqlite3.Error, OSError, UserError):
+            pass  # what could not be erased now is erased at the next start
+        finally:
+            self._file.connection.close()
+
+
+def _answer(done: Future[Any], error: Exception) -> None:
+    with contextlib.suppress(InvalidStateError):  # the one who waited has been answered, or has gone
+        done.set_exception(error)

@@ -6,6 +6,7 @@ on a thread of its own; when the disk is full the conversation goes on and the u
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -23,6 +24,8 @@ from app.conversation.frame import silence, silence_flushed
 EVENTS_FILE = "events.jsonl"
 USER_FILE = "user.wav"
 ASSISTANT_FILE = "assistant.wav"
+CLOSE_SECONDS = 3.0
+"""How long the end waits for what is still to be written."""
 DELAY_FRAMES = 8
 """How much later the assistant's sound is written, because a barge-in takes back what was not yet played."""
 
@@ -62,7 +65,10 @@ class Recorder:
         for samples in self._delayed:
             self._queue.put(partial(self._assistant.write, samples))
         self._queue.put(None)
-        self._thread.join()
+        self._thread.join(CLOSE_SECONDS)
+        if self._thread.is_alive():
+            self._fail(TimeoutError(0, "the disk doesn't answer"))
+            return
         for close in (
             self._events.close,
             lambda: self._user.__exit__(None, None, None),
@@ -70,15 +76,14 @@ class Recorder:
         ):
             try:
                 close()
-            except (OSError, AudioError) as error:
+            except Exception as error:
                 self._fail(error)
 
     def event(self, event: e.Event) -> None:
         """Write an event, unless it is only for meters."""
         if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
-        line = to_json(event) + "\n"
-        self._queue.put(lambda: self._write_line(line))
+        self._queue.put(partial(self._write_line, event))
 
     def sound(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
         """Write both sides of frame `index`; `flushed`: samples written before that were never played."""
@@ -96,8 +101,8 @@ class Recorder:
             oldest = self._delayed.pop(0)
             self._queue.put(lambda: self._assistant.write(oldest))
 
-    def _write_line(self, line: str) -> None:
-        self._events.write(line)
+    def _write_line(self, event: e.Event) -> None:
+        self._events.write(to_json(event) + "\n")
         self._events.flush()
 
     def _run(self) -> None:
@@ -106,15 +111,16 @@ class Recorder:
                 continue
             try:
                 job()
-            except (OSError, AudioError) as error:
+            except Exception as error:  # whatever it is, the user is told, and the talk goes on
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:
         if self._broken:
             return
         self._broken = True
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        self._on_failure(
-            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept "
-            f"in {self.folder}. Make room there, and record again."
-        )
+        reason = (error.strerror or error) if isinstance(error, OSError) else error
+        with contextlib.suppress(RuntimeError):  # nobody is there any more
+            self._on_failure(
+                f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is "
+                f"kept in {self.folder}. Make room there, and record again."
+            )

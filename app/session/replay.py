@@ -15,6 +15,9 @@ from app.audio.io.files import FileSource
 from app.conversation import events as e
 from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+from app.untrusted.files import read_text
+from app.untrusted.limits import RECORDING
+from app.untrusted.refused import Refused
 
 
 class ReplayError(Exception):
@@ -28,10 +31,11 @@ class Replay:
         self.folder = folder
         path = folder / EVENTS_FILE
         try:
-            lines = path.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
+            lines = read_text(path, RECORDING).removesuffix("\n").split("\n")
+        except (OSError, Refused) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
             raise ReplayError(
-                f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there or can't be read. "
+                f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there or can't be read ({reason}). "
                 "Give the folder that “talk --record” was given."
             ) from None
         self._events: list[e.Event] = []
@@ -39,12 +43,12 @@ class Replay:
         for number, line in enumerate(lines, 1):
             try:
                 event = reader.read(line)
-            except ValueError:
+            except ValueError as error:
                 if number == len(lines):
                     break  # the conversation was cut off while this line was written
                 raise ReplayError(
-                    f"Line {number} of {path} is no event of this version of the app, so the conversation can't be "
-                    "told. Use the version that recorded it."
+                    f"Line {number} of {path} is {error}, so the conversation can't be told. Use the version of the "
+                    "app that recorded it, if this is a newer one's."
                 ) from None
             if event is not None:
                 self._events.append(event)

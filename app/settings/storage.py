@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.platform.atomic_files import move_file, write_json
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import SETTINGS
+from app.untrusted.refused import Refused
 
 RENAMED = {
     "manner": "answer_mode",
@@ -31,12 +33,10 @@ class StoredSettings:
 def read_settings(path: Path) -> StoredSettings:
     """Reads and migrates the file. Never raises: one that can't be understood is renamed to `*.broken`."""
     try:
-        values = json.loads(path.read_text("utf-8"))
-        if not isinstance(values, dict):
-            raise ValueError("not an object")
+        values = read_json_file(path, SETTINGS, any_number=True)  # each setting checks its own
     except FileNotFoundError:
         return StoredSettings()
-    except ValueError:
+    except Refused:
         return StoredSettings(notice=_set_aside(path))
     except OSError as error:
         notice = (

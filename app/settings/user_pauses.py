@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 
 from app.conversation.endpointing import PauseLengths
 from app.platform.atomic_files import write_json
 from app.settings.paths import pauses_path
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import SMALL_FILE
 
 
 def load_pauses() -> PauseLengths:
     """Returns what is known of the user's pauses; nothing yet where the file is missing or makes no sense."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        kept = json.loads(pauses_path().read_text(encoding="utf-8"))
+        kept = read_json_file(pauses_path(), SMALL_FILE)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
         if math.log(0.1) <= mean_log <= math.log(3.0) and count > 0:
             return PauseLengths(mean_log, count)

@@ -42,6 +42,6 @@ def read_text(path: Path | str, limits: Limits) -> str:
     return decoded(read_bytes(path, limits), limits)
 
 
-def read_json_file(path: Path | str, limits: Limits) -> Any:
-    """Returns the value of a file of JSON; its texts are harmless. Raises OSError and Refused."""
-    return read_json(read_bytes(path, limits), limits)
+def read_json_file(path: Path | str, limits: Limits, *, any_number: bool = False) -> Any:
+    """Returns the value of a file of JSON; its texts are harmless. Raises OSError and Refused; see `read_json`."""
+    return read_json(read_bytes(path, limits), limits, any_number=any_number)

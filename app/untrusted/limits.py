@@ -74,6 +74,8 @@ HISTORY_FIELD = Limits(4 * MB, depth=16, items=50_000, kind=(dict, list))
 """A field of JSON in the history's database, such as a conversation's setup with its documents."""
 PACKED_TALK = Limits(64 * MB)
 """A talk's events in the history's database, after decompression."""
+EARLIEST, LATEST = 0.0, 32_503_680_000.0
+"""Dates of talks, in seconds since 1970: until the year 3000."""
 SETTINGS = Limits(1 * MB, depth=16, items=20_000)
 SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
 """Speeds, pauses, panes, the time of the last check for updates."""

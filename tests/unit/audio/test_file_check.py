@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import wave
 from pathlib import Path
 
@@ -46,10 +47,10 @@ def test_file_that_cannot_be_opened(
 ) -> None:
     path = save(tmp_path / "theirs.wav", TONE)
 
-    def refuse(self: Path, *arguments: object) -> None:
+    def refuse(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(Path, "open", refuse)  # a test may run as root, whom no file mode stops
+    monkeypatch.setattr(os, "open", refuse)  # a test may run as root, whom no file mode stops
     assert words in refusal(path)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from typing import get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -13,15 +12,19 @@ from app.conversation.event_json import EventReader, to_json
 from app.conversation.prompt import PERSONA, ChatMessage, build_prompt, system_prompt
 from app.conversation.transcript import Transcript, Turn
 
-_EXAMPLES = {"float": 1.25, "int": 3, "str": "„Grüße“, 5,895", "bool": True}
+_EXAMPLES = {float: 1.25, int: 3, str: "„Grüße“, 5,895", bool: True, float | None: None}
 
 
 def _example(cls: type) -> e.Event:
-    values = {}
-    for field in dataclasses.fields(cls):
-        kind = str(field.type)
-        values[field.name] = _EXAMPLES.get(kind, "complete")
-    return cls(**values)
+    return cls(**{name: _value(kind) for name, kind in get_type_hints(cls).items()})
+
+
+def _value(kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return get_args(kind)[-1]
+    if get_origin(kind) is tuple:
+        return (_value(get_args(kind)[0]),) * 2
+    return _EXAMPLES[kind]
 
 
 @pytest.mark.parametrize("cls", get_args(e.Event))

@@ -151,7 +151,7 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
         for was, now in zip(await history.talks("a"), await history.talks(view.key), strict=True):
             assert now.began == was.began and now.events[:-2] == was.events[:-2]
             assert now.events[-2].base_url == now.events[-1].base_url == "http://h/v1"
-            assert now.events[-1].sentence == "No. \ud800"
+            assert now.events[-1].sentence == "No. \ufffd"
         assert {one.key for one in await history.conversations("moon")} == {"a", view.key}
     finally:
         await history.close()

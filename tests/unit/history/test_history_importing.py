@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
-from app.conversation.event_json import to_json
+from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
 from app.history import importing
 from app.history.base import Setup
 from app.history.importing import read
-from app.history.serialization import EVENT_TYPES, checked_event
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, ToolChoice
 from app.session.errors import UserError
+from app.untrusted.limits import Limits
 from tests.support.history import MOON, talk
 
 EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
@@ -49,15 +49,17 @@ DEEP = "[" * 200_000 + "]" * 200_000
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no file of JSON"),
+        (b"", "no valid JSON"),
         (b"\xff\xfe\x00", "no text"),
-        (b"{", "no file of JSON"),
-        pytest.param(DEEP.encode(), "no file of JSON", id="deep"),
-        (b"[]", "no conversation that KAME"),
-        (b"null", "no conversation that KAME"),
+        (b"{", "no valid JSON"),
+        pytest.param(DEEP.encode(), "nested deeper than 24 levels", id="deep"),
+        (b"[]", "not of the form that is expected"),
+        (b"null", "not of the form that is expected"),
         (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
-        (json.dumps(document()).replace("5.0", "NaN").encode(), "no file of JSON"),
-        pytest.param(json.dumps(document()).replace("5.0", "9" * 5000).encode(), "no file of JSON", id="long number"),
+        (json.dumps(document()).replace("5.0", "NaN").encode(), "NaN, which is no number"),
+        pytest.param(
+            json.dumps(document()).replace("5.0", "9" * 5000).encode(), "a number that is too long", id="long number"
+        ),
         (document(version=3), "another version"),
         (document(version=None), "another version"),
         (document(title=7), "title"),
@@ -86,7 +88,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (_with_event(type="UserStarted", at=1e12, turn=1), "UserStarted at"),
         (_with_event(type="UserStarted", at=1.0, turn=1.5), "wrong “turn”"),
         (_with_event(type="UserStarted", at=1.0, turn=True), "wrong “turn”"),
-        (_with_event(type="UserStarted", at=1.0, turn=2**70), "wrong “turn”"),
+        (_with_event(type="UserStarted", at=1.0, turn=2**60), "wrong “turn”"),
         (_with_event(type="UserStarted", at=1.0), "field missing"),
         (_with_event(type="UserStarted", at=1.0, turn=1, **{"__class__": "x"}), "wrong “__class__”"),
         (_with_event(type="UserEnded", at=1.0, turn=1, speech_end=1.0, reason="boredom"), "wrong “reason”"),
@@ -105,7 +107,7 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(document()))
     for name, most, why in (
-        ("MOST_BYTES", 1000, "larger than"),
+        ("CONVERSATION", Limits(1000), "longer than 1000 bytes"),
         ("MOST_EVENTS", 10, "more than 10 events"),
         ("MOST_TURNS", 1, "more than 1 turns"),
     ):
@@ -148,7 +150,7 @@ def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
     assert imported.setup.backend == BackendChoice("compatible", "m", "")
     assert imported.setup.tools == ToolChoice(("clock",)) and imported.setup.cap == 0.0
     assert imported.setup.style.persona == "A pirate." and imported.setup.style.temperature is None
-    assert imported.title.startswith("A b ?xx") and len(imported.title) == 200
+    assert imported.title.startswith("A b \ufffdxx") and len(imported.title) == 200
     setup["backend"]["base_url"] = "http://127.0.0.1:8080/v1"
     path.write_text(json.dumps(document(setup=setup)))
     assert read(path).setup.backend.base_url == "http://127.0.0.1:8080/v1"
@@ -173,7 +175,7 @@ def test_documents_come_in_without_folders_and_no_longer_than_they_are_kept(tmp_
     path.write_text(json.dumps(document(setup={"documents": [long] * 9})))
     documents = read(path).setup.documents
     assert len(documents) == MOST_DOCUMENTS and {(one.name, one.cut) for one in documents} == {("long.txt", 0)}
-    assert len(documents[0].text.encode()) <= LONG_DOCUMENT_BYTES and documents[0].text.startswith("word ? word")
+    assert len(documents[0].text.encode()) <= LONG_DOCUMENT_BYTES and documents[0].text.startswith("word \ufffd word")
 
 
 JSON = st.recursive(
@@ -251,7 +253,7 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
         with pytest.raises(UserError, match="holds no recorded talk"):
             await history.bring_in(folder)
         (folder / "events.jsonl").write_text("not JSON\nat all\n")
-        with pytest.raises(UserError, match="line 1 is no JSON"):
+        with pytest.raises(UserError, match="line 1 is no event"):
             await history.bring_in(folder)
         (folder / "events.jsonl").write_text('{"type":"UserStarted","at":0,"turn":"one"}\n')
         with pytest.raises(UserError, match="wrong “turn”"):

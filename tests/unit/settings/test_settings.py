@@ -242,11 +242,11 @@ def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monke
     path = tmp_path / "settings.json"
     path.write_text('{"persona": "You are a pirate."}', "utf-8")
 
-    def refuse(*_: object) -> str:
+    def refuse(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_text", refuse)
+        patch.setattr("app.settings.storage.read_json_file", refuse)
         settings = Settings.load(path)
     assert "could not be read" in settings.notice
     settings.save()

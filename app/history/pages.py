@@ -1,0 +1,217 @@
+"""Reads rows from the pages of an SQLite file, also where its header, its schema or the inner pages are damaged.
+
+Every page with rows is read by itself, and what a row belongs to is told by the types of its columns. What the log
+beside the file holds replaces the file's pages, as far as its checksums are right. See https://sqlite.org/fileformat.html
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+Value = None | int | float | str | bytes
+
+_TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
+_HEADER, _LOG_HEADER, _FRAME_HEADER = 100, 32, 24
+_LOG_MAGIC = 0x377F0682
+_USUAL_SIZE = 4096
+_MOST_COLUMNS = 16
+_INT_BYTES = (0, 1, 2, 3, 4, 6, 8)
+
+
+class Pages:
+    """The pages of the file `path`; to be used in a `with`. Raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Self:
+        self._data = _mapped(self._path)
+        self._log = _mapped(self._path.with_name(self._path.name + "-wal"))
+        self._size = self._page_size()
+        self._newer = dict(_logged_pages(self._log, self._size))
+        self._count = max(-(-len(self._data) // self._size), *self._newer, 0)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for data in (self._data, self._log):
+            if isinstance(data, mmap.mmap):
+                data.close()
+
+    def rows(self, tables: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, int, tuple[Value, ...]]]:
+        """Yields every row that can be read with its table's name and its id, 0 for one without.
+
+        `tables`: by name what the types of a row's columns must match: a letter each of "nirtb" (NULL, integer, real,
+        text, blob).
+        """
+        for number in range(1, self._count + 1):
+            page = self._page(number)
+            begin = _HEADER if number == 1 else 0
+            if len(page) < begin + 12 or page[begin] not in (_TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER):
+                continue
+            kind = page[begin]
+            cells = begin + (12 if kind == _INDEX_INNER else 8)
+            count = min(int.from_bytes(page[begin + 3 : begin + 5]), (len(page) - cells) // 2)
+            for (place,) in struct.iter_unpack(">H", page[cells : cells + 2 * count]):
+                try:
+                    row = self._row(page, place, kind, tables)
+                except (IndexError, ValueError, struct.error):
+                    continue
+                if row is not None:
+                    yield row
+
+    def _row(
+        self, page: bytes, place: int, kind: int, tables: Mapping[str, re.Pattern[str]]
+    ) -> tuple[str, int, tuple[Value, ...]] | None:
+        rowid = 0
+        if kind == _INDEX_INNER:
+            place += 4  # the page to the left
+        length, place = _varint(page, place)
+        if kind == _TABLE_LEAF:
+            rowid, place = _varint(page, place)
+        types, body = _types(page, place)
+        letters = "".join(map(_letter, types))
+        for name, shape in tables.items():
+            if shape.fullmatch(letters):
+                payload = self._payload(page, place, length, kind == _TABLE_LEAF)
+                return name, rowid, tuple(_values(payload, types, body - place))
+        return None
+
+    def _payload(self, page: bytes, place: int, length: int, table: bool) -> bytes:
+        """Returns a record, whose end may lie on other pages. Raises ValueError."""
+        usable = self._size
+        most = usable - 35 if table else (usable - 12) * 64 // 255 - 23
+        least = (usable - 12) * 32 // 255 - 23
+        if length > self._count * usable:
+            raise ValueError("longer than the file")
+        if length <= most:
+            local = length
+        else:
+            local = least + (length - least) % (usable - 4)
+            local = least if local > most else local
+        parts, missing = [page[place : place + local]], length - local
+        follow = int.from_bytes(page[place + local : place + local + 4]) if missing else 0
+        while missing > 0:
+            if not 1 <= follow <= self._count:
+                raise ValueError("no such page")
+            further = self._page(follow)
+            parts.append(further[4 : 4 + min(missing, usable - 4)])
+            follow = int.from_bytes(further[:4])
+            missing -= usable - 4
+        payload = b"".join(parts)
+        if len(payload) < length:
+            raise ValueError("cut off")
+        return payload
+
+    def _page(self, number: int) -> bytes:
+        newer = self._newer.get(number)
+        if newer is not None:
+            return self._log[newer : newer + self._size]
+        return self._data[(number - 1) * self._size : number * self._size]
+
+    def _page_size(self) -> int:
+        said = int.from_bytes(self._data[16:18])
+        said = 65536 if said == 1 else said
+        if said == _USUAL_SIZE or said < 512 or said & (said - 1):
+            return _USUAL_SIZE
+        return max((said, _USUAL_SIZE), key=self._leaves)
+
+    def _leaves(self, size: int) -> int:
+        """Returns how many pages look like those with rows, if a page has this size."""
+        starts = range(size, len(self._data), size)
+        return sum(self._data[at] == _TABLE_LEAF and 0 < self._data[at + 3] << 8 < size for at in starts[:-1])
+
+
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    try:
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (FileNotFoundError, ValueError):  # an empty file can't be mapped
+        return b""
+
+
+def _logged_pages(log: mmap.mmap | bytes, size: int) -> Iterator[tuple[int, int]]:
+    """Yields the number and the place of each page that a log holds, of complete transactions only."""
+    if len(log) < _LOG_HEADER:
+        return
+    magic, _, page_size = struct.unpack(">III", log[:12])
+    if magic & ~1 != _LOG_MAGIC or page_size != size:
+        return
+    order = ">" if magic & 1 else "<"
+    sums = _checksum(log[:24], order, (0, 0))
+    if sums != struct.unpack(">II", log[24:32]):
+        return
+    pending: list[tuple[int, int]] = []
+    for start in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+        head, place = log[start : start + _FRAME_HEADER], start + _FRAME_HEADER
+        sums = _checksum(head[:8] + log[place : place + size], order, sums)
+        if head[8:16] != log[16:24] or sums != struct.unpack(">II", head[16:]):
+            return
+        number, commit = struct.unpack(">II", head[:8])
+        pending.append((number, place))
+        if commit:
+            yield from pending
+            pending.clear()
+
+
+def _checksum(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
+    one, two = sums
+    for first, second in struct.iter_unpack(f"{order}II", data):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return one, two
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    """Returns a number of one to nine bytes, and where it ends. Raises IndexError."""
+    value = 0
+    for count in range(8):
+        byte = data[place + count]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, place + count + 1
+    return value << 8 | data[place + 8], place + 9
+
+
+def _types(data: bytes, place: int) -> tuple[list[int], int]:
+    """Returns the types of a record's columns, and where its values begin. Raises IndexError, ValueError."""
+    length, at = _varint(data, place)
+    types, end = [], place + length
+    while at < end:
+        kind, at = _varint(data, at)
+        types.append(kind)
+        if len(types) > _MOST_COLUMNS:
+            raise ValueError("too many columns")
+    return types, end
+
+
+def _letter(kind: int) -> str:
+    return "niiiiiirii"[kind] if kind < 10 else "?" if kind < 12 else "bt"[kind & 1]
+
+
+def _values(payload: bytes, types: list[int], at: int) -> Iterator[Value]:
+    for kind in types:
+        if kind == 0:
+            yield None
+        elif kind in (8, 9):
+            yield kind - 8
+        elif kind == 7:
+            yield struct.unpack(">d", payload[at : at + 8])[0]
+            at += 8
+        elif kind < 7:
+            yield int.from_bytes(payload[at : at + _INT_BYTES[kind]], signed=True)
+            at += _INT_BYTES[kind]
+        else:
+            length = (kind - 12) // 2
+            content = payload[at : at + length]
+            if len(content) < length:
+                raise ValueError("cut off")
+            yield content.decode("utf-8", "replace") if kind & 1 else content
+            at += length

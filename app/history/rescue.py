@@ -1,0 +1,190 @@
+"""Rescues the conversations that can be read from a damaged file into a new one.
+
+Rows are taken one by one from the damaged file's pages. Of a talk its events are kept as they are; all that is derived
+from them is made again. Where they can't be read, the words of its turns are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import sqlite3
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.conversation.event_json import EventReader
+from app.history import schema
+from app.history.base import Setup
+from app.history.open_talk import OpenTalk
+from app.history.packing import lines_of_turns, pack_lines, unpack_lines
+from app.history.pages import Pages, Value
+from app.history.serialization import kept_title, known_event, setup_line, setup_of
+from app.untrusted.limits import EARLIEST, LATEST
+from app.untrusted.records import LARGEST
+
+_SHAPES = {
+    "conversations": re.compile("ntt[ir][ir]ti(it?)?"),
+    "turns": re.compile("niti[ir]t"),
+    "events": re.compile("iit"),
+    "unwanted": re.compile("t"),
+}
+_TALKS = {"talks": re.compile("ni[ir][tn][bn]itt")}
+_FATAL = (10, 13)  # SQLite's codes of errors of the disk, and of a full one
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """How many conversations and talks were kept."""
+
+    conversations: int = 0
+    talks: int = 0
+
+
+def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
+    """Copies what can be read of the file `damaged` into a new database. Raises OSError and sqlite3.Error."""
+    with Pages(damaged) as pages, schema.transaction(database):
+        rows = _Rows()
+        for table, rowid, values in pages.rows(_SHAPES):
+            rows.add(table, rowid, values)
+        copy = _Copy(database, rows)
+        damaged_talks = []
+        for _, rowid, values in pages.rows(_TALKS):
+            lines, whole = unpack_lines(values[4])
+            if whole:
+                copy.keep(rowid, values, lines, values[4])
+            else:
+                damaged_talks.append((rowid, values, lines))
+        for rowid, values, lines in damaged_talks:
+            copy.keep(rowid, values, lines_of_turns(rows.turns_of(rowid)) or lines)
+        for rowid in [*rows.turns, *rows.events]:  # the row of their talk can't be read
+            copy.keep(rowid, None, [] if rowid in rows.events else lines_of_turns(rows.turns_of(rowid)))
+        copy.finish()
+    return Rescued(len(copy.used), len(copy.kept))
+
+
+@dataclass
+class _Rows:
+    """All rows but those of talks: turns by talk and id, events by talk and serial number."""
+
+    conversations: dict[int, tuple[Value, ...]] = field(default_factory=dict)
+    turns: dict[int, dict[int, tuple[Value, ...]]] = field(default_factory=dict)
+    events: dict[int, dict[int, str]] = field(default_factory=dict)
+    unwanted: set[str] = field(default_factory=set)
+
+    def add(self, table: str, rowid: int, values: tuple[Any, ...]) -> None:
+        match table:
+            case "conversations":
+                self.conversations.setdefault(rowid, values)
+            case "turns":
+                self.turns.setdefault(values[1], {}).setdefault(rowid, values)
+            case "events":
+                talk, serial, line = values
+                self.events.setdefault(talk, {}).setdefault(serial, line)
+            case "unwanted":
+                self.unwanted.add(values[0])
+
+    def turns_of(self, talk: int) -> list[tuple[Any, ...]]:
+        """Returns the speaker, the number, the time and the text of each turn of a talk."""
+        found = sorted(self.turns.get(talk, {}).items())
+        return [
+            (speaker, number, min(max(0.0, _finite(at)), 1e6), text)
+            for _, (_, _, speaker, number, at, text) in found
+            if abs(int(number or 0)) <= LARGEST
+        ]
+
+    def conversation_of(self, talk: int) -> int:
+        """Returns the conversation of a talk with turns, which are numbered by it; else 0."""
+        return next((row >> schema.TURN_BITS for row in self.turns.get(talk, {})), 0)
+
+
+class _Copy:
+    """Writes what was read to the new database."""
+
+    def __init__(self, database: sqlite3.Connection, rows: _Rows) -> None:
+        self._database, self._rows = database, rows
+        self._keys: dict[int, str] = {}
+        self._changed: dict[int, float] = {}
+        self.kept: set[int] = set()
+        self.used: set[int] = set()
+        for row, values in sorted(rows.conversations.items()):
+            with self._attempt():
+                self._add_conversation(row, values)
+
+    def keep(self, rowid: int, values: tuple[Any, ...] | None, lines: list[str], packed: Any = None) -> None:
+        """Keeps a talk unless it was kept. `values`: its row; `packed`: `lines` as they were packed."""
+        if rowid in self.kept:
+            return
+        with self._attempt():
+            self._add_talk(rowid, values, lines, packed)
+
+    def finish(self) -> None:
+        """Writes what is known when all talks were kept."""
+        self._database.executemany(
+            "UPDATE conversations SET changed = ? WHERE id = ?", [(at, row) for row, at in self._changed.items()]
+        )
+        self._database.executemany(
+            "INSERT OR IGNORE INTO unwanted VALUES (?)", [(folder,) for folder in self._rows.unwanted]
+        )
+        self._database.execute("DELETE FROM unwanted WHERE folder IN (SELECT folder FROM talks)")
+
+    @contextlib.contextmanager
+    def _attempt(self) -> Any:
+        """Leaves the database as it was if the block fails; only errors of the disk are raised."""
+        self._database.execute("SAVEPOINT attempt")
+        try:
+            yield
+        except Exception as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FATAL:
+                raise
+            self._database.execute("ROLLBACK TO attempt")
+        self._database.execute("RELEASE attempt")
+
+    def _add_conversation(self, row: int, values: tuple[Any, ...]) -> None:
+        _, key, title, created, changed, setup, removed, pinned, folder = (*values, 0, "")[:9]
+        if not 0 < row < LARGEST >> schema.TURN_BITS:
+            return
+        if not key or "\ufffd" in key or key in self._keys.values():
+            key = uuid.uuid4().hex
+        setup = setup if setup_of(setup) != Setup() else setup_line(Setup())
+        fields = (row, key, kept_title(title), _date(created), _date(changed), setup)
+        self._database.execute(
+            "INSERT INTO conversations (id, key, title, created, changed, setup, removed, pinned, folder) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*fields, int(removed == 1), int(pinned == 1), kept_title(folder)),
+        )
+        self._keys[row], self._changed[row] = key, _date(changed)
+
+    def _add_talk(self, rowid: int, values: tuple[Any, ...] | None, lines: list[str], packed: Any) -> None:
+        conversation, began, folder = self._rows.conversation_of(rowid), 0.0, None
+        if values is not None:
+            _, conversation, began, folder, *_ = values
+        later = self._rows.events.get(rowid, {})
+        lines = [*lines, *(later[serial] for serial in sorted(later))]
+        if not lines:
+            return
+        began = _date(began) or self._changed.get(conversation, 0.0)
+        key = self._keys.get(conversation) or uuid.uuid4().hex
+        talk = OpenTalk(key, Setup(), Path(folder) if isinstance(folder, str) else None, began, limit=None)
+        reader = EventReader()
+        for line in lines:
+            event = known_event(line, reader)
+            if event is not None:
+                talk.follow(event)
+        talk.write(self._database, self._changed.get(conversation, began))
+        whole = pack_lines(lines) if later or packed is None else packed
+        self._database.execute("UPDATE talks SET packed = ? WHERE id = ?", (whole, talk.row))
+        if conversation:
+            self._keys.setdefault(conversation, key)
+        self.kept.add(rowid)
+        self.used.add(talk.conversation)
+
+
+def _finite(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
+
+
+def _date(value: Any) -> float:
+    return min(max(_finite(value), EARLIEST), LATEST)

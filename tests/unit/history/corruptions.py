@@ -1,0 +1,249 @@
+"""Damages a file of conversations at random, and says what is left of it in the app and in SQLite's own recovery.
+
+`python -m tests.unit.history.corruptions --count 500` prints the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.conversation import events as e
+from app.history.base import Setup
+from app.history.store import HistoryStore
+from tests.support.history import MOON, TEA, talk
+
+CLOSE_SECONDS = 3.0
+SIZES = (1, 1, 2, 1, 3, 1, 6)
+"""Questions in a talk: from a piece of a page to many pages."""
+PAGE = 4096
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What Python raises, the latter for a message of SQLite that quotes what is damaged."""
+
+
+@dataclass
+class Report:
+    """What came of some corruptions. `lost`: talks that SQLite could read and the app didn't keep."""
+
+    count: int = 0
+    written: int = 0
+    readable: int = 0
+    recovered: int = 0
+    kept: int = 0
+    lost: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+    slowest_opening: float = 0.0
+    slowest_closing: float = 0.0
+
+
+async def make(path: Path) -> dict[str, list[str]]:
+    """Writes a history of 30 talks; returns each one's words, by a mark that is in all of them."""
+    said: dict[str, list[str]] = {}
+    history = HistoryStore(path, None)
+    for number in range(30):
+        mark = f"mark{number:02}x"
+        pairs = [
+            (f"{question} {mark} {turn} {'word ' * (number * (turn + 1) % 30)}", f"{answer} {turn} {mark}")
+            for turn in range(SIZES[number % len(SIZES)])
+            for question, answer in (MOON, TEA)[turn % 2 :][:1]
+        ]
+        key = f"conversation-{number - number % 3 // 2}"  # every third has two talks
+        log = history.begin(key, Setup())
+        for event in talk(*pairs):
+            log.put(event)
+        if number != 20:
+            log.end()  # the events of the other stay in rows of their own until the next start
+        said[mark] = [text for pair in pairs for text in pair]
+        if number % 5 == 0:
+            await history.pin(key, True)
+        if number % 4 == 0:
+            await history.move(key, "A folder")
+    await history.close()
+    return said
+
+
+def damage(path: Path, chance: random.Random) -> str:
+    """Damages a file in one of some ways; returns which."""
+    data = bytearray(path.read_bytes())
+    kind = chance.choice(
+        ("flip", "flips", "header", "zero", "truncate", "copy", "shuffle", "garbage", "text", "page 1")
+    )
+    page = chance.randrange(len(data) // PAGE) * PAGE
+    match kind:
+        case "flip" | "flips":
+            for _ in range(1 if kind == "flip" else chance.randrange(2, 200)):
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        case "header":
+            data[chance.randrange(100)] = chance.randrange(256)
+        case "zero":
+            for _ in range(chance.randrange(1, 4)):
+                page = chance.randrange(len(data) // PAGE) * PAGE
+                data[page : page + PAGE] = bytes(PAGE)
+        case "truncate":
+            del data[chance.randrange(len(data)) :]
+        case "copy":
+            length, source, target = chance.randrange(1, 3 * PAGE), *(chance.randrange(len(data)) for _ in range(2))
+            piece = data[source : source + length]
+            data[target : target + len(piece)] = piece
+        case "shuffle":
+            other = chance.randrange(len(data) // PAGE) * PAGE
+            data[page : page + PAGE], data[other : other + PAGE] = data[other : other + PAGE], data[page : page + PAGE]
+        case "garbage":
+            length = chance.randrange(1, 2 * PAGE)
+            data[page : page + length] = chance.randbytes(length)
+        case "text":  # a byte that is no UTF-8, where letters are
+            places = [at for at in (chance.randrange(len(data)) for _ in range(400)) if chr(data[at]).isalpha()]
+            for at in places[: chance.randrange(1, 40)]:
+                data[at] = 0xFF
+        case "page 1":
+            start = chance.randrange(PAGE)
+            data[start:PAGE] = bytes(PAGE - start)
+    path.write_bytes(data)
+    return kind
+
+
+def readable(path: Path, said: dict[str, list[str]]) -> dict[str, set[str]]:
+    """Returns by its mark the words of each talk whose row and events SQLite can read, by any way there is."""
+    found: dict[str, set[str]] = {}
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
+        database.text_factory = bytes
+        for direction in ("ASC", "DESC"):
+            with contextlib.suppress(*UNREADABLE):
+                for _, packed in database.execute(f"SELECT id, packed FROM talks ORDER BY id {direction}"):
+                    _note(found, packed, said)
+                return found
+        for row in range(1, 40):
+            with contextlib.suppress(*UNREADABLE):
+                for (packed,) in database.execute("SELECT packed FROM talks WHERE id = ?", (row,)):
+                    _note(found, packed, said)
+    return found
+
+
+def recovered(path: Path, said: dict[str, list[str]]) -> dict[str, set[str]] | None:
+    """Returns the same after `sqlite3 FILE .recover`; None where that command can't be had."""
+    command = shutil.which("sqlite3")
+    if command is None:
+        return None
+    script = subprocess.run([command, str(path), ".recover"], capture_output=True, timeout=60, check=False).stdout
+    found: dict[str, set[str]] = {}
+    for line in script.split(b"\n"):
+        for piece in line.split(b"X'" if b"X'" in line else b"x'")[1:]:
+            with contextlib.suppress(ValueError):
+                _note(found, bytes.fromhex(piece.split(b"'")[0].decode()), said)
+    return found
+
+
+def _note(found: dict[str, set[str]], packed: object, said: dict[str, list[str]]) -> None:
+    if not isinstance(packed, bytes):
+        return
+    try:
+        text = zlib.decompress(packed).decode()
+    except (zlib.error, UnicodeDecodeError):
+        return
+    for mark in said:
+        if mark in text:
+            events = [json.loads(line) for line in text.split("\n")]
+            found.setdefault(mark, set()).update(one["text"] for one in events if one["type"] == "TranscriptFinal")
+
+
+async def check(count: int, seed: int) -> Report:
+    """Damages a history `count` times; says what the app has made of it."""
+    report = Report()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        whole = Path(folder) / "whole.sqlite3"
+        said = await make(whole)
+        report.written = len(said)
+        for number in range(count):
+            place = Path(folder) / str(number)
+            place.mkdir()
+            path = place / "history.sqlite3"
+            shutil.copyfile(whole, path)
+            kind = damage(path, random.Random(f"{seed} {number}"))
+            await _judge(report, f"{number} ({kind})", path, said)
+            shutil.rmtree(place, ignore_errors=True)
+    return report
+
+
+async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str]]) -> None:
+    report.count += 1
+    by_sqlite: dict[str, set[str]] = {}
+    with contextlib.suppress(*UNREADABLE):
+        by_sqlite = readable(path, said)
+    by_command = recovered(path, said) or {}
+    report.readable += len(by_sqlite)
+    report.recovered += len(by_command)
+    damaged = path.read_bytes()
+    began = time.perf_counter()
+    history = HistoryStore(path, None)
+    try:
+        kept = await asyncio.wait_for(_all_words(history), 60)
+        report.slowest_opening = max(report.slowest_opening, time.perf_counter() - began)
+        history.begin("new", Setup()).put(e.TranscriptFinal(0.1, 1, "A new talk begins.", 0.1))
+        if "new" not in [view.key for view in await history.conversations("begins")]:
+            report.wrong.append(f"{name}: a new talk is not kept")
+    except Exception as error:
+        report.wrong.append(f"{name}: {type(error).__name__}: {error}")
+        kept = ""
+    if history.trouble:
+        report.wrong.append(f"{name}: {history.trouble}")
+    aside = path.with_name(path.name + ".broken")
+    if aside.exists() != ("damaged" in history.notice) or (aside.exists() and str(aside) not in history.notice):
+        report.wrong.append(f"{name}: a sentence is missing or wrong: {history.notice}")
+    if aside.exists() and "version" not in name and aside.stat().st_size != len(damaged):
+        report.wrong.append(f"{name}: the damaged file was changed")
+    report.told["set aside and rescued" if history.notice else "read as it is"] += 1
+    began = time.perf_counter()
+    await history.close()
+    closing = time.perf_counter() - began
+    report.slowest_closing = max(report.slowest_closing, closing)
+    if closing > CLOSE_SECONDS:
+        report.wrong.append(f"{name}: closing took {closing:.1f} s")
+    report.kept += sum(all(text.strip() in kept for text in said[mark]) for mark in said)
+    for mark in by_sqlite.keys() | by_command.keys():
+        missing = [text for text in by_sqlite.get(mark, set()) | by_command.get(mark, set()) if text not in kept]
+        if missing:
+            report.lost.append(f"{name}: {mark} ({len(missing)} turns)")
+
+
+async def _all_words(history: HistoryStore) -> str:
+    words = []
+    for view in await history.conversations():
+        for one in await history.talks(view.key):
+            words += [event.text for event in one.events if isinstance(event, e.TranscriptFinal | e.AssistantSaid)]
+            words += [event.text for event in one.events if isinstance(event, e.OracleDelta)]
+    return "\n".join(words)
+
+
+def main() -> int:
+    """Prints the figures; returns 1 if something was lost or wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    report = asyncio.run(check(args.count, args.seed))
+    print(
+        f"{report.count} corruptions of a history of {report.written} talks: {dict(report.told)}; talks that SQLite's "
+        f"queries read: {report.readable}, sqlite3 .recover: {report.recovered}, the app: {report.kept}; slowest "
+        f"opening {report.slowest_opening:.2f} s, closing {report.slowest_closing:.2f} s"
+    )
+    for line in [*report.lost, *report.wrong]:
+        print(line)
+    return int(bool(report.lost or report.wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
