@@ -13,7 +13,7 @@ NAME = "kame-desktop"
 WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "silence", "raise")
 TIMEOUT_SECONDS = 2.0
 LONGEST_LINE = 4096
-"""The most bytes of an answer."""
+"""The most bytes of an answer, as in `app.untrusted.limits.COMMAND_LINE`, which takes too long to import here."""
 
 _WINDOWS = sys.platform == "win32"
 _LONGEST_PATH = 100
@@ -66,7 +66,7 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None
     try:
         answer = json.loads(line)
         return Answer(bool(answer["ok"]), str(answer.get("error", "")))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NoAnswer from None
 
 

@@ -90,8 +90,12 @@ PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
 # Others
 UPDATE_FEED = Limits(16 * KB, depth=4, items=100, seconds=20.0)
+COMMAND = Limits(256, seconds=3.0)
+"""A line that another process sends to the app's local socket, and how long one may take to send it."""
+COMMAND_CLIENTS = 16
+"""Connections to that socket at a time."""
 COMMAND_LINE = Limits(4 * KB, depth=3, items=16)
-"""A command or an answer of the app's local socket."""
+"""The app's answer to it."""
 CHILD_LINE = Limits(16 * MB, depth=12, items=200_000, kind=(dict, list, str, int, float))
 """One line of a child process of the app's own."""
 

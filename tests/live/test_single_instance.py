@@ -21,6 +21,7 @@ import pytest
 from app.cli import ptt_command
 from app.gui.shell.instance import Instance
 from app.platform import single_instance
+from app.untrusted.limits import COMMAND_LINE
 from tests.support.child import ROOT, Child
 
 fcntl = pytest.importorskip("fcntl")
@@ -421,6 +422,46 @@ def test_who_says_nothing_is_sent_away(start: Callable[..., Window]) -> None:
         assert one.recv(10) == b""
     assert single_instance.tell("press").ok
     window.until("listening", "press")
+
+
+@pytest.mark.parametrize("first", [b"", b"mute 1.0\n", b"press 1.0\n"])
+def test_who_never_ends_is_cut_off_and_holds_nobody_up(window: Window, first: bytes) -> None:
+    sent = 0
+    with socket.socket(socket.AF_UNIX) as one:
+        one.settimeout(SECONDS)
+        one.connect(single_instance.address())
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            one.sendall(first)
+            while sent < 2**30:
+                sent += one.send(b"x" * 65_536)
+                if sent % 2**20 == 0:
+                    assert single_instance.tell("release").ok
+    assert sent < 2**24
+    assert single_instance.tell("unmute").ok
+
+
+@pytest.mark.parametrize("answer", [b"[" * 4096, b'{"ok": ' * 500, b"x" * 100_000, b"\xff\n", b"5\n", b""], ids=len)
+def test_an_answer_that_is_none_is_a_sentence(runtime: Path, answer: bytes) -> None:
+    single_instance.make_folder()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(single_instance.address())
+        server.listen()
+
+        def serve() -> None:
+            peer, _ = server.accept()
+            with peer, contextlib.suppress(OSError):
+                peer.recv(100)
+                peer.sendall(answer)
+
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(serve)
+            with pytest.raises(single_instance.NoAnswer):
+                single_instance.tell("press", timeout=SECONDS)
+            served.result()
+
+
+def test_both_sides_have_the_bound_of_the_table() -> None:
+    assert COMMAND_LINE.bytes == single_instance.LONGEST_LINE
 
 
 def test_only_so_many_are_heard_at_a_time(start: Callable[..., Window]) -> None:

@@ -9,6 +9,7 @@ from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
 from app.gui.backends.pull_box import PullBox
+from app.gui.design.plain import set_tip
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
 from app.gui.widgets.form import StatusLine, row
@@ -111,7 +112,7 @@ class BackendDialog(Panel):
                 help = self.tr("The conversation goes on with it instead of the router.")
         self.use_button.setText(name)
         self.use_button.setAccessibleName(name.replace("&", ""))
-        self.use_button.setToolTip(help)
+        set_tip(self.use_button, help)
 
     def _key_changed(self) -> None:
         self._lists.ask(self.picker.choice, fresh=True)  # some providers list their models only with a key

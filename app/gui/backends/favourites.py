@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import verbatim
 from app.gui.state.choice import MODELLED, is_router
 from app.session.control import BackendChoice
 
@@ -76,7 +77,7 @@ class Favourites(QObject):
             action.deleteLater()  # not at once: it may be the one that was triggered
         self.picks = []
         for number, choice in enumerate(self.backends, 1):
-            action = QAction(self.words(choice), self)
+            action = QAction(verbatim(self.words(choice)), self)
             action.setCheckable(True)
             action.setChecked(choice == self._current)
             action.setShortcut(QKeySequence(f"Alt+{number}"))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from app.gui.backends.model_lists import ModelLists
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import set_tip
 from app.session.control import BackendChoice
 
 WIDEST_LIST_PX = 460
@@ -76,11 +77,11 @@ class ModelField(QComboBox):
         else:
             state = self.tr("1 model is offered.") if number == 1 else self.tr("{0} models are offered.").format(number)
         words = self.tr("The model's name; empty for the default one.")
-        self.setToolTip(f"{words}\n{state}")
+        set_tip(self, f"{words}\n{state}")
         self.setAccessibleDescription(state)
         self.refresh.set_name("loader-circle" if busy else "triangle-alert" if trouble else "refresh-cw")
         refresh = self.tr("Fetches the list of models again.")
-        self.refresh.setToolTip(f"{state}\n{refresh}" if trouble else refresh)
+        set_tip(self.refresh, f"{state}\n{refresh}" if trouble else refresh)
 
 
 def list_width(texts: Iterable[str], combo: QComboBox) -> int:

@@ -22,6 +22,7 @@ from app.gui.backends.model_rows import ModelRow, Section
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import LONGEST_NAME, elided
 from app.gui.design.theme import tokens
 from app.session.control import BackendChoice
 
@@ -232,14 +233,14 @@ class _Rows(QStyledItemDelegate):
         shown, view = tokens(), self._view
         name_font, small = view.font(), sized(view.font(), "caption")
         metrics = QFontMetrics(name_font)
-        wide = min(metrics.horizontalAdvance(row.name) + 2, room.width())
+        wide = min(metrics.horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
         painter.setFont(name_font)
         painter.setPen(QColor(shown.text))
-        elided = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, wide)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
+        words = elided(metrics, row.name, Qt.TextElideMode.ElideRight, wide)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
         rest = room.adjusted(wide + 10, 0, 0, 0)
         if row.detail and rest.width() > 40:
             painter.setFont(small)
             painter.setPen(QColor(shown.dim))
-            elided = QFontMetrics(small).elidedText(row.detail, Qt.TextElideMode.ElideRight, rest.width())
-            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, elided)
+            words = elided(QFontMetrics(small), row.detail, Qt.TextElideMode.ElideRight, rest.width())
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import elided, set_name, set_tip
 from app.gui.design.theme import tokens
 
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
@@ -34,9 +35,9 @@ class ModelPill(QAbstractButton):
         if (provider, name, detail) == (self._provider, self.text(), self._detail):
             return
         self._provider, self._detail = provider, detail
-        self.setText(name)
+        set_name(self, name)
         self.setAccessibleName(self.tr("Model: {0}").format(f"{name}, {detail}" if detail else name))
-        self.setToolTip(self.tr("{0}. Click to change the model, also in mid-answer (Ctrl+Shift+M).").format(name))
+        set_tip(self, self.tr("{0}. Click to change the model, also in mid-answer (Ctrl+Shift+M).").format(name))
         self.updateGeometry()
         self.update()
 
@@ -79,7 +80,7 @@ class ModelPill(QAbstractButton):
         left, right = PAD_PX + DOT_PX + GAP_PX, int(chevron.left()) - GAP_PX
         font = self._name_font()
         metrics = QFontMetrics(font)
-        name = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, right - left)
+        name = elided(metrics, self.text(), Qt.TextElideMode.ElideRight, right - left)
         painter.setFont(font)
         painter.setPen(QColor(shown.text))
         room = QRect(left, 0, right - left, self.height())
@@ -88,6 +89,6 @@ class ModelPill(QAbstractButton):
         if self._detail and rest.width() > 24:
             painter.setFont(self.font())
             painter.setPen(QColor(shown.dim))
-            words = self.fontMetrics().elidedText(self._detail, Qt.TextElideMode.ElideRight, rest.width())
+            words = elided(self.fontMetrics(), self._detail, Qt.TextElideMode.ElideRight, rest.width())
             painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()

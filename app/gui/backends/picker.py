@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
 
 from app.gui.backends.model_field import ModelField, list_width
 from app.gui.backends.model_lists import ModelLists
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.state.choice import LOCATED, MODELLED, is_router
 from app.gui.widgets.form import grid, label_of
 from app.gui.widgets.pick_list import PickList
@@ -203,7 +204,7 @@ class BackendPicker(QObject):
 
     def _show_whole_url(self) -> None:
         help = self.tr("The address of the server; press Enter to use it.")
-        self.url.setToolTip("\n".join(filter(None, (self.url.text().strip(), help))))
+        set_tip(self.url, "\n".join(filter(None, (self.url.text().strip(), help))))
 
     # -- building
 
@@ -217,7 +218,7 @@ class BackendPicker(QObject):
         ):
             widget.setAccessibleName(f"{name}, {about}" if about else name)
 
-    def _label(self, text: str, widget: QWidget, parent: QWidget) -> QLabel:
+    def _label(self, text: str, widget: QWidget, parent: QWidget) -> PlainLabel:
         label = label_of(widget, text if self._labelled else "", parent)
         label.setVisible(self._labelled)
         return label

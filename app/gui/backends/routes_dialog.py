@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
+from app.gui.design.plain import set_tip
 from app.gui.state.choice import backend_choice
 from app.gui.widgets.form import StatusLine, grid, label_of
 from app.gui.widgets.panel import Panel, Quiet
@@ -51,7 +52,7 @@ class RoutesDialog(Panel):
             picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 36)
             self.pickers[kind] = picker
             label = label_of(picker.backend, name, self)
-            label.setToolTip(help)
+            set_tip(label, help)
             for place, widget in enumerate((label, picker.backend, picker.model, picker.refresh, picker.url)):
                 table.addWidget(widget, row, place)
         self.column.addLayout(table)

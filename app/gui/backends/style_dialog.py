@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QLabel,
     QPlainTextEdit,
     QRadioButton,
     QSlider,
     QWidget,
 )
 
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.tools.tools_box import ToolsBox
 from app.gui.widgets.form import grid, label_of, row
@@ -139,7 +139,7 @@ class StyleDialog(Panel):
         self.temperature.setToolTip(self.tr("How freely it chooses its words: 0 sober and the same each time, 2 wild."))
         self.temperature.setRange(0, round(HIGHEST_TEMPERATURE * STEPS))
         self.temperature.setPageStep(4)
-        self.degrees = QLabel(self)
+        self.degrees = PlainLabel(parent=self)
         self.degrees.setFixedWidth(self.fontMetrics().horizontalAdvance("0.00") + 4)
         self.own_temperature.toggled.connect(self._show_degrees)
         self.temperature.valueChanged.connect(self._show_degrees)
@@ -157,7 +157,7 @@ class StyleDialog(Panel):
     def _length(self, text: str, help: str) -> QRadioButton:
         radio = QRadioButton(text, self)
         radio.setAccessibleName(self.tr("Length: {0}").format(text.replace("&", "")))
-        radio.setToolTip(help)
+        set_tip(radio, help)
         return radio
 
     def _make_cap(self) -> None:
@@ -190,7 +190,7 @@ class StyleDialog(Panel):
         temperature = row(self.own_temperature, 8, self.temperature, 4, self.degrees, stretch=2)
         how.addWidget(label_of(self.temperature, self.tr("&Temperature"), self), 0, 0)
         how.addLayout(temperature, 0, 1)
-        how.addWidget(QLabel(self.tr("Length of answers"), self), 1, 0)
+        how.addWidget(PlainLabel(self.tr("Length of answers"), self), 1, 0)
         how.addLayout(row(*self.lengths.values(), None, spacing=18), 1, 1)
         how.addWidget(label_of(self.cap, self.tr("It may &cost at most"), self), 2, 0)
         how.addLayout(row(self.cap, 4, self.prices_button, None), 2, 1)

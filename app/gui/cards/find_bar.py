@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextEdit, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import PlainLabel, set_tip
 
 MOST_MARKED = 500
 """More places than this are counted but not highlighted."""
@@ -30,7 +31,7 @@ class FindBar(QWidget):
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
         self.field.setClearButtonEnabled(True)
-        self.count = QLabel(self)
+        self.count = PlainLabel(parent=self)
         self.count.setAccessibleName(self.tr("How often it was found"))
         self.previous_button = self._button(Qt.ArrowType.UpArrow, self.tr("Previous (Shift+Enter)"))
         self.next_button = self._button(Qt.ArrowType.DownArrow, self.tr("Next (Enter)"))
@@ -105,7 +106,7 @@ class FindBar(QWidget):
         button.setArrowType(arrow)
         button.setAutoRaise(True)
         button.setAccessibleName(name)
-        button.setToolTip(name)
+        set_tip(button, name)
         return button
 
     def _changed(self) -> None:

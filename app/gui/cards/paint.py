@@ -14,6 +14,7 @@ from app.gui.cards.card import GAP, PAD, ROUND, Run
 from app.gui.cards.formats import CODE_PAD, QUOTE_INDENT
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
+from app.gui.design.plain import elided
 
 BAR = 2.0
 """The width in pixels of the line beside a quote, and of the caret."""
@@ -142,7 +143,7 @@ def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
     if metrics.horizontalAdvance(whole) <= width:
         return whole
     room = width - metrics.horizontalAdvance("“")
-    rest = metrics.elidedText(f"{words}”", Qt.TextElideMode.ElideLeft, room).lstrip("…")
+    rest = elided(metrics, f"{words}”", Qt.TextElideMode.ElideLeft, room).lstrip("…")
     _, space, behind = rest.partition(" ")  # the first word is cut off
     return f"“…{behind if space else rest}"
 

@@ -6,7 +6,6 @@ The text is in one document; the boxes, chips and carets are painted around it a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -19,7 +18,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.gui.cards.body_paint import paint_body
 from app.gui.cards.card import GAP, PAD, Card, chip_fills
@@ -31,6 +30,7 @@ from app.gui.cards.links import INNER, LinkView
 from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.cards.runs import qt_length
 from app.gui.design.look import Look
+from app.gui.design.plain import show_tip
 
 
 class CardView(LinkView):
@@ -180,15 +180,16 @@ class CardView(LinkView):
 
     # -- painting
 
+    def link_words(self, link: str) -> str:
+        return self.inner_link_tip if link.startswith(INNER) else link
+
     def viewportEvent(self, event: QEvent) -> bool:
         """Shows the address of the link under the mouse, or the tooltip of the card."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.card_at(event.pos())
             link = self.anchorAt(event.pos())
-            words = self.inner_link_tip if link.startswith(INNER) else link
-            words = words or (self.cards[place].tip if place >= 0 else "")
-            tip = escape(words).replace("\n", "<br>")
-            QToolTip.showText(event.globalPos(), f"<p>{tip}</p>" if tip else "", self.viewport())
+            words = self.link_words(link) or (self.cards[place].tip if place >= 0 else "")
+            show_tip(event.globalPos(), words, self.viewport(), wrap=True)
             return True
         return super().viewportEvent(event)
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
+from app.gui.design.plain import verbatim
 from app.history.base import LONGEST_TITLE, ConversationView
 
 
@@ -36,7 +37,7 @@ class FolderMenu(QMenu):
         """Offers these folders for a conversation."""
         self.clear()
         for name in folders:
-            action = self.addAction(name.replace("&", "&&"))
+            action = self.addAction(verbatim(name))
             action.setCheckable(True)
             action.setChecked(name == view.folder)
             action.triggered.connect(lambda _=False, name=name: self.moved.emit(view.key, name))

@@ -16,8 +16,9 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.gui.conversations.row_texts import Days, RowTexts
+from app.gui.conversations.row_texts import Days, RowTexts, title_of
 from app.gui.conversations.sections import Row, folders_of, rows_of
+from app.gui.design.plain import tip
 from app.gui.widgets.list_steps import steps_between
 from app.history.base import ConversationView
 from app.platform.local_time import local_date
@@ -176,9 +177,9 @@ class ConversationList(QAbstractListModel):
             case roles.DisplayRole:
                 return self.title(row.view)
             case roles.EditRole:
-                return " ".join(row.view.title.split())
+                return title_of(row.view)
             case roles.ToolTipRole:
-                return self.texts.tip(row.view)
+                return tip(self.texts.tip(row.view), wrap=True)
             case roles.AccessibleTextRole:
                 return self.texts.spoken(row.view, is_open=row.name == self.current, is_live=row.name == self.live)
         return None
@@ -189,7 +190,7 @@ class ConversationList(QAbstractListModel):
         if role != Qt.ItemDataRole.EditRole or view is None:
             return False
         text = " ".join(str(value).split())
-        if text == " ".join(view.title.split()) or (not text and not view.named):
+        if text == title_of(view) or (not text and not view.named):
             return True
         if text:
             self.rows[index.row()] = Row(view.key, replace(view, title=text, named=True))

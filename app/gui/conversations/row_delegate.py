@@ -23,6 +23,7 @@ from app.gui.conversations.sections import Row
 from app.gui.conversations.snippet import shortened
 from app.gui.design.icons import icon
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import elided
 from app.history.base import LONGEST_TITLE, ConversationView
 
 PAD_X, PAD_Y, EDGE = 10, 6, 4
@@ -150,7 +151,7 @@ class ConversationItems(QStyledItemDelegate):
         painter.drawText(
             QStyle.visualRect(option.direction, option.rect, words),
             Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
-            QFontMetrics(fonts.open_title).elidedText(row.folder, Qt.TextElideMode.ElideRight, words.width()),
+            elided(QFontMetrics(fonts.open_title), row.folder, Qt.TextElideMode.ElideRight, words.width()),
         )
 
     def _paint_box(
@@ -204,14 +205,14 @@ class ConversationItems(QStyledItemDelegate):
         painter.setPen(look.text if view.title else look.dim)
         elide, flags = Qt.TextElideMode.ElideRight, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         flags = QStyle.visualAlignment(option.direction, flags)
-        words = QFontMetrics(font).elidedText(self._model.texts.title(view), elide, title_room.width())
+        words = elided(QFontMetrics(font), self._model.texts.title(view), elide, title_room.width())
         painter.drawText(title_room, flags | Qt.TextFlag.TextSingleLine, words)
         if view.snippet:
             self._paint_snippet(painter, option, small_room, view.snippet)
             return
         painter.setFont(fonts.small)
         painter.setPen(look.dim)
-        words = QFontMetrics(fonts.small).elidedText(self._model.texts.detail(view), elide, small_room.width())
+        words = elided(QFontMetrics(fonts.small), self._model.texts.detail(view), elide, small_room.width())
         painter.drawText(small_room, flags | Qt.TextFlag.TextSingleLine, words)
 
     def _paint_snippet(self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, snippet: str) -> None:

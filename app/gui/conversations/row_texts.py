@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from datetime import MAXYEAR, MINYEAR
 
 from PySide6.QtCore import QDate, QDateTime, QLocale, QObject, QTime
 
-from app.history.base import ConversationView
+from app.history.base import LONGEST_TITLE, ConversationView
 from app.platform.local_time import local_date, local_datetime
+from app.untrusted.text import one_line
 
 SECTIONS = {"today": 0, "yesterday": 1, "week": 7, "month": 30}
 """The list's sections, and the greatest age in days of what is in them; all older ones are “earlier”."""
@@ -57,14 +57,14 @@ class RowTexts(QObject):
 
     def title(self, view: ConversationView) -> str:
         """A conversation's title on one line."""
-        return " ".join(view.title.split()) or self.tr("Untitled")
+        return title_of(view) or self.tr("Untitled")
 
     def detail(self, view: ConversationView) -> str:
         """When it was changed last, and its last model."""
         return " · ".join(filter(None, (self._when(view.changed), _model(view))))
 
     def tip(self, view: ConversationView) -> str:
-        """A tool tip as rich text, so that a title that looks like rich text is not taken for it."""
+        """The lines of a tooltip."""
         parts = [self.title(view)]
         moment = QDateTime.fromSecsSinceEpoch(int(view.changed))
         parts.append(self.locale.toString(moment, QLocale.FormatType.ShortFormat))
@@ -72,8 +72,8 @@ class RowTexts(QObject):
             turns = self.tr("1 turn") if view.turns == 1 else self.tr("{0} turns").format(view.turns)
             parts.append(turns + (self.tr(", with sound") if view.sound else ""))
         if view.backends:
-            parts.append(", ".join(view.backends))
-        return "<qt>" + "<br>".join(html.escape(part) for part in parts) + "</qt>"
+            parts.append(", ".join(one_line(model, LONGEST_TITLE) for model in view.backends))
+        return "\n".join(parts)
 
     def spoken(self, view: ConversationView, *, is_open: bool, is_live: bool) -> str:
         parts = [self.title(view), self._when(view.changed), _model(view)]
@@ -104,7 +104,12 @@ class RowTexts(QObject):
         return self.locale.toString(day, self.tr("d MMMM yyyy"))
 
 
+def title_of(view: ConversationView) -> str:
+    """A conversation's title on one line; empty if it has none."""
+    return one_line(view.title, LONGEST_TITLE)
+
+
 def _model(view: ConversationView) -> str:
     """The model that answered last, or is to answer first, without its owner: narrow panes have little room."""
     model = view.backends[-1] if view.backends else view.setup.backend.model
-    return model.rpartition("/")[2] or model
+    return one_line(model.rpartition("/")[2] or model, LONGEST_TITLE)

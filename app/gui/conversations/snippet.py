@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
 from app.gui.cards.runs import qt_length
+from app.gui.design.plain import elided
 
 _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
 
@@ -29,7 +30,7 @@ def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, lis
             cut = first if space < 0 else space + 1
     lead = "…" if cut else ""
     whole = lead + text[cut:]
-    line = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width)
+    line = elided(metrics, whole, Qt.TextElideMode.ElideRight, width)
     kept = len(whole) if line == whole else len(line) - 1
     places = []
     for first, last in matches:

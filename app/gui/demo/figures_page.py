@@ -12,6 +12,7 @@ from app.gui.demo.filling import Filling
 from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, font_px
 from app.gui.demo.stopwatch import Stopwatch
 from app.gui.demo.verdict import Verdict
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 
 MOST_ROWS = 6
@@ -152,7 +153,7 @@ class FigureRows(Filling):
         painter.setFont(font_px(self.font(), px, QFont.Weight.Medium))
         painter.setPen(ink("text"))
         question = self.tr("Yours: {0}").format(figure.question) if figure.own else figure.question
-        text = painter.fontMetrics().elidedText(question, Qt.TextElideMode.ElideRight, round(room.width()))
+        text = elided(painter.fontMetrics(), question, Qt.TextElideMode.ElideRight, round(room.width()))
         painter.drawText(QRectF(0, room.top(), room.width(), line), Qt.AlignmentFlag.AlignVCenter, text)
         font = font_px(self.font(), max(tokens().caption, line * 0.62))
         painter.setFont(font)

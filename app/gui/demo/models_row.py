@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.demo.colours import ink
 from app.gui.demo.filling import Filling
 from app.gui.demo.fitted_text import font_px
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 
 MOST = 9
@@ -66,6 +67,6 @@ class ModelsRow(Filling):
             painter.drawText(cell.adjusted(pad, 0, 0, 0), middle, key)
             painter.setFont(font_px(self.font(), max(tokens().caption, self.height() * 0.4)))
             room = cell.adjusted(2 * pad + used, 0, -pad, 0)
-            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, round(room.width()))
+            text = elided(painter.fontMetrics(), label, Qt.TextElideMode.ElideRight, round(room.width()))
             painter.drawText(room, middle, text)
         painter.end()

@@ -14,6 +14,7 @@ from app.gui.demo.colours import ink, side_ink
 from app.gui.demo.filling import Filling
 from app.gui.demo.fitted_text import font_px
 from app.gui.design.motion import Glide
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 
 OLDER = 2
@@ -85,7 +86,7 @@ class ThoughtsView(Filling):
         font.setStrikeOut(True)
         painter.setFont(font)
         painter.setPen(ink("dim"))
-        text = painter.fontMetrics().elidedText(thought.text, Qt.TextElideMode.ElideRight, round(room.width()))
+        text = elided(painter.fontMetrics(), thought.text, Qt.TextElideMode.ElideRight, round(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_text(self, painter: QPainter, thought: Thought, room: QRectF, colour: str = "dim") -> None:

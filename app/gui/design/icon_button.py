@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.gui.design.icons import RATIOS, pixmap
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 
 
@@ -28,7 +29,7 @@ class IconButton(QToolButton):
     def set_label(self, label: str, keys: str = "") -> None:
         """Names the button for screen readers, and in its tooltip."""
         self.setAccessibleName(label)
-        self.setToolTip(f"{label} ({keys})" if keys else label)
+        set_tip(self, f"{label} ({keys})" if keys else label)
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from app.gui.design.plain import set_tip
 from app.gui.desktop.tray_picture import DOTS, tray_picture
 from app.gui.state.talk_state import Word
 
@@ -78,7 +79,7 @@ class Tray(QObject):
         dot = DOTS[word]
         if self.icon.toolTip() != words[dot]:
             self.icon.setIcon(tray_picture(dot))
-            self.icon.setToolTip(words[dot])
+            set_tip(self.icon, words[dot])
         self.talk_action.setChecked(held)
         self.talk_action.setEnabled(can_talk)
         with QSignalBlocker(self.mute_action):

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import set_tip
 from app.services.machine_findings import State
 
 
@@ -76,7 +77,7 @@ class Mark(QWidget):
         self.state: State = state
         names = {"good": self.tr("good"), "fair": self.tr("all right"), "missing": self.tr("missing")}
         self.setAccessibleName(names[state])
-        self.setToolTip(names[state])
+        set_tip(self, names[state])
         side = self.fontMetrics().height() + 2
         self.setFixedSize(side, side)
 

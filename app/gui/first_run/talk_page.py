@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import PlainLabel
 from app.gui.first_run.cards.choice_card import Boxed
 from app.gui.first_run.page import Page
 from app.gui.widgets.form import bold, grid, wrapped
@@ -19,7 +20,7 @@ class TalkPage(Page):
         self.has_microphone = True
         self._say_ready()
         summary = grid(16, 6, stretch=1)
-        self.values: list[QLabel] = []
+        self.values: list[PlainLabel] = []
         for row, text in enumerate((self.tr("Voice"), self.tr("Model"), self.tr("Microphone"))):
             value = wrapped(self, text)
             summary.addWidget(bold(text, self), row, 0, Qt.AlignmentFlag.AlignTop)
@@ -42,7 +43,7 @@ class TalkPage(Page):
             self.tr("Tell me something about the moon."),
         )
         for question in self.questions:
-            label = QLabel(self.tr("“{0}”").format(question), self)
+            label = PlainLabel(self.tr("“{0}”").format(question), self)
             label.setContentsMargins(12, 0, 0, 0)
             self.column.addWidget(label)
         self.column.addStretch(1)

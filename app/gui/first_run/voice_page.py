@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import set_tip
 from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.first_run.page import ChoicePage
 from app.gui.widgets.form import label_of, row
@@ -64,7 +65,7 @@ class VoiceCard(ChoiceCard):
                 model = self.precision.model()
                 if not fit.fits and isinstance(model, QStandardItemModel):
                     model.item(place).setEnabled(False)
-                    model.item(place).setToolTip(fit.sentence)
+                    set_tip(model.item(place), fit.sentence)
             self.precision.setCurrentIndex(max(0, self.precision.findData(chosen)))
         self._show()
 

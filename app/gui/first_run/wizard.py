@@ -10,9 +10,10 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from app.gui.backends.model_lists import ModelLists
+from app.gui.design.plain import PlainLabel
 from app.gui.first_run.cards.download_strip import DownloadStrip
 from app.gui.first_run.frontend_request import FrontEndRequest
 from app.gui.first_run.machine_page import MachinePage
@@ -76,7 +77,7 @@ class FirstRun(Panel):
         self.pages: tuple[Page, ...] = (self.machine, self.voice, self.backend, self.sound, self.talk)
         names = (self.tr("Machine"), self.tr("Voice"), self.tr("Model"), self.tr("Sound"), self.tr("Talk"))
         self.steps = Steps(names, self)
-        self.title = QLabel(self)
+        self.title = PlainLabel(parent=self)
         self.subtitle = Quiet(parent=self)
         self.stack = QStackedWidget(self)
         self._scrollers = [Scroller(page, self.stack) for page in self.pages]

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
-    QLabel,
     QLayout,
     QLineEdit,
     QProgressBar,
@@ -27,6 +26,7 @@ from app.gui.cards.card import Card
 from app.gui.cards.view import CardView
 from app.gui.design.fonts import Size, code_font, set_size
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
@@ -68,7 +68,7 @@ class Gallery(QScrollArea):
             ("Levels and progress", self._levels()),
             ("Cards", self._cards()),
         ):
-            heading = QLabel(title, page)
+            heading = PlainLabel(title, page)
             set_size(heading, "title", QFont.Weight.DemiBold)
             self._column.addWidget(heading)
             self._column.addLayout(part) if isinstance(part, QLayout) else self._column.addWidget(part)
@@ -78,10 +78,10 @@ class Gallery(QScrollArea):
     def _type(self) -> QLayout:
         column = QVBoxLayout()
         for size in SIZES:
-            label = QLabel(f"{size.capitalize()} – the quick brown fox jumps over the lazy dog", self)
+            label = PlainLabel(f"{size.capitalize()} – the quick brown fox jumps over the lazy dog", self)
             set_size(label, size)
             column.addWidget(label)
-        code = QLabel("code – for word in words: speak(word)", self)
+        code = PlainLabel("code – for word in words: speak(word)", self)
         code.setFont(code_font())
         column.addWidget(code)
         column.addWidget(Quiet("Dim – what helps, but need not be read", self))
@@ -93,7 +93,7 @@ class Gallery(QScrollArea):
             patch = QFrame(self)
             patch.setFixedSize(56, 32)
             patch.setStyleSheet(f"background: {getattr(shown, name)}; border: 1px solid {shown.outline};")
-            label = QLabel(name, self)
+            label = PlainLabel(name, self)
             set_size(label, "caption")
             grid.addWidget(patch, place // 6 * 2, place % 6)
             grid.addWidget(label, place // 6 * 2 + 1, place % 6)

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.request_log import Request, RequestLog
 from app.gui.inspector.request_words import COLUMNS, Cell, RequestWords
@@ -89,7 +90,7 @@ class RequestTable(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self.words.title(COLUMNS[section])
             case Qt.ItemDataRole.ToolTipRole:
-                return self.words.help(COLUMNS[section]) or None
+                return tip(self.words.help(COLUMNS[section])) or None
             case Qt.ItemDataRole.TextAlignmentRole:
                 # Not to the right, where the arrow of the sorting is painted.
                 side = Qt.AlignmentFlag.AlignLeft if section in _LEFT else Qt.AlignmentFlag.AlignHCenter

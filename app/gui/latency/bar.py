@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Piece
 from app.gui.design.look import STATE_COLOURS, blend
+from app.gui.design.plain import set_tip
 from app.gui.latency.descriptions import LatencyWords
 from app.gui.widgets.formats import seconds_words
 
@@ -52,7 +53,7 @@ class LatencyBar(QWidget):
         self.wait = wait
         told = ", ".join(f"{name} {time}" for _, name, time in self._pieces()) or self.tr("nothing was waited for")
         self.setAccessibleDescription(told)
-        self.setToolTip("\n".join(f"{self._words.stage(p)}: {time}" for p, _, time in self._pieces()))
+        set_tip(self, "\n".join(f"{self._words.stage(p)}: {time}" for p, _, time in self._pieces()))
         self.updateGeometry()
         self.update()
 

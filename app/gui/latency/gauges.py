@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QGridLayout, QProgressBar, QWidget
 
 from app.conversation.events import ContextMeasured
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
 from app.conversation.usage import ConversationUsage
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.formats import clock_words, dollars
 from app.gui.widgets.panel import Quiet
 
@@ -27,7 +28,7 @@ class LatencyGauges(QWidget):
         self.frame_words.setAccessibleName(self.tr("Steps in words"))
         self.cost_words.setAccessibleName(self.tr("Cost in words"))
         self.memory_title, steps, cost = (
-            QLabel(text, self) for text in (self.tr("Memory"), self.tr("Steps"), self.tr("Cost"))
+            PlainLabel(text, self) for text in (self.tr("Memory"), self.tr("Steps"), self.tr("Cost"))
         )
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)

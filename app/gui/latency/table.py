@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem, QWidget
 
 from app.conversation.latency import STAGES, Answer, Figures, Stage, figures
+from app.gui.design.plain import set_tip
 from app.gui.latency.bar import SWATCH_PX, piece_colour
 from app.gui.latency.descriptions import LatencyWords
 from app.gui.widgets.formats import seconds_words
@@ -77,7 +78,7 @@ class StageTable(QTableWidget):
                 item.setTextAlignment((right if column else left) | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(line, column, item)
         for line, stage in enumerate(STAGES):
-            self._cells[line][0].setToolTip(words.help(stage))
+            set_tip(self._cells[line][0], words.help(stage))
         self._cells[-1][0].setToolTip(self.tr("Stages may overlap: together they may take longer than this."))
         self._embolden()
         self._colour()

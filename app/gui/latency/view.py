@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.conversation.latency import Answer, Stages
 from app.conversation.latency_causes import culprit, slow_beyond, why_slow
 from app.conversation.usage import ConversationUsage
+from app.gui.design.plain import PlainLabel
 from app.gui.latency.bar import LatencyBar
 from app.gui.latency.descriptions import LatencyWords
 from app.gui.latency.gauges import LatencyGauges
@@ -67,8 +68,8 @@ class LatencyView(QScrollArea):
         self.copy_button.clicked.connect(self._copy)
         self.refresh()
 
-    def _sentence(self, name: str) -> QLabel:
-        label = QLabel(self._body)
+    def _sentence(self, name: str) -> PlainLabel:
+        label = PlainLabel(parent=self._body)
         label.setWordWrap(True)
         label.setAccessibleName(name)
         return label

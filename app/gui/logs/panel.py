@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QSplitter,
     QWidget,
 )
 
+from app.gui.design.plain import PlainLabel
 from app.gui.logs.table_model import LogSource, LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
@@ -58,7 +58,7 @@ class LogPanel(Panel):
         self.view = LogView(self.table, self)
         self.empty = Quiet(parent=self.view.viewport())
         self.details = QPlainTextEdit(self)
-        self.count = QLabel(self)
+        self.count = PlainLabel(parent=self)
         self.copy_button = self.button(self.tr("&Copy entries"), self.tr("Copy the selected entries"))
         self.clear_button = self.button(self.tr("C&lear"), self.tr("Clear the log"))
         self.diagnostics_button = self.button(self.tr("Copy &diagnostics"))

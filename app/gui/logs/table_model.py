@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.diagnostics.logs import LogEntry
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import tip
 
 TIME, LEVEL, WHERE, MESSAGE = range(4)
 
@@ -160,7 +161,7 @@ class LogTable(QAbstractTableModel):
                     return blend(look.warn, look.text, 0.15 if look.dark else 0.5)
                 return look.dim if column in (TIME, WHERE) or entry.level < logging.WARNING else None
             case Qt.ItemDataRole.ToolTipRole if column == WHERE:
-                return entry.where
+                return tip(entry.where)
         return None
 
 

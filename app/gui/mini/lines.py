@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
 
 ELLIPSIS = "…"
 
 
-class LastLines(QLabel):
+class LastLines(PlainLabel):
     """Plain text; `dim` is for less important words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.dim = False
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def show_words(self, text: str, *, dim: bool) -> None:
@@ -44,7 +44,7 @@ class LastLines(QLabel):
         shown = found[-max(1, self.height() // self.fontMetrics().lineSpacing()) :]
         if len(shown) < len(found):
             before = f"{ELLIPSIS} {shown[0]}"
-            shown[0] = self.fontMetrics().elidedText(before, Qt.TextElideMode.ElideLeft, wide)
+            shown[0] = elided(self.fontMetrics(), before, Qt.TextElideMode.ElideLeft, wide)
         return shown
 
     def paintEvent(self, event: QPaintEvent) -> None:

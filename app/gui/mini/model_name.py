@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
 
 DOT_PX, GAP_PX = 8, 8
 
 
-class ModelName(QLabel):
+class ModelName(PlainLabel):
     """One line of plain text, which is cut off where it has no room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._provider = ""
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def show_model(self, provider: str, name: str) -> None:
@@ -40,6 +40,6 @@ class ModelName(QLabel):
         painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
         room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
         painter.setPen(QColor(tokens().dim))
-        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, words)
         painter.end()

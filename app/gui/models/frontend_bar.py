@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, 
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import grid, label_of, progress_bar, push_button, set_share, wrapped
 from app.gui.widgets.formats import clock_words
@@ -114,7 +115,7 @@ class FrontEndBar(QWidget):
     def _dial(self, name: str, help: str, value: int) -> QSpinBox:
         box = QSpinBox(self)
         box.setAccessibleName(name)
-        box.setToolTip(help)
+        set_tip(box, help)
         box.lineEdit().setTextMargins(2 * tokens().unit, 0, 0, 0)
         box.setRange(0, LONGEST_MS)
         box.setSingleStep(FRAME_MS)

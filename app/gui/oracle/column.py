@@ -10,12 +10,13 @@ from contextlib import nullcontext
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.cards.card import SIDE, Card
 from app.gui.cards.runs import laid_out_once
 from app.gui.cards.view import CardView
 from app.gui.design.look import Look
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.elided import ElidedLabel
 
@@ -25,7 +26,7 @@ MANY = 20
 """From so many changes on it is faster to lay out everything between them once."""
 
 
-class Mark(QLabel):
+class Mark(PlainLabel):
     """A word on a rounded patch."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
@@ -95,7 +96,7 @@ class OracleColumn(QWidget):
         self.view.setAccessibleName(name)
         self.heading.setVisible(bool(backend))
         self.backend.setText(backend)
-        self.backend.setToolTip(backend)
+        set_tip(self.backend, backend)
         self.mark.setVisible(drives)
         self.hand_button.setVisible(not drives)
         self.hand_button.setAccessibleName(self.tr("Switch to {0}").format(backend))

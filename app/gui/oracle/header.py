@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.oracle.sides import Sides
 from app.gui.widgets.elided import ElidedLabel
 
@@ -45,17 +46,18 @@ class OracleHeader(QWidget):
         self.details.setCheckable(True)
         self.details.setToolTip(self.tr("Shows what was asked, how fast the answer came, and what it cost."))
         self.switch = IconButton("columns-2", "", self)
-        self.who = QLabel(self)
+        self.who = PlainLabel(parent=self)
         self.who.setAccessibleName(self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.who.setWordWrap(True)
         self.hand_button = QPushButton(self.tr("S&witch"), self)
         self.hand_button.setAccessibleName(self.tr("Switch to the comparison model"))
         keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
-        self.hand_button.setToolTip(
+        set_tip(
+            self.hand_button,
             self.tr(
                 "The comparison model answers from now on, and the present one becomes the comparison ({0})."
-            ).format(keys)
+            ).format(keys),
         )
         upper, lower = QHBoxLayout(), QHBoxLayout()
         upper.addWidget(heading, 1)

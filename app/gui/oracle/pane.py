@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
 from app.gui.cards.card import Card
 from app.gui.cards.view import CardView
+from app.gui.design.plain import set_tip
 from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
@@ -69,7 +70,7 @@ class OraclePane(QWidget):
         self._split.setHandleWidth(8)
         for column in self.columns:
             self._split.addWidget(column)
-            column.hand_button.setToolTip(self.header.hand_button.toolTip())
+            set_tip(column.hand_button, self.header.hand_button.toolTip())
             column.hand_over.connect(self.header.hand_over)
             self.header.running_changed.connect(column.hand_button.setEnabled)
         self.columns[1].hide()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Kind
 from app.gui.palette.key_caps import caps_size, paint_caps
@@ -58,7 +59,7 @@ class CommandDelegate(QStyledItemDelegate):
             box = QRectF(right - width, room.top(), width, room.height())
             painter.setFont(small)
             painter.setPen(QColor(t.dim))
-            words = metrics.elidedText(command.place, Qt.TextElideMode.ElideRight, width + 1)
+            words = elided(metrics, command.place, Qt.TextElideMode.ElideRight, width + 1)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
             right -= width + GAP_PX
         self._paint_title(
@@ -71,7 +72,7 @@ class CommandDelegate(QStyledItemDelegate):
         t = tokens()
         strong = QFont(font)
         strong.setWeight(QFont.Weight.DemiBold)
-        shown = QFontMetricsF(strong).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        shown = elided(QFontMetricsF(strong), title, Qt.TextElideMode.ElideRight, room.width())
         left = room.left()
         for run, typed in _runs(shown, match.places):
             face = strong if typed else font

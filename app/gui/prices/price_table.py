@@ -13,6 +13,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.design.look import Look
+from app.gui.design.plain import tip
 from app.services.price_service import Price, PriceRow
 
 MODEL, READ, CACHED, WRITTEN = range(4)
@@ -166,7 +167,7 @@ class PriceTable(QAbstractTableModel):
         roles = Qt.ItemDataRole
         return {
             roles.DisplayRole: self._heads[section],
-            roles.ToolTipRole: self._helps[section],
+            roles.ToolTipRole: tip(self._helps[section]),
             roles.TextAlignmentRole: aligned(section),
         }.get(Qt.ItemDataRole(role))
 
@@ -190,7 +191,7 @@ class PriceTable(QAbstractTableModel):
             case roles.ForegroundRole if not text:
                 return Look.of(QApplication.palette()).dim
             case roles.ToolTipRole:
-                return "\n".join(filter(None, (text if column == MODEL else "", self._whose(line, column))))
+                return tip("\n".join(filter(None, (text if column == MODEL else "", self._whose(line, column)))))
             case roles.AccessibleDescriptionRole:
                 return self.fault(row, column) or self._whose(line, column)
         return None

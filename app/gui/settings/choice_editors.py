@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
+from app.gui.design.plain import set_tip
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.settings.editor import Editor
 from app.gui.settings.slider_editor import Slider
@@ -95,7 +96,7 @@ class Choice(Editor):
                     self.list.addItem(words, key)
                 self.updateGeometry()
             self.list.setCurrentIndex(next(place for place, (key, _) in enumerate(wanted) if key == self.value))
-        self.list.setToolTip(self.list.currentText())
+        set_tip(self.list, self.list.currentText())
 
 
 class _Box:

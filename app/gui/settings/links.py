@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.gui.design.fonts import set_size
+from app.gui.design.plain import set_tip
 from app.gui.settings.row import ENDS_PX, SIDES_PX
 from app.gui.widgets.form import push_button, wrapped
 from app.gui.widgets.panel import Quiet
@@ -71,7 +72,7 @@ class LinkRow(QWidget):
         self.button.clicked.connect(lambda: self.wanted.emit(link.target))
         if self.to_setting:
             page = page_of(shown[link.target].section)
-            self.button.setToolTip(self.tr("On the page “{0}”").format(said(Settings.pages[page].label)))
+            set_tip(self.button, self.tr("On the page “{0}”").format(said(Settings.pages[page].label)))
         grid = QGridLayout(self)
         grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
         grid.setHorizontalSpacing(8)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
 from app.gui.settings.text_editors import Lines
@@ -146,7 +147,7 @@ class SettingRow(QWidget):
     def _show_reset(self) -> None:
         self.reset.setVisible(not self.is_default)
         default = self.editor.in_words(self.declared.default)
-        self.reset.setToolTip(self.tr("Back to the default: {0}").format(default))
+        set_tip(self.reset, self.tr("Back to the default: {0}").format(default))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -6,8 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
+from app.gui.design.plain import PlainLabel
 from app.gui.settings.editor import Editor
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
@@ -29,7 +30,7 @@ class Slider(Editor):
         self.slider.setSingleStep(int(declared.step))
         self.slider.setPageStep(2 * int(declared.step))
         self.slider.setTracking(False)
-        self.number = QLabel(self)
+        self.number = PlainLabel(parent=self)
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._set_control(self.slider, self.number)
         self.slider.sliderMoved.connect(lambda value: self._show(self._rounded(value)))

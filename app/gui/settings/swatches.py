@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QWidget
 
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import ACCENTS
 from app.gui.settings.editor import Editor
@@ -24,7 +25,7 @@ class Dot(QRadioButton):
         super().__init__(parent)
         self._accent = ACCENTS[accent]
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        set_tip(self, name)
 
     def sizeHint(self) -> QSize:
         return QSize(ROOM_PX, ROOM_PX)

@@ -21,15 +21,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.platform import single_instance
+from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
-MOST_BYTES = 256
-"""The maximum length of a line, in bytes."""
-
-TIMEOUT_MS = 3_000
+TIMEOUT_MS = round(COMMAND.seconds * 1000)
 """A connection that sends no command, or gets no reply, is closed after this time."""
-
-MOST_CONNECTIONS = 16
-"""Connections at a time; more are refused."""
 
 _CLOSES_AFTER_REPLY = sys.platform != "win32"
 """Whether this side closes the connection after the reply. Windows would drop an unread reply."""
@@ -106,12 +101,12 @@ class Instance(QObject):
 
     def _on_connection(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
-            if len(self._lines) >= MOST_CONNECTIONS or not _is_ours(connection):
+            if len(self._lines) >= COMMAND_CLIENTS or not _is_ours(connection):
                 connection.abort()
                 connection.deleteLater()
                 continue
             self._lines[connection] = bytearray()
-            connection.setReadBufferSize(2 * MOST_BYTES)
+            connection.setReadBufferSize(2 * COMMAND.bytes)
             connection.readyRead.connect(self._on_readable)
             connection.disconnected.connect(self._on_disconnected)
             timeout = QTimer(connection, singleShot=True, interval=TIMEOUT_MS)
@@ -136,14 +131,14 @@ class Instance(QObject):
         if line is None:
             connection.readAll()  # one line a connection
             return
-        line += bytes(connection.read(MOST_BYTES + 1 - len(line)).data())
-        if b"\n" not in line and len(line) <= MOST_BYTES:
+        line += bytes(connection.read(COMMAND.bytes + 1 - len(line)).data())
+        if b"\n" not in line and len(line) <= COMMAND.bytes:
             return  # incomplete
         self._lines[connection] = None
         self._handle(connection, bytes(line.partition(b"\n")[0]))
 
     def _handle(self, connection: QLocalSocket, line: bytes) -> None:
-        word, at = _parse(line) if len(line) <= MOST_BYTES else ("", 0.0)
+        word, at = _parse(line) if len(line) <= COMMAND.bytes else ("", 0.0)
 
         def reply(sentence: str) -> None:
             if connection not in self._lines:

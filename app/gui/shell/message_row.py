@@ -18,9 +18,10 @@ from PySide6.QtGui import (
     QPalette,
     QPen,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QPushButton, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QPushButton, QStyle, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import PlainLabel, set_tip
 from app.session.control import BackendChoice
 
 LONGEST = 480
@@ -52,16 +53,15 @@ def breakable(text: str) -> str:
     return _LONG_WORD.sub(lambda word: _JOINT.sub(rf"\1{_BREAK}", word[0]), text)
 
 
-class Sentence(QLabel):
+class Sentence(PlainLabel):
     """A label that wraps even long words, and whose text is copied without the break points."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
+        super().__init__(parent=parent)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         if len(text) > LONGEST:
-            self.setToolTip(text)
+            set_tip(self, text)
             text = text[:LONGEST].rsplit(None, 1)[0] + " …"
         super().setText(breakable(text))
 
@@ -131,9 +131,9 @@ class MessageRow(QWidget):
         self.message = message
         self.level: Level = message.level
         self.times = 1
-        self.icon = QLabel(self)
+        self.icon = PlainLabel(parent=self)
         self.label = Sentence(message.sentence, self)
-        self.count = QLabel(self)
+        self.count = PlainLabel(parent=self)
         self.count.hide()
         self.retry_button = self._button(self.tr("Try again"), self.retried, shown=message.retry)
         self.backend_button = self._button(self.tr("Connection…"), self.backend_wanted, shown=False)
@@ -178,7 +178,7 @@ class MessageRow(QWidget):
         """Counts the same message once more."""
         self.times += 1
         self.count.setText(self.tr("({0}×)").format(self.times))
-        self.count.setToolTip(self.tr("This has happened {0} times.").format(self.times))
+        set_tip(self.count, self.tr("This has happened {0} times.").format(self.times))
         self.count.show()
         self._update_names()
         self.restart_reading()

@@ -10,13 +10,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QWidget
 
 from app.gui.backends.favourites import Favourites
 from app.gui.backends.model_list import ModelListView
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.model_rows import ModelRow, model_rows
 from app.gui.backends.picker import BackendPicker
+from app.gui.design.plain import PlainLabel, set_tip, tip
 from app.gui.state.choice import WindowChoices, backend_choice, is_router, may_have_key
 from app.gui.widgets.form import grid, label_of, push_button, row
 from app.gui.widgets.pick_list import PickList
@@ -71,7 +72,7 @@ class ModelPopover(Popover):
         self.search.setAccessibleName(self.tr("Search models"))
         self.search.setClearButtonEnabled(True)
         self.list = ModelListView(self)
-        self.empty = QLabel(self.tr("No model is called that. Below you can name any model and server."), self)
+        self.empty = PlainLabel(self.tr("No model is called that. Below you can name any model and server."), self)
         self.empty.setWordWrap(True)
         self.picker = BackendPicker(self, lists, self._recall, router=True)
         self.backend, self.model, self.url = self.picker.backend, self.picker.model, self.picker.url
@@ -213,14 +214,14 @@ class ModelPopover(Popover):
             text = name = ""
         self.connection_button.setText(text)
         self.connection_button.setAccessibleName(name)
-        self.connection_button.setToolTip(name)
+        set_tip(self.connection_button, name)
         self.connection_button.setVisible(bool(text))
         if self.isVisible():
             self.place()
 
     def _show_answer_mode(self) -> None:
         help = self.answer_mode.currentData(Qt.ItemDataRole.ToolTipRole)
-        self.answer_mode.setToolTip(self.tr("When the answer begins.") + f"\n{help}")
+        set_tip(self.answer_mode, self.tr("When the answer begins.") + f"\n{help}")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """In the search field, Down goes to the list, Enter picks its highlighted model."""
@@ -295,7 +296,7 @@ class ModelPopover(Popover):
             (self.tr("When I finish"), self.tr("It waits for the end of what you say."), "after"),
         ):
             picker.addItem(text, key)
-            picker.setItemData(picker.count() - 1, help, Qt.ItemDataRole.ToolTipRole)
+            picker.setItemData(picker.count() - 1, tip(help), Qt.ItemDataRole.ToolTipRole)
         return picker
 
     def _frontends(self, choices: WindowChoices) -> QComboBox:
@@ -309,7 +310,7 @@ class ModelPopover(Popover):
     def _picker(self, name: str, help: str) -> QComboBox:
         picker = PickList(self)
         picker.setAccessibleName(name)
-        picker.setToolTip(help)
+        set_tip(picker, help)
         return picker
 
     @staticmethod

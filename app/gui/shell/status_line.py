@@ -10,6 +10,7 @@ from app.conversation import events as e
 from app.conversation.latency import Figures
 from app.conversation.usage import BackendUsage, ConversationUsage
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.elided import ElidedLabel
@@ -92,13 +93,13 @@ class StatusLine(QWidget):
         """Shows the state; `progress` says what is being prepared."""
         short, whole = self._state(talk, progress)
         self.state.setText(short)
-        self.state.setToolTip(whole)
+        set_tip(self.state, whole)
         self.state.setAccessibleName(whole)
         if self._stale:
             self._stale = False
             details = "\n".join(self._details())
             self.counts.setText(self._summary())
-            self.counts.setToolTip(details)
+            set_tip(self.counts, details)
             self.counts.setAccessibleDescription(details)
         self._show_response()
 
@@ -196,7 +197,7 @@ class StatusLine(QWidget):
         if self.response.text() != shown:
             self.response.setText(shown)
         if self.response.accessibleName() != whole:  # otherwise screen readers announce it with every batch
-            self.response.setToolTip(self.tr("{0}.\nClick to see where the time went.").format(whole))
+            set_tip(self.response, self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
 
     def _left_over(self, text: str) -> int:

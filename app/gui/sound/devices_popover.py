@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import set_tip
 from app.gui.sound.device_picker import DevicePicker
 from app.gui.widgets.form import label_of, push_button, row
 from app.gui.widgets.level_meter import LevelMeter
@@ -30,7 +31,7 @@ class DevicesPopover(Popover):
         self.microphone_level = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
         self.loudspeaker_level = LevelMeter(self.tr("Loudspeaker level, dB"), self, titled=False)
         self.sound = push_button(self.tr("&Sound…"), self.tr("Sound: devices, tests, echo, talk button"), self)
-        self.sound.setToolTip(self.sound.accessibleName())
+        set_tip(self.sound, self.sound.accessibleName())
         self.stop_button = push_button(self.tr("S&top"), self.tr("Stop the conversation"), self)
         self.stop_button.setToolTip(self.tr("Ends this conversation and closes the microphone."))
         for text, picker, meter in (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.conversation.events import SoundMeasured
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 
 SAME_PPM = 1.0
@@ -29,7 +30,7 @@ class Measurements(QWidget):
         for row, (title, label) in enumerate(
             ((self.tr("Echo"), self.echo), (self.tr("Clocks"), self.clocks), (self.tr("Losses"), self.losses))
         ):
-            grid.addWidget(QLabel(title, self), row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(PlainLabel(title, self), row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(label, row, 1)
         self.show_measured(None, echo_cancellation=True)
 
@@ -89,6 +90,6 @@ def label_grid(parent: QWidget | None = None) -> QGridLayout:
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(6)
     grid.setColumnStretch(1, 1)
-    metrics = QLabel().fontMetrics()
+    metrics = PlainLabel().fontMetrics()
     grid.setColumnMinimumWidth(0, metrics.averageCharWidth() * 10)
     return grid

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import STATE_COLOURS
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 
 ICON_PX = 18
@@ -42,7 +43,7 @@ class MuteButton(IconButton):
             else self.tr("Silences the microphone (Ctrl+M).")
         )
         self.setAccessibleName(self.tr("Mute the microphone"))
-        self.setToolTip(words)
+        set_tip(self, words)
         self.setAccessibleDescription(words)
         self.update()
 

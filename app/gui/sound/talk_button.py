@@ -10,6 +10,7 @@ from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import STATE_COLOURS, blend
 from app.gui.design.motion import reduced_motion
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
@@ -148,6 +149,6 @@ class TalkButton(QAbstractButton):
             painter.setFont(font)
             painter.setPen(QColor(colour))
             room = QRectF(0, top, self.width(), metrics.height())
-            elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width())
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, elided)
+            shown_words = elided(metrics, words, Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown_words)
             top += metrics.height()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
+from app.gui.design.plain import PlainLabel
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
 from app.gui.sound.measurements import label_grid
 from app.gui.widgets.key_field import KeyField
@@ -37,7 +38,7 @@ class TalkButtonBox(QWidget):
         self.granted = Quiet(parent=self)
         self.granted.setAccessibleName(self.tr("Keys that your desktop uses"))
         self._granted = {"talk": "", "mute": ""}
-        self.refusal = QLabel(self)
+        self.refusal = PlainLabel(parent=self)
         self.refusal.setWordWrap(True)
         self.refusal.setAccessibleName(self.tr("Why these keys can't be used"))
         self.trouble = Quiet(parent=self, selectable=True)
@@ -72,7 +73,7 @@ class TalkButtonBox(QWidget):
         parts = [purposes[purpose].format(keys) for purpose, keys in self._granted.items() if keys]
         self._set_text(self.granted, self.tr("Your desktop uses: {0}").format(" · ".join(parts)) if parts else "")
 
-    def _set_text(self, label: QLabel, text: str) -> None:
+    def _set_text(self, label: PlainLabel, text: str) -> None:
         label.setText(text)
         label.setVisible(bool(text))
         self._column.activate()  # so that the dialog knows the new height at once
@@ -119,7 +120,7 @@ class TalkButtonBox(QWidget):
         column.addWidget(self.keys_label)
         grid = label_grid()
         for row, (text, field) in enumerate(((self.tr("&Talk"), self.talk_keys), (self.tr("&Mute"), self.mute_keys))):
-            label = QLabel(text, self)
+            label = PlainLabel(text, self)
             label.setBuddy(field.edit)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
@@ -29,7 +30,7 @@ class TalkDock(QWidget):
         self.duplex = QCheckBox(self.tr("Hands-&free"), self)
         self.duplex.setAccessibleName(self.tr("Hands-free"))
         hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
-        self.duplex.setToolTip(hint)
+        set_tip(self.duplex, hint)
         self.duplex.setAccessibleDescription(hint)
         self.silence = IconButton("square", self.tr("Stop speaking"), self, keys=self.tr("Esc"))
         self.silence.clicked.connect(self.silence_wanted)

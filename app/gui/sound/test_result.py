@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 from app.services.microphone_check import MicrophoneTest
 
@@ -16,8 +17,7 @@ class SoundTestResult(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.state = QLabel(self)
-        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self.state = PlainLabel(parent=self)
         self.state.setWordWrap(True)
         self.state.setAccessibleName(self.tr("How the test goes"))
         self.verdict = Quiet(parent=self, selectable=True)

@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
+from app.gui.design.plain import set_tip
 from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.elided import ElidedLabel
@@ -77,7 +78,7 @@ class SoundTests(QWidget):
         self._microphone, self._loudspeaker = microphone, loudspeaker
         for label, name in ((self.microphone_name, microphone), (self.loudspeaker_name, loudspeaker)):
             label.setText(name or self.tr("The system's default"))
-            label.setToolTip(name)
+            set_tip(label, name)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
         """Shows the session's levels in dBFS at time `at`; during a test, the microphone's meter is the test's."""

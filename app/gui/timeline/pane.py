@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QEvent, QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtCore import QDir, QEvent, QStandardPaths, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation.events import Event
+from app.gui.design.plain import LegendLabel, set_tip
 from app.gui.timeline.view import ZOOM_STEP, TimelineView
 from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
@@ -38,9 +38,8 @@ class TimelinePane(QWidget):
         self.dialog: QFileDialog | None = None
         self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
-        self.legend = QLabel(self)
+        self.legend = LegendLabel(self)
         self.legend.setAccessibleName(self.tr("Models by colour"))
-        self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._legend_of: tuple[Colours, list[Backend], int] | None = None
         self.follow_button = self._button("", "", "")
@@ -87,7 +86,7 @@ class TimelinePane(QWidget):
     def _button(self, text: str, name: str, tip: str) -> QPushButton:
         button = SlimButton(text, self)
         button.setAccessibleName(name)
-        button.setToolTip(tip)
+        set_tip(button, tip)
         button.setAutoDefault(False)
         return button
 
@@ -133,7 +132,7 @@ class TimelinePane(QWidget):
         self.legend.setVisible(not words)
         self.readout.setVisible(bool(words))
         self.readout.setText(words)
-        self.readout.setToolTip(words)
+        set_tip(self.readout, words)
 
     def _show_following(self, following: bool) -> None:
         name = self.tr("Pause") if following else self.tr("Follow")
@@ -152,14 +151,11 @@ class TimelinePane(QWidget):
         colours, backends, room = self.view.picture.colours, self.log.backends, self.legend.width()
         if self._legend_of != (colours, backends, room):
             self._legend_of = (colours, list(backends), room)
-            parts = [
-                f'<span style="color:{colours.backend(backend).name()}">■</span> {escape(backend[1] or backend[0])}'
-                for backend in backends[-MOST_IN_LEGEND:]
-            ]
-            self.legend.setText("&nbsp;&nbsp; ".join(parts))
-            while parts and self.legend.sizeHint().width() > room:
-                del parts[0]
-                self.legend.setText("&nbsp;&nbsp; ".join(parts))
+            names = [(colours.backend(one).name(), one[1] or one[0]) for one in backends[-MOST_IN_LEGEND:]]
+            self.legend.show_names(names)
+            while names and self.legend.sizeHint().width() > room:
+                del names[0]
+                self.legend.show_names(names)
             self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import show_tip
 from app.gui.timeline.find import NEAR_PX, step, thing_at
 from app.gui.timeline.plot import TimelinePlot
 from app.gui.timeline_data.live_clock import LiveEdge
@@ -84,7 +85,7 @@ class TimelineView(TimelinePlot):
     def event(self, event: QEvent) -> bool:
         """Shows the explanation as a tooltip, too."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.explain(QPointF(event.pos())), self)
+            show_tip(event.globalPos(), self.explain(QPointF(event.pos())), self)
             return True
         return super().event(event)
 

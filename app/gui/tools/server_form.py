@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLineEdit, QPlainTextEdit, QRadioButton, QWidget
 
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.form import label_of, row
 from app.gui.widgets.panel import Quiet
 from app.services.tool_server_service import ServerEntry
@@ -101,7 +102,7 @@ class ServerForm(QWidget):
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         grid.setColumnMinimumWidth(0, self.fontMetrics().horizontalAdvance(self.tr("Arguments")) + 2)
-        grid.addWidget(QLabel(self.tr("It is"), self), 1, 0)
+        grid.addWidget(PlainLabel(self.tr("It is"), self), 1, 0)
         grid.addLayout(row(self.program, self.address, None, spacing=18), 1, 1)
         self._label(grid, 0, self.tr("&Name"), self.name)
         self._program_labels = (
@@ -111,7 +112,7 @@ class ServerForm(QWidget):
         self._url_label = self._label(grid, 4, self.tr("A&ddress"), self.url)
         grid.addWidget(self.note, 5, 0, 1, 2)
 
-    def _label(self, grid: QGridLayout, line: int, text: str, field: QWidget) -> QLabel:
+    def _label(self, grid: QGridLayout, line: int, text: str, field: QWidget) -> PlainLabel:
         label = label_of(field, text, self)
         top = Qt.AlignmentFlag.AlignTop if isinstance(field, QPlainTextEdit) else Qt.AlignmentFlag.AlignVCenter
         grid.addWidget(label, line, 0, top)

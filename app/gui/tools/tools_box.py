@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.design.plain import set_tip, verbatim
 from app.gui.state.choice import SERVER_PREFIX, with_servers_moved
 from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
@@ -52,7 +53,7 @@ class ToolsBox(QWidget):
         for key, text, help in known:
             switch = self.switches[key] = QCheckBox(text, self)
             switch.setAccessibleName(self.tr("Tool: {0}").format(text.replace("&", "")))
-            switch.setToolTip(help)
+            set_tip(switch, help)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
@@ -133,14 +134,14 @@ class ToolsBox(QWidget):
         listed = name in self._servers
         text = self.tr("{0} (MCP)") if listed else self.tr("{0} (MCP, not listed)")
         short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        switch = QCheckBox(text.format(short.replace("&", "&&")), self)
+        switch = QCheckBox(text.format(verbatim(short)), self)
         switch.setAccessibleName(self.tr("Tool: {0}").format(text.format(name)))
         help = (
             self.tr("A tool server.")
             if listed
             else self.tr("It is not in the list of tool servers, or can't be used: switch it off, or add it.")
         )
-        switch.setToolTip(f"{name}\n{help}" if short != name else help)
+        set_tip(switch, f"{name}\n{help}" if short != name else help)
         return switch
 
     def add_folder(self, path: str) -> None:

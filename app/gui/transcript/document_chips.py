@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
 
@@ -32,8 +32,9 @@ class DocumentChip(QWidget):
         self.document = document
         self.name = ElidedLabel(document.name, self)
         words = self.locale().toString(document.words)
-        self.size_label = QLabel(self.tr("1 word") if document.words == 1 else self.tr("{0} words").format(words), self)
-        self.size_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.size_label = PlainLabel(
+            self.tr("1 word") if document.words == 1 else self.tr("{0} words").format(words), self
+        )
         self.remove = IconButton("x", self.tr("Remove {0}").format(document.name), self, size=14)
         self.remove.clicked.connect(self.removed)
         row = QHBoxLayout(self)
@@ -56,10 +57,8 @@ class DocumentChip(QWidget):
         else:
             about = self.tr("The model gets all of it.")
         self.remove.setAccessibleDescription(f"{self.size_label.text()}. {about}")
-        # As rich text, so that a name that looks like rich text is not taken for it.
-        tip = f"<qt>{html.escape(self.document.name)}<br>{html.escape(about)}</qt>"
-        self.setToolTip(tip)
-        self.remove.setToolTip(f"<qt>{html.escape(self.remove.accessibleName())}</qt>")
+        set_tip(self, f"{self.document.name}\n{about}", wrap=True)
+        set_tip(self.remove, self.remove.accessibleName(), wrap=True)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

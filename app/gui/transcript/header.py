@@ -7,9 +7,12 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import set_tip
 from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.elided import ElidedLabel
+from app.history.base import LONGEST_TITLE
 from app.session.control import Style, ToolChoice
+from app.untrusted.text import one_line
 
 
 class TranscriptHeader(QWidget):
@@ -39,8 +42,9 @@ class TranscriptHeader(QWidget):
 
     def show_title(self, title: str) -> None:
         """Shows the title of the conversation; empty: it has none yet."""
+        title = one_line(title, LONGEST_TITLE)
         self.heading.setText(title or self.tr("Conversation"))
-        self.heading.setToolTip(title)
+        set_tip(self.heading, title)
         self._leave_room()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
@@ -60,8 +64,8 @@ class TranscriptHeader(QWidget):
         self.words.setText(" · ".join(parts))
         self.words.setVisible(bool(parts))
         help = self.tr("The persona, the length of answers, the tools, and the cost limit.")
-        self.button.setToolTip("\n".join((help, *parts)))
-        self.words.setToolTip("\n".join((*parts, style.persona)).strip())
+        set_tip(self.button, "\n".join((help, *parts)))
+        set_tip(self.words, "\n".join((*parts, style.persona)).strip())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.design.fonts import set_size
+from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 from app.gui.widgets.panel import Quiet
 
@@ -32,7 +32,7 @@ class Welcome(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = QLabel(self.tr("Ask me anything."), self)
+        self.heading = PlainLabel(self.tr("Ask me anything."), self)
         self.sentence = Quiet(self.tr("I start answering before you have finished."), self)
         for label in (self.heading, self.sentence):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from app.gui.design.look import blend
+from app.gui.design.plain import PlainLabel, elided
 
 LEAST_PX = 24
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(PlainLabel):
     """One line of plain text; `dim` for less important ones."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, dim: bool = False) -> None:
         super().__init__(text, parent)
         self._dim = dim
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
@@ -28,6 +28,6 @@ class ElidedLabel(QLabel):
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         painter = QPainter(self)
         painter.setPen(blend(ink, ground, 0.3) if self._dim else ink)
-        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()

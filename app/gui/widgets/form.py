@@ -7,7 +7,6 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLayout,
     QLineEdit,
     QProgressBar,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
@@ -64,27 +64,26 @@ def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
     return layout
 
 
-def bold(text: str, parent: QWidget) -> QLabel:
+def bold(text: str, parent: QWidget) -> PlainLabel:
     """A label in bold letters."""
-    label = QLabel(text, parent)
+    label = PlainLabel(text, parent)
     font = label.font()
     font.setWeight(QFont.Weight.DemiBold)
     label.setFont(font)
     return label
 
 
-def label_of(field: QWidget, text: str, parent: QWidget) -> QLabel:
+def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
     """A label whose mnemonic moves the focus to `field`."""
-    label = QLabel(text, parent)
+    label = PlainLabel(text, parent)
     label.setBuddy(field)
     return label
 
 
-def wrapped(parent: QWidget, name: str = "", text: str = "") -> QLabel:
+def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
     """A label of plain text that wraps; `name` is for screen readers."""
-    label = QLabel(text, parent)
+    label = PlainLabel(text, parent)
     label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setAccessibleName(name)
     return label
 

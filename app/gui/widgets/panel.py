@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.design.look import blend
+from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
@@ -66,11 +67,11 @@ class Panel(QDialog):
             self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
         self._last_height = self.height()
 
-    def heading(self, text: str) -> QLabel:
+    def heading(self, text: str) -> PlainLabel:
         """Adds the title of a part."""
         if self.column.count():
             self.column.addSpacing(6)
-        label = QLabel(text, self)
+        label = PlainLabel(text, self)
         font = label.font()
         font.setWeight(QFont.Weight.DemiBold)
         label.setFont(font)
@@ -96,13 +97,12 @@ class Panel(QDialog):
         return button
 
 
-class Quiet(QLabel):
+class Quiet(PlainLabel):
     """A label of dimmed words that wrap; with `selectable`, they can be copied."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, selectable: bool = False) -> None:
         super().__init__(text, parent)
         self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         if selectable:
             flags = Qt.TextInteractionFlag
             self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)

@@ -17,9 +17,10 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import PlainLabel
 
 UNDO_MS = 10_000
 """How long something can be undone; the time stops while the mouse or the focus is on the bar."""
@@ -36,8 +37,7 @@ class NoteBox(QWidget):
         super().__init__(parent)
         self._urgent = urgent
         self._beside = beside
-        self.label = QLabel(self)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = PlainLabel(parent=self)
         self.label.setWordWrap(True)
         self._parts = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._parts.setContentsMargins(9, 6, 6, 6)

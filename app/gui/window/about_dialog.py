@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal, qVersion
 from PySide6.QtGui import QFont, QIcon, QKeyEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.design.fonts import set_size
+from app.gui.design.plain import PlainLabel
 from app.gui.widgets.form import row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.window.licence_page import LicencePage
@@ -61,7 +62,7 @@ class AboutDialog(Panel):
     def _first_page(self) -> QWidget:
         page = QWidget(self)
         here = installed()
-        icon = QLabel(page)
+        icon = PlainLabel(parent=page)
         icon.setPixmap(QIcon(str(resource("icons", "kame.svg"))).pixmap(ICON_PX, ICON_PX))
         icon.setAccessibleName(self.tr("The icon of KAME"))
         self.name = wrapped(page, text=self.tr("KAME Desktop"))

@@ -59,9 +59,11 @@ from app.gui.window.services import WindowServices
 from app.gui.window.session_view import SessionView
 from app.gui.window.system_parts import SystemParts
 from app.gui.window.wiring import Wiring
+from app.history.base import LONGEST_TITLE
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.paths import default_path
+from app.untrusted.text import one_line
 
 LEAST_PX = 480, 480
 USUAL_PX = 1100, 720
@@ -333,6 +335,7 @@ class MainWindow(QMainWindow):
     def show_title(self, title: str) -> None:
         """The conversation that is shown has this title."""
         self.transcript.header.show_title(title)
+        title = one_line(title, LONGEST_TITLE)
         self.setWindowTitle(self.tr("{0} – KAME").format(title) if title else self.tr("KAME"))
 
     def set_duplex(self, duplex: bool) -> None:

@@ -351,7 +351,7 @@ def test_a_link_tells_its_address_and_opens_by_a_click_or_enter(qtbot: QtBot, op
     at = view.cursorRect(cursor).center()
     asking = QHelpEvent(QEvent.Type.ToolTip, at, view.viewport().mapToGlobal(at))
     QApplication.sendEvent(view.viewport(), asking)
-    assert QToolTip.text() == "<p>https://a.b/c?d=1&amp;e=2</p>"
+    assert QToolTip.text() == "<qt>https://a.b/c?d=1&amp;e=2</qt>"
     QTest.mouseMove(view.viewport(), at)
     assert view.viewport().cursor().shape() == Qt.CursorShape.PointingHandCursor
     QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=at)

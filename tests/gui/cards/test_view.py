@@ -230,7 +230,7 @@ def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:
         QApplication.sendEvent(view.viewport(), asking)
 
     point_at(0)
-    assert QToolTip.isVisible() and QToolTip.text() == "<p>&lt;Asked&gt; on<br>more</p>"
+    assert QToolTip.isVisible() and QToolTip.text() == "<qt>&lt;Asked&gt; on<br>more</qt>"
     point_at(1)
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
     assert view.card_at(QPoint(5, 290)) == -1

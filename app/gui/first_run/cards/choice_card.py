@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import wrapped
 from app.gui.widgets.panel import Quiet
@@ -49,7 +50,7 @@ class ChoiceCard(Boxed):
         font = self.button.font()
         font.setWeight(QFont.Weight.DemiBold)
         self.button.setFont(font)
-        self.badge = QLabel(self.tr("Fits best"), self)
+        self.badge = PlainLabel(self.tr("Fits best"), self)
         self.badge.setVisible(False)
         self.words = Quiet(words, self)
         self.reason = wrapped(self)
@@ -84,7 +85,7 @@ class ChoiceCard(Boxed):
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         self.button.setEnabled(possible)
-        self.button.setToolTip("" if possible else reason)
+        set_tip(self.button, "" if possible else reason)
         self.button.setAccessibleDescription(f"{self.words.text()} {reason}".strip())
         self.update()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
+from app.gui.design.plain import PlainLabel
 from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice
@@ -113,7 +114,7 @@ class CloudCard(ChoiceCard):
         self.model.setMinimumContentsLength(18)
         self.provider.setAccessibleName(self.tr("Provider"))
         self.model.setAccessibleName(self.tr("Model in the cloud"))
-        labels = [QLabel(text, self) for text in (self.tr("Provider"), self.tr("Model"), self.tr("Key"))]
+        labels = [PlainLabel(text, self) for text in (self.tr("Provider"), self.tr("Model"), self.tr("Key"))]
         box = self.key_box
         box.forget_button.hide()
         fields = grid(10, 6, stretch=3)

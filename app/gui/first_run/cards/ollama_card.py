@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.pull_box import PullBox
+from app.gui.design.plain import PlainLabel
 from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import row
@@ -29,7 +30,7 @@ class OllamaCard(ChoiceCard):
         self.model = PickList(self)
         self.model.setAccessibleName(self.tr("Ollama's model"))
         self.model.setMinimumContentsLength(18)
-        self._label = QLabel(self.tr("Model"), self)
+        self._label = PlainLabel(self.tr("Model"), self)
         self.body.addLayout(row(self._label, self.model, None))
         self.model.activated.connect(lambda _: self.turned.emit())
         self.pull: PullBox | None = None
