@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.untrusted.limits import ERROR_BODY, Limits
+from app.untrusted.limits import ERROR_BODY, Limits, in_words
 from app.untrusted.line_scanner import LineScanner
 from app.untrusted.refused import Refused
 
@@ -54,6 +56,24 @@ def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
         secure = secure or request.url.scheme == "https"
 
     return {"request": [stay_secure], "response": []}
+
+
+def read_body(response: Any, limits: Limits) -> bytes:
+    """Returns the body of a blocking client's streamed response, unpacked. Raises Refused, and the client's errors.
+
+    `limits` bounds its size, and the time that it takes, where there is one.
+    """
+    unpack = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
+    until = time.monotonic() + limits.seconds if limits.seconds else math.inf
+    body = bytearray()
+    for packed in response.iter_raw():
+        for block in unpack(packed):
+            body += block
+            if len(body) > limits.bytes:
+                raise Refused(f"it is longer than {in_words(limits.bytes)}")
+        if time.monotonic() > until:
+            raise Refused(f"it is not whole after {limits.seconds:g} s")
+    return bytes(body)
 
 
 def origin(address: str) -> tuple[str, str, int]:
