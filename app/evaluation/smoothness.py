@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.evaluation.report import Progress, no_progress
+from app.platform.child_environment import child_environment
 from app.session.errors import UserError
 
 APPLY_GOAL_MS = 4.0
@@ -106,7 +107,7 @@ def run_smoothness(
 ) -> SmoothnessResult:
     """Measures with a made-up talk of `minutes`. Raises UserError if the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
-    environment = dict(os.environ)
+    environment = child_environment()
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         environment.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.evaluation.report import Progress, no_progress
+from app.platform.child_environment import child_environment
 from app.session.errors import UserError
 
 PATIENCE_SECONDS = 120.0
@@ -154,7 +155,7 @@ class _Home:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._environment = dict(os.environ)
+        self._environment = child_environment()
         for name in ("config", "data", "state", "cache", "run"):
             (folder / name).mkdir(mode=0o700)
         if self._environment.pop("PYTHONDONTWRITEBYTECODE", ""):

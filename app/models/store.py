@@ -16,7 +16,7 @@ from app.models.manifest import check_against_manifest, sha256_of
 from app.models.progress import Progress
 
 Report = Callable[[str, float], None]
-"""Gets the progress in words, and as a share from 0 to 1."""
+"""Gets the progress in words, and as a share from 0 to 1; -1 where that is not known."""
 
 
 def get_model(
@@ -35,6 +35,9 @@ def get_model(
     """
 
     def on_progress(progress: Progress) -> None:
+        if progress.waiting:
+            report("another download of it is under way; waiting for it to end", -1.0)
+            return
         doing = "checking" if progress.verifying else "getting"
         done, total = progress.done_bytes / 1e9, progress.total_bytes / 1e9
         words = f"{progress.share:4.0%} of {total:.1f} GB: {doing} {progress.file or 'nothing more'} ({done:.2f} GB)"

@@ -1,6 +1,7 @@
 """Downloads single files from a hub: resumes where a transfer stopped, and verifies what has come.
 
-`huggingface_hub` has a transfer of its own, which can be neither observed nor stopped.
+Never writes more bytes than the hub has announced. `huggingface_hub` has a transfer of its own, which can be neither
+observed nor stopped.
 """
 
 from __future__ import annotations
@@ -9,17 +10,25 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 
 from app.models.errors import DownloadCancelled, ModelError
 from app.models.manifest import is_recorded, sha256_of
 from app.platform.atomic_files import delete_file, move_file
+from app.untrusted.http import no_downgrade_hooks
+from app.untrusted.limits import in_words
+from app.untrusted.refused import Refused
 
+TIMEOUT = httpx.Timeout(30, connect=15)
+"""Seconds without a byte."""
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which another request may succeed."""
 ATTEMPTS = 4
-"""Times that a broken transfer is resumed without new bytes before it fails."""
+"""Times that a broken transfer is resumed without notably more bytes before it fails."""
+LEAST_PROGRESS = 64 * 1024
+"""More bytes than before that count as progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,56 +95,80 @@ class FileTransfer:
 
     def _download(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
         failures = furthest = 0
-        with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=15)) as client:
-            while True:
-                try:
-                    return self._request(client, file, part, report)
-                except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
-                    if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in TRANSIENT:
+        while True:
+            try:
+                return self._request(file, part, report)
+            except Refused as error:
+                delete_file(part, missing_ok=True)
+                raise ModelError(
+                    f"{httpx.URL(self._hub).host} does not send {file.name} as it has announced it: {error}. It was "
+                    "not kept. Try again later, or choose another mirror or other weights."
+                ) from error
+            except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
+                if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in TRANSIENT:
+                    raise
+                # Only bytes beyond the furthest point so far count as progress.
+                reached = part.stat().st_size if part.exists() else 0
+                if reached >= furthest + LEAST_PROGRESS:
+                    failures, furthest = 0, reached
+                else:
+                    failures += 1
+                if failures >= ATTEMPTS:
+                    if not isinstance(error, _CutShort):
                         raise
-                    # Only bytes beyond the furthest point so far count as progress.
-                    reached = part.stat().st_size if part.exists() else 0
-                    failures, furthest = (0 if reached > furthest else failures + 1), max(furthest, reached)
-                    if failures >= ATTEMPTS:
-                        if not isinstance(error, _CutShort):
-                            raise
-                        raise ModelError(
-                            f"{httpx.URL(self._hub).host} ends the transfer of {file.name} before it is whole, again "
-                            "and again. What has come stays; try later, or set a mirror."
-                        ) from error
-                    if self._cancelled.wait(0.2 * 2**failures):
-                        raise DownloadCancelled from None
+                    raise ModelError(
+                        f"{httpx.URL(self._hub).host} ends the transfer of {file.name} before it is whole, again "
+                        "and again. What has come stays; try later, or set a mirror."
+                    ) from error
+                if self._cancelled.wait(0.2 * 2**failures):
+                    raise DownloadCancelled from None
 
-    def _request(self, client: httpx.Client, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
-        """Makes one request and appends what it gives to `part`."""
+    def _request(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
+        """Makes one request and appends what it gives to `part`. Raises Refused, _CutShort and the client's errors."""
         have = part.stat().st_size if part.exists() else 0
         if have > file.size:
             delete_file(part)
             have = 0
-        if have == file.size and have:
+        if have == file.size:
+            part.touch()  # an empty one
             return
         headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
-        url = f"{self._hub}/{file.repository}/resolve/{file.revision}/{file.path}"
-        with client.stream("GET", url, headers=headers) as answer:
+        url = f"{self._hub}/{quote(file.repository)}/resolve/{quote(file.revision, safe='')}/{quote(file.path)}"
+        # A client for each request: one that has come to an encrypted address goes to no other any more.
+        with (
+            httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=no_downgrade_hooks(self._hub)) as client,
+            client.stream("GET", url, headers=headers) as answer,
+        ):
             answer.raise_for_status()
-            if answer.status_code != 206:
-                have = 0  # a server without ranges starts from the beginning
+            have = self._start(answer, have, part)
             with part.open("ab" if have else "wb") as out:
                 try:
-                    for block in answer.iter_bytes():
+                    for block in answer.iter_raw():
                         if self._cancelled.is_set():
                             raise DownloadCancelled
-                        have += len(block)
-                        if have > file.size:
-                            break
+                        if len(block) > file.size - have:
+                            raise Refused(f"it is longer than {in_words(file.size)}")
                         out.write(block)
+                        have += len(block)
                         report(have, False)
                 except httpx.TransportError:
                     raise _CutShort from None
-        if have > file.size:
-            delete_file(part)  # it is not the file that was announced
         if have != file.size:
             raise _CutShort
+
+    @staticmethod
+    def _start(answer: httpx.Response, asked: int, part: Path) -> int:
+        """Returns the place in the file where an answer begins. Raises Refused, and _CutShort to begin anew."""
+        if answer.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+            raise Refused("it is packed, which was not asked for")
+        if answer.status_code == 200:
+            return 0  # also from a server without ranges, which starts from the beginning
+        if answer.status_code == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {asked}-"):
+            return asked
+        if answer.status_code == 206 and asked:
+            delete_file(part)  # the next request asks for the whole file
+            raise _CutShort
+        raise Refused("it is no whole file")
 
     def _hash(self, path: Path, file: RemoteFile, report: Callable[[int, bool], None]) -> str:
         report(file.size, True)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.platform.child_environment import child_environment
+
 
 def python_module_command(module: str, *arguments: str) -> list[str]:
     """Returns the command that runs one of the app's modules in a new interpreter like this one."""
@@ -18,9 +20,12 @@ def python_module_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def quiet_child() -> dict[str, Any]:
-    """Returns arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere."""
-    environment = dict(os.environ)
+def quiet_child(*, network: bool = False) -> dict[str, Any]:
+    """Returns arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere.
+
+    The child gets no keys or passwords. `network`: it fetches packages.
+    """
+    environment = child_environment(network=network)
     root = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
     environment["PYTHONIOENCODING"] = "utf-8"
@@ -37,8 +42,12 @@ def quiet_child() -> dict[str, Any]:
 
 
 def start_lasting(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Starts a quiet child that goes on when this process and its terminal have ended."""
-    how = {**quiet_child(), **options}
+    """Starts a quiet child that goes on when this process and its terminal have ended.
+
+    It is given the whole environment, since it starts the app again, which may find its keys there.
+    """
+    how = quiet_child()
+    how = {**how, "env": {**os.environ, **how["env"]}, **options}
     if sys.platform == "win32":
         # Its children inherit its priority, and end with the job that the terminal's command is part of.
         how["creationflags"] ^= subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.NORMAL_PRIORITY_CLASS

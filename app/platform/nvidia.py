@@ -28,6 +28,16 @@ LEAST_BYTES = 8 * 10**9
 """An 8 GB card, of which the driver keeps a little."""
 SECONDS = 10.0
 
+_NAMES = frozenset(
+    (
+        "PATH HOME LANG LD_LIBRARY_PATH LD_PRELOAD NIX_LD NIX_LD_LIBRARY_PATH TMPDIR TEMP TMP SYSTEMROOT SYSTEMDRIVE "
+        "WINDIR COMSPEC PATHEXT PROGRAMDATA PROGRAMFILES PROGRAMW6432 NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE"
+    ).split()
+)
+_PREFIXES = ("CUDA_", "NVML_", "WINE")
+"""The environment variables that a child gets: none of them holds a key or password. The rest of the app chooses them
+in `child_environment`."""
+
 NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
 NOT_LOADED = (
     "The NVIDIA driver is installed but does not run. If this machine has an NVIDIA card, restart it, then look again."
@@ -159,6 +169,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
     """Returns what a program prints. Raises OSError if it fails or takes too long."""
     child = subprocess.Popen(
         list(command),
+        env={name: value for name, value in os.environ.items() if name in _NAMES or name.startswith(_PREFIXES)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -147,7 +147,7 @@ class GraphicsService:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            **quiet_child(),
+            **quiet_child(network=True),
         )
         try:
             yield child

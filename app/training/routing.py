@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import time
@@ -34,6 +33,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from app.evaluation.report import markdown
+from app.platform.child_environment import child_environment
 from app.platform.resources import resource
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 from app.training.multinomial import Floats, best_temperature, fit, softmax
@@ -302,7 +302,7 @@ def _print_times(options: argparse.Namespace, questions: list[str]) -> None:
         command = [sys.executable, "-m", "app.training.routing", "--encoder", str(options.encoder)]
         command += ["--folder", str(options.folder), "--time-encoder"]
         one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        found = subprocess.run(command, env={**os.environ, **one}, capture_output=True, text=True, check=True)
+        found = subprocess.run(command, env={**child_environment(), **one}, capture_output=True, text=True, check=True)
         print(f"sentence encoder: {float(found.stdout):.1f} ms a call (median), computed by numpy on one thread")
 
 

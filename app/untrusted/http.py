@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.untrusted.limits import ERROR_BODY, Limits
+from app.untrusted.limits import ERROR_BODY, Limits, in_words
 from app.untrusted.line_scanner import LineScanner, is_streamed
 from app.untrusted.refused import RedirectRefused, Refused
 
@@ -66,6 +68,24 @@ def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
     return {"request": [stay_secure], "response": []}
 
 
+def read_body(response: Any, limits: Limits) -> bytes:
+    """Returns the body of a blocking client's streamed response, unpacked. Raises Refused, and the client's errors.
+
+    `limits` bounds its size, and the time that it takes, where there is one.
+    """
+    unpack = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
+    until = time.monotonic() + limits.seconds if limits.seconds else math.inf
+    body = bytearray()
+    for packed in response.iter_raw():
+        for block in unpack(packed):
+            body += block
+            if len(body) > limits.bytes:
+                raise Refused(f"it is longer than {in_words(limits.bytes)}")
+        if time.monotonic() > until:
+            raise Refused(f"it is not whole after {limits.seconds:g} s")
+    return bytes(body)
+
+
 def origin(address: str) -> tuple[str, str, int]:
     """Returns the scheme, host and port of an address; empty ones where it is no address."""
     try:
@@ -105,10 +125,10 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
             try:
                 async for packed in self._stream:
                     for block in self._unpack(packed):
-                        for lines in await _checked(self._scanner, block):
+                        for lines in await _checked(self._scanner, len(block), self._scanner.push, block):
                             yield lines
                     await asyncio.sleep(0)
-                for lines in self._scanner.flush():
+                for lines in await _checked(self._scanner, 0, self._scanner.flush):
                     yield lines
             except Refused:
                 if not self._cut:
@@ -125,10 +145,13 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
     return BoundedStream
 
 
-async def _checked(scanner: LineScanner, block: bytes) -> list[bytes]:
-    if len(block) < _AT_ONCE:
-        return list(scanner.push(block))
-    return await asyncio.to_thread(lambda: list(scanner.push(block)))
+async def _checked(
+    scanner: LineScanner, more: int, check: Callable[..., Iterator[bytes]], *block: bytes
+) -> list[bytes]:
+    """Returns what `check` gives; on a worker thread where it may have much to look at."""
+    if scanner.pending + more < _AT_ONCE:
+        return list(check(*block))
+    return await asyncio.to_thread(lambda: list(check(*block)))
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:

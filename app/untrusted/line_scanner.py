@@ -28,6 +28,11 @@ class LineScanner:
         self._count = self._depth = self._items = self._held_bytes = 0
         self._held: list[bytes] = []
 
+    @property
+    def pending(self) -> int:
+        """The bytes of the line that is not whole yet."""
+        return self._held_bytes
+
     def push(self, block: bytes) -> Iterator[bytes]:
         """Yields the whole lines that `block` completes, as one piece. Raises Refused."""
         self._count += len(block)
@@ -46,7 +51,7 @@ class LineScanner:
 
     def flush(self) -> Iterator[bytes]:
         """Yields the last line, when the body is over. Raises Refused."""
-        rest, self._held = b"".join(self._held), []
+        rest, self._held, self._held_bytes = b"".join(self._held), [], 0
         if rest:
             self._check(rest)
             yield rest

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.audio.devices.list_process import ListProcess
 from app.backend import make_backend
 from app.backend.base import BackendError, ChatRequest, StreamItem, text_of
 from app.backend.embedded import EmbeddedBackend
@@ -21,6 +22,10 @@ from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
 from app.models.pool import MODELS
+from app.platform import nvidia
+from app.services.pdf_text import read_pdf
+from app.session.errors import UserError
+from app.stt import text_endpointing
 from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
@@ -185,6 +190,10 @@ import asyncio, sys, time
 from app.backend import make_backend
 from app.evaluation.word_errors import word_distance
 from app.models.pool import MODELS
+from app.platform import nvidia
+from app.services.pdf_text import read_pdf
+from app.session.errors import UserError
+from app.stt import text_endpointing
 from app.models.locations import default_model
 from app.tts.voices import make_voice
 
@@ -208,3 +217,52 @@ asyncio.run(main())
             break
         await asyncio.sleep(0.05)
     assert not any(map(_alive, children))
+
+
+SECRETS = (
+    "OPENAI_API_KEY",
+    "HF_TOKEN",
+    "KAME_KEY_SERVER",
+    "NVIDIA_API_KEY",
+    "AWS_SECRET_ACCESS_KEY",
+    "PYTHON_PASSWORD",
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All kinds of children, as they are started in earnest; what each was given is read while it runs."""
+    for name in SECRETS:
+        monkeypatch.setenv(name, f"secret-of-{name}")
+    monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret-of-the-proxy@127.0.0.1:9")
+    given: dict[str, bytes] = {}
+
+    class Watched(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, command: list[str], **options: object) -> None:
+            super().__init__(command, **options)  # type: ignore[call-overload]
+            module = command[command.index("-m") + 1] if "-m" in command else Path(command[-1]).name
+            given[module] = Path(f"/proc/{self.pid}/environ").read_bytes()
+
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    backend = EmbeddedBackend()
+    await backend.open()
+    await backend.close()
+    with make_voice() as voice:
+        assert len(voice.synthesize("One.").result(30).samples) > 1000
+    judge = text_endpointing.load()
+    assert judge is not None and judge.odds("and then") is not None
+    judge.close()
+    ListProcess().stop()
+    with pytest.raises(UserError):
+        read_pdf(tmp_path / "no.pdf", "no.pdf", 100)
+    nvidia._ask_child((), 20)
+    assert set(given) == {
+        "app",
+        "app.backend.embedded_server",
+        "app.services.pdf_text",
+        "app.stt.text_endpointing_worker",
+        "app.tts.piper_worker",
+        "nvidia.py",
+    }
+    assert not [module for module, block in given.items() if b"secret-of-" in block]
+    assert all(b"PATH=" in block for block in given.values())

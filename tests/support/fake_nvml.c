@@ -1,6 +1,6 @@
 /* A stand-in for the library of NVIDIA's driver. Environment variables say what it answers:
-   FAKE_NVML_CODE (an error of the start), FAKE_NVML_SLEEP (seconds to wait first), FAKE_NVML_CUDA (such as 12080),
-   FAKE_NVML_CARDS (a line each: name;bytes in all;bytes free;major;minor). */
+   NVML_FAKE_CODE (an error of the start), NVML_FAKE_SLEEP (seconds to wait first), NVML_FAKE_CUDA (such as 12080),
+   NVML_FAKE_CARDS (a line each: name;bytes in all;bytes free;major;minor). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static Card cards[8];
 static unsigned int count;
 
 int nvmlInit_v2(void) {
-    const char *code = getenv("FAKE_NVML_CODE"), *wait = getenv("FAKE_NVML_SLEEP"), *text = getenv("FAKE_NVML_CARDS");
+    const char *code = getenv("NVML_FAKE_CODE"), *wait = getenv("NVML_FAKE_SLEEP"), *text = getenv("NVML_FAKE_CARDS");
     if (wait) sleep((unsigned int)atoi(wait));
     if (code) return atoi(code);
     for (count = 0; text && *text && count < 8; count++) {
@@ -27,13 +27,13 @@ int nvmlInit_v2(void) {
 }
 
 int nvmlSystemGetDriverVersion(char *text, unsigned int size) {
-    const char *version = getenv("FAKE_NVML_DRIVER");
+    const char *version = getenv("NVML_FAKE_DRIVER");
     snprintf(text, size, "%s", version ? version : "580.95.05");
     return 0;
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int *version) {
-    const char *cuda = getenv("FAKE_NVML_CUDA");
+    const char *cuda = getenv("NVML_FAKE_CUDA");
     *version = cuda ? atoi(cuda) : 13000;
     return 0;
 }

@@ -6,7 +6,6 @@ JSON. Other users can't connect.
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import math
@@ -21,6 +20,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.platform import single_instance
+from app.platform.file_lock import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
 TIMEOUT_MS = round(COMMAND.seconds * 1000)
@@ -28,9 +28,6 @@ TIMEOUT_MS = round(COMMAND.seconds * 1000)
 
 _CLOSES_AFTER_REPLY = sys.platform != "win32"
 """Whether this side closes the connection after the reply. Windows would drop an unread reply."""
-
-_LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-"""Errors that mean that another process has the lock."""
 
 _log = logging.getLogger(__name__)
 
@@ -183,17 +180,8 @@ def _locked(file: int) -> bool:
     True also where files can't be locked at all.
     """
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return try_lock(file)
     except OSError as error:
-        if error.errno in _LOCKED_ERRORS:
-            return False
         _log.warning("the window's lock file can't be locked: %s", error)
     return True
 

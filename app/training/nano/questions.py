@@ -19,6 +19,7 @@ import soundfile
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
+from app.platform.child_environment import child_environment
 from app.training.nano.dialogues import SpokenQuestion
 from app.training.nano.facts import Fact
 from app.tts.base import Voice
@@ -49,7 +50,7 @@ def flite(voices: Sequence[str]) -> Speaker:
             }
             options = [word for name, value in settings.items() for word in ("--setf", f"{name}={value}")]
             command = ["flite", "-voice", draw.choice(voices), *options, "-t", text, "-o", str(path)]
-            subprocess.run(command, check=True, capture_output=True)
+            subprocess.run(command, check=True, capture_output=True, env=child_environment())
             samples, rate = soundfile.read(path, dtype="float32")
         return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), np.float32)
 
@@ -61,7 +62,7 @@ def espeak(text: str, draw: random.Random) -> np.ndarray:
     voice = draw.choice(ESPEAK_VOICES) + draw.choice(ESPEAK_VARIANTS)
     speed, pitch = draw.randint(125, 210), draw.randint(25, 75)
     command = ["espeak-ng", "-v", voice, "-s", str(speed), "-p", str(pitch), "--stdout", text]
-    done = subprocess.run(command, check=True, capture_output=True)
+    done = subprocess.run(command, check=True, capture_output=True, env=child_environment())
     samples, rate = soundfile.read(io.BytesIO(done.stdout), dtype="float32")
     return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), np.float32)
 

