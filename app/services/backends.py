@@ -21,7 +21,7 @@ from app.services.routes import parse_routes
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings.declarations import Settings
 from app.settings.paths import prices_path, servers_path
-from app.tools import Toolbox, load_servers, make_toolbox
+from app.tools import MCP_PREFIX, Toolbox, load_servers, make_toolbox, named_servers
 
 PACES: dict[tuple[str, str], Pace] = {}
 """What is known of the speed of back-ends, by provider and model, for all talks of this run."""
@@ -81,7 +81,8 @@ def _classifier() -> Any:
 
 def tools(choice: ToolChoice) -> Toolbox:
     """The tools of a choice, not open yet."""
-    servers, _ = load_servers(servers_path())
+    names = [name.removeprefix(MCP_PREFIX) for name in choice.names if name.startswith(MCP_PREFIX)]
+    servers = named_servers(servers_path(), names)
     return make_toolbox(choice.names, folders=[Path(folder) for folder in choice.folders], servers=servers)
 
 

@@ -5,7 +5,8 @@ All tools are off until the user switches them on by name. In reading order:
 - `base`: the protocol of a tool, its description for the model, and its result.
 - `calculator`, `clock`: arithmetic, and the date and time.
 - `folders`, `files`: the folders that the user has permitted, and the three tools that list, read and search them.
-- `mcp_server`, `mcp_connection`: a server of the user's, and the connection to it with its tools.
+- `mcp_server`, `mcp_tool`: a server of the user's, and a tool of it as the model is told of it.
+- `mcp_bounds`, `mcp_client`, `mcp_connection`: the connection to it, within bounds.
 - `server_entry`, `server_list`: one entry of the user's list of servers, and the file that holds the list.
 - `toolbox`: all tools of one talk.
 
@@ -27,7 +28,7 @@ from app.tools.files import files_tools
 from app.tools.mcp_connection import offered
 from app.tools.mcp_server import McpServer
 from app.tools.server_entry import ServerEntry, wrong_entry
-from app.tools.server_list import change_list, load_servers, read_list, server_of
+from app.tools.server_list import NOT_LISTED, change_list, load_servers, named_servers, read_list, server_of
 from app.tools.toolbox import Toolbox
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "change_list",
     "load_servers",
     "make_toolbox",
+    "named_servers",
     "offered",
     "read_list",
     "server_of",
@@ -93,4 +95,4 @@ def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), server
     requested = {name.removeprefix(MCP_PREFIX) for name in names if name.startswith(MCP_PREFIX)}
     chosen = [server for server in servers if server.name in requested]
     missing = sorted(requested - {server.name for server in chosen})
-    return Toolbox(tools, servers=[*chosen, *map(McpServer, missing)])
+    return Toolbox(tools, servers=[*chosen, *(McpServer(name, trouble=NOT_LISTED) for name in missing)])

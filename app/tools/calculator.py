@@ -7,10 +7,11 @@ can grow, so that an expression like 9**9**9 takes no time.
 from __future__ import annotations
 
 import ast
+import asyncio
+import functools
 import math
 import operator
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
@@ -28,7 +29,13 @@ DIGITS = 12
 """Significant digits of a result that is not an integer."""
 
 _EXACT = Context(prec=10_000)
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)"
+# A number is never tried from its middle, and never shortened: each pattern takes a time linear in the text.
+_NUMBER = r"(?<![\d.])(?:\d++(?:\.\d*+)?|\.\d++)"
+_PERCENT_OF = re.compile(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", re.IGNORECASE)
+_ADDED_PERCENT = re.compile(rf"(?<=[\w.)%])\s*([+-])\s*({_NUMBER})\s*%")
+_PERCENT = re.compile(rf"({_NUMBER})\s*%(?=\s*(?:$|[-+*/),]))")
+_JOINED_WORD = re.compile(r"[\d.](?:and|else|for|if|in|is|not|or)\b")
+"""What Python's parser takes, but warns about on standard error."""
 
 
 def _bounded(value: Any) -> Any:
@@ -57,8 +64,12 @@ def _round(number: Any, digits: Any = 0) -> Any:
         raise ToolError("The calculator rounds to 400 digits at most.")
     # Half up, not half to even: 2.5 becomes 3.
     unit = Decimal(1).scaleb(-operator.index(digits))
-    rounded = Decimal(repr(number)).quantize(unit, ROUND_HALF_UP, _EXACT)
+    rounded = Decimal(number if isinstance(number, int) else repr(number)).quantize(unit, ROUND_HALF_UP, _EXACT)
     return int(rounded) if digits <= 0 else float(rounded)
+
+
+def _lcm(*numbers: Any) -> Any:
+    return functools.reduce(lambda left, right: _bounded(math.lcm(left, right)), numbers, 1)
 
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,10 +91,11 @@ _UNCHECKED_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 _OPERATORS = {kind: _checked(function) for kind, function in _UNCHECKED_OPERATORS.items()}
 _OF_MATH = (
     "sqrt cbrt exp log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians "
-    "floor ceil trunc gcd lcm hypot"
+    "floor ceil trunc gcd hypot"
 ).split()
 _UNCHECKED_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in _OF_MATH},
+    "lcm": _lcm,
     "ln": math.log,
     "abs": abs,
     "min": min,
@@ -114,7 +126,7 @@ class Calculator:
     async def call(self, arguments: Mapping[str, Any]) -> str:
         """Returns "EXPRESSION = NUMBER". Raises ToolError."""
         expression = " ".join(str(arguments["expression"]).split())
-        return f"{expression} = {calculate(expression)}"
+        return f"{expression} = {await asyncio.to_thread(calculate, expression)}"
 
 
 def calculate(expression: str) -> str:
@@ -124,11 +136,11 @@ def calculate(expression: str) -> str:
     evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
     evaluator.nodes = {kind: function for kind, function in evaluator.nodes.items() if kind in _NODES}
     try:
-        # The library's own parser would accept several statements and assignments, with a warning.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            warnings.simplefilter("ignore", DeprecationWarning)
-            parsed = ast.parse(_as_python(expression), mode="eval").body
+        text = _as_python(expression)
+        if _JOINED_WORD.search(text):
+            raise SyntaxError
+        # The library's own parser would accept several statements and assignments.
+        parsed = ast.parse(text, mode="eval").body
         return _format(_bounded(evaluator.eval(expression, parsed)))
     except ToolError:
         raise
@@ -160,11 +172,17 @@ def _as_python(text: str) -> str:
 
 def _percentages(text: str) -> str:
     """Replaces percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
-    text = re.sub(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", r"(\1/100)*", text, flags=re.IGNORECASE)
-    added = re.fullmatch(rf"(.*[\w.)%]\s*)([+-])\s*({_NUMBER})\s*%", text)
-    if added and added[1].count("(") == added[1].count(")"):
-        return f"({_percentages(added[1].rstrip())})*(1{added[2]}{added[3]}/100)"
-    return re.sub(rf"({_NUMBER})\s*%(?=\s*(?:$|[-+*/),]))", r"(\1/100)", text)
+    text = _PERCENT_OF.sub(r"(\1/100)*", text)
+    factors: list[str] = []
+    for added in reversed(list(_ADDED_PERCENT.finditer(text))):
+        # Of a row at the end, such as + 10% - 5%, each applies to all that is before it.
+        if added.end() != len(text) or (not factors and text.count("(", 0, added.start()) != text.count(")")):
+            break
+        factors.append(f"*(1{added[1]}{added[2]}/100)")
+        text = text[: added.start()]
+    if factors:
+        text = f"({text})"
+    return _PERCENT.sub(r"(\1/100)", text) + "".join(reversed(factors))
 
 
 def _format(value: int | float) -> str:

@@ -16,14 +16,11 @@ from typing import Any
 
 from app.tools.base import ToolError, ToolSpec, object_schema
 from app.tools.folders import Folders, Place, entries_of, read_bytes, walk
+from app.untrusted.limits import TOOL_FILE_BYTES, TOOL_SEARCHED_BYTES
 
 PAGE_CHARS = 3_500
 """Characters of a file that one call gives; a result holds 4,000."""
-READ_BYTES = 4 * 2**20
-"""The most of a file that can be read, page by page."""
 LISTED = 80
-FIND_BYTES = 2**20
-"""The most of each file that is searched."""
 FIND_FILES = 2_000
 FIND_SECONDS = 5.0
 FOUND = 30
@@ -127,7 +124,7 @@ def _read(folders: Folders, requested: str, offset: int) -> str:
     place = folders.find(requested)
     if place.real.is_dir():
         raise ToolError(f"“{place.shown}” is a folder: list_files lists it.")
-    data, whole = read_bytes(place.real, READ_BYTES)
+    data, whole = read_bytes(place.real, TOOL_FILE_BYTES)
     text = _decode(data, whole)
     if text is None:
         raise ToolError(f"“{place.shown}” is no text file, and only text can be read.")
@@ -143,7 +140,7 @@ def _read(folders: Folders, requested: str, offset: int) -> str:
     if end < len(text):
         note += f"; for more call again with offset {end}"
     elif not whole:
-        note += f"; the file is larger, but no more than {_size(READ_BYTES)} of it can be read"
+        note += f"; the file is larger, but no more than {_size(TOOL_FILE_BYTES)} of it can be read"
     return f"{page}\n{note}]"
 
 
@@ -165,7 +162,7 @@ def _find(folders: Folders, requested: str, where: str) -> str:
         if needle in shown.casefold():
             found.append(shown)
         try:
-            text = _decode(*read_bytes(path, FIND_BYTES))
+            text = _decode(*read_bytes(path, TOOL_SEARCHED_BYTES))
         except (OSError, ToolError):
             continue
         if text is not None:

@@ -19,6 +19,8 @@ from pathlib import Path, PureWindowsPath
 
 from app.platform.file_names import is_device
 from app.tools.base import ToolError
+from app.untrusted.files import open_regular
+from app.untrusted.refused import Refused
 
 DIRECTORY_ENTRIES = 10_000
 PATH_CHARS = 1_000
@@ -179,13 +181,12 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
     """Returns the first `limit` bytes of a regular file, and whether these are all. Raises OSError, ToolError."""
-    # Opening a pipe would block for ever, and opening a device may have effects.
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ToolError("That is no regular file, and is not read.")
-    # `path` is resolved: a link at its place was made since.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ToolError("That is no regular file, and is not read.")
-        data = file.read(limit + 1)
+    try:
+        # `path` is resolved: a link at its place was made since. Opening a device may have effects.
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Refused("it is no file")
+        with open_regular(path, links=False) as file:
+            data = file.read(limit + 1)
+    except Refused:
+        raise ToolError("That is no regular file, and is not read.") from None
     return data[:limit], len(data) <= limit

@@ -8,37 +8,45 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
 
 from app.tools.base import ToolError, ToolSpec
-from app.tools.mcp_server import McpServer, explain, load_package, make_client, without_secrets
+from app.tools.mcp_bounds import Exchange
+from app.tools.mcp_client import explain, load_package, make_client
+from app.tools.mcp_server import McpServer, without_secrets
+from app.tools.mcp_tool import OfferedTool, offers_of, result_text, shown
+from app.untrusted.limits import TOOL_TEXT_CHARS
+from app.untrusted.text import one_line
 
 CONNECT_SECONDS = 10.0
 END_SECONDS = 1.0
 """How long an HTTP server may take to end its session."""
 CLOSE_SECONDS = 7.0
 """The package gives a child 2 s to end by itself, 2 s after SIGTERM and 2 s after SIGKILL."""
-NAME_CHARS = 64
-DESCRIPTION_CHARS = 1_000
+MESSAGE_CHARS = 300
+"""The most of a server's message on what has failed."""
 TOOLS = 64
 """The most tools of one server that are used: each of them takes space in the model's context."""
+PAGES = 64
+"""The most pages on which a server lists them."""
 
 
 class _Session:
     """One connection from its start to its end, in a task of its own.
 
-    `ready` gives the package's client and the server's tools (the package's `Tool`).
+    `ready` gives the package's client, the server's tools, and a clause on each that can't be used.
     """
 
     def __init__(self, server: McpServer) -> None:
-        self.ready: asyncio.Future[tuple[Any, list[Any]]] = asyncio.get_running_loop().create_future()
+        self.ready: asyncio.Future[tuple[Any, list[OfferedTool], list[str]]] = (
+            asyncio.get_running_loop().create_future()
+        )
         self.ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # it may never be awaited
+        self.exchange = Exchange(on_refused=self.end)
         self._server = server
         self._stop = asyncio.Event()
         # Not `Task.cancel`: a second one would interrupt the package while it ends the child, and leave that alive.
@@ -62,14 +70,20 @@ class _Session:
     async def _run(self) -> None:
         try:
             with self._scope, open(os.devnull, "w", encoding="utf-8") as null:
-                async with make_client(self._server, null) as client:
-                    self.ready.set_result((client, await _list_tools(client)))
+                async with make_client(self._server, null, self.exchange) as client:
+                    offered = await asyncio.to_thread(offers_of, await _list_tools(client))
+                    self.ready.set_result((client, *offered))
                     await self._stop.wait()
         except Exception as error:
-            self._fail(explain(self._server, error))
+            self._fail(explain(self._server, error, self.exchange))
         finally:
             self._stop.set()
-            self._fail(f"The MCP server “{self._server.name}” ended before it was ready.")
+            refused = self.exchange.refusal
+            self._fail(
+                explain(self._server, refused, self.exchange)
+                if refused
+                else f"The MCP server “{self._server.name}” ended before it was ready."
+            )
 
     def _fail(self, sentence: str) -> None:
         if not self.ready.done():
@@ -86,31 +100,45 @@ class McpConnection:
         self._open: set[_Session] = set()
         self._closed = False
 
-    async def tools(self) -> list[Any]:
-        """Returns the server's tools (the package's `Tool`) in its own order, 64 at most. Raises ToolError."""
-        _, tools = (await self._connect()).ready.result()
-        return tools
+    async def tools(self) -> tuple[list[OfferedTool], list[str]]:
+        """Returns the server's tools in its own order, 64 at most, and a clause on each that can't be used.
+
+        Raises ToolError.
+        """
+        _, tools, left_out = (await self._connect()).ready.result()
+        return tools, left_out
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Calls `tool`, connecting first if necessary, and returns the text of the result. Raises ToolError."""
         session, mcp = await self._connect(), await load_package()
-        client, _ = session.ready.result()
+        client, *_ = session.ready.result()
+        request = mcp.types.CallToolRequest(
+            params=mcp.types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        )
+        tool = shown(tool)
         try:
-            result = await client.call_tool(tool, dict(arguments))
+            # Not `call_tool`: it checks results by the server's own schema, whose patterns can take for ever.
+            result = await client.session.send_request(request, mcp.types.CallToolResult)
         except mcp.MCPError as error:
+            if session.exchange.refusal is not None:
+                raise ToolError(
+                    f"{explain(self.server, error, session.exchange)} “{tool}” may have been done or not."
+                ) from None
             if error.code in (mcp.types.CONNECTION_CLOSED, mcp.types.INVALID_REQUEST):
                 session.end()  # the second: an HTTP server that has forgotten the session
                 raise ToolError(
                     f"The MCP server “{self.server.name}” ended or broke off, and “{tool}” may have been done or not. "
                     "It is connected again at the next call."
                 ) from None
-            raise ToolError(without_secrets(self.server, f"“{tool}” was refused: {error.message}")) from None
-        except Exception as error:  # an answer that violates the protocol or the tool's own schema
+            message = one_line(error.message, MESSAGE_CHARS)
+            raise ToolError(without_secrets(self.server, f"“{tool}” was refused: {message}")) from None
+        except Exception as error:  # an answer that violates the protocol
             raise ToolError(
                 f"The MCP server “{self.server.name}” did not answer “{tool}” as it must ({type(error).__name__})."
             ) from None
-        text = _result_text(result)
+        text = result_text(result)
         if result.is_error:
+            text = text[: 2 * TOOL_TEXT_CHARS]
             raise ToolError(without_secrets(self.server, text or f"“{tool}” failed and does not say why."))
         return text or "Done; there is no text."
 
@@ -150,7 +178,7 @@ async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> lis
     """Returns the names of a server's tools. The server has ended then, also after a cancellation. Raises ToolError."""
     connection = McpConnection(server, seconds=seconds)
     try:
-        return [tool.name for tool in await connection.tools()]
+        return [tool.shown for tool in (await connection.tools())[0]]
     finally:
         closing = asyncio.create_task(connection.close())
         while not closing.done():  # however often it is cancelled: no child may be left alive
@@ -161,49 +189,21 @@ async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> lis
 class McpTool:
     """One tool of a server, by the name that the model calls it by."""
 
-    def __init__(self, connection: McpConnection, tool: Any, name: str) -> None:
+    def __init__(self, connection: McpConnection, tool: OfferedTool, name: str) -> None:
         self._connection = connection
         self._tool = tool.name
-        self.spec = ToolSpec(
-            name,
-            (tool.description or tool.title or tool.name)[:DESCRIPTION_CHARS],
-            {"type": "object", "properties": {}, **tool.input_schema},
-            acts=not (tool.annotations is not None and tool.annotations.read_only_hint),
-        )
+        self.spec = ToolSpec(name, tool.description, tool.parameters, acts=tool.acts)
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
         return await self._connection.call(self._tool, arguments)
 
 
-def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
-    """Returns `SERVER__TOOL` in the characters and length that every model accepts, different from all `taken`."""
-    plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"{server}__{tool}")
-    name, number = plain[:NAME_CHARS], 2
-    while name in taken:
-        end = f"_{number}"
-        name, number = plain[: NAME_CHARS - len(end)] + end, number + 1
-    return name
-
-
 async def _list_tools(client: Any) -> list[Any]:
     page = await client.list_tools()
     tools = list(page.tools)
-    while page.next_cursor and len(tools) < TOOLS:
+    for _ in range(PAGES):
+        if not page.next_cursor or len(tools) >= TOOLS:
+            break
         page = await client.list_tools(cursor=page.next_cursor)
         tools += page.tools
     return tools[:TOOLS]
-
-
-def _result_text(result: Any) -> str:
-    """Returns the text of a result; other contents are named in it."""
-    parts = []
-    for block in result.content:
-        if block.type == "text":
-            parts.append(block.text)
-        elif block.type == "resource" and hasattr(block.resource, "text"):
-            parts.append(block.resource.text)
-        else:
-            parts.append(f"[{block.type}, left out]")
-    if not parts and result.structured_content is not None:
-        parts.append(json.dumps(result.structured_content, ensure_ascii=False))
-    return "\n".join(parts).strip()

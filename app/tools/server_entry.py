@@ -6,6 +6,7 @@ No sentence from here contains a value of an entry, only its name.
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,25 @@ from app.tools.mcp_server import McpServer
 
 Kind = Literal["program", "address"]
 
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OWN_HEADERS = (
+    "host",
+    "connection",
+    "content-length",
+    "content-type",
+    "transfer-encoding",
+    "accept",
+    "accept-encoding",
+)
+"""Headers that an HTTP client sets by itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
     """An entry of the list. Its `repr` leaves out what may hold a secret.
 
-    `kept`: its name in the file; empty for a new one. The rest is only read: `variables`: the names in its `env`.
+    `kept`: its name in the file; empty for a new one. The rest is only read: `variables`: the names in its `env`, or
+    in the `headers` of an address.
     `off`: it is `disabled`. `trouble`: a sentence on why it can't be used; empty if it can.
     """
 
@@ -96,15 +110,17 @@ def entry_of(name: str, raw: Any) -> ServerEntry:
     trouble = f"“{name}” {fault}, so it is not used." if fault else ""
     if not isinstance(raw, dict):
         return ServerEntry(name, kept=name, trouble=trouble)
-    command, url, args, env = (raw.get(key) for key in ("command", "url", "args", "env"))
+    command, url, args = (raw.get(key) for key in ("command", "url", "args"))
+    kind: Kind = "address" if isinstance(url, str) and url.strip() and not command else "program"
+    variables = raw.get("headers" if kind == "address" else "env")
     return ServerEntry(
         name,
-        "address" if isinstance(url, str) and url.strip() and not command else "program",
+        kind,
         command if isinstance(command, str) else "",
         tuple(arg for arg in args if isinstance(arg, str)) if isinstance(args, list) else (),
         url if isinstance(url, str) else "",
         name,
-        tuple(env) if isinstance(env, dict) else (),
+        tuple(variables) if isinstance(variables, dict) else (),
         raw.get("disabled") is True,
         trouble,
     )
@@ -118,11 +134,11 @@ def fault_of(entry: Any) -> str:
     if not isinstance(command, str) or not isinstance(url, str) or bool(command.strip()) == bool(url.strip()):
         return "needs either a “command” or a “url”"
     if entry.get("type") == "sse" or entry.get("transport") == "sse":
-        return "speaks SSE, which is out of use: only stdio and streamable HTTP are spoken here"
+        return "speaks SSE, which is out of use: give the address of its streamable HTTP, which often ends in /mcp"
     if url and not url.lower().startswith(("http://", "https://")):
         return "has a “url” that is not http or https"
-    if entry.get("headers"):
-        return "asks for headers, which cannot be sent"
+    if url and not _are_headers(entry.get("headers", {})):
+        return "has “headers” that are no texts which can be sent"
     if not isinstance(entry.get("args", []), list) or not all(isinstance(arg, str) for arg in entry.get("args", [])):
         return "has “args” that are no list of texts"
     if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
@@ -133,7 +149,23 @@ def fault_of(entry: Any) -> str:
 def server_from(name: str, entry: Mapping[str, Any]) -> McpServer:
     """Returns the server of a file's object without faults."""
     return McpServer(
-        name, entry.get("command", ""), tuple(entry.get("args", ())), entry.get("env", {}), entry.get("url", "")
+        name,
+        entry.get("command", ""),
+        tuple(entry.get("args", ())),
+        entry.get("env", {}),
+        entry.get("url", ""),
+        entry.get("headers", {}) if entry.get("url") else {},
+    )
+
+
+def _are_headers(headers: Any) -> bool:
+    return isinstance(headers, dict) and all(
+        _HEADER_NAME.fullmatch(name)
+        and name.lower() not in _OWN_HEADERS
+        and isinstance(value, str)
+        and value.isascii()
+        and value.isprintable()
+        for name, value in headers.items()
     )
 
 

@@ -1,14 +1,13 @@
 """The user's list of MCP servers: a file in the usual layout, read leniently and changed entry by entry.
 
-The layout is `{"mcpServers": {name: {"command", "args", "env"} | {"url"}}}`. Anything else in the file is kept when it
-is written. No sentence from here contains a value of the file, only names and the file's path.
+The layout is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
+kept when it is written. No sentence from here contains a value of the file, only names and the file's path.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,11 @@ from app.platform.atomic_files import write_json
 from app.tools.base import ToolError
 from app.tools.mcp_server import McpServer
 from app.tools.server_entry import ServerEntry, entry_of, fault_of, merge, server_from, wrong_entry
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import TOOL_SERVERS
+from app.untrusted.refused import Refused
 
+NOT_LISTED = "is not in the list of servers: add it there, or switch it off"
 _LIST = "The list of MCP servers"
 
 
@@ -54,6 +57,29 @@ def load_servers(path: Path) -> tuple[list[McpServer], str]:
     if wrong:
         return servers, f"In the list of MCP servers {'; '.join(wrong)}: left out. Put {path} right."
     return servers, ""
+
+
+def named_servers(path: Path, names: Collection[str]) -> list[McpServer]:
+    """Returns the servers of these names, in the file's order; those that can't be used have a `trouble`.
+
+    Never raises for the file's contents.
+    """
+    document, trouble = _read(path)
+    entries = _entries_of(document)
+    if trouble:
+        return [McpServer(name, trouble=f"is not used: {trouble[0]}. {trouble[1]}".rstrip(".")) for name in names]
+    ordered = [*(name for name in entries if name in names), *(name for name in names if name not in entries)]
+    return [_named(name, entries.get(name), path) for name in ordered]
+
+
+def _named(name: str, entry: Any, path: Path) -> McpServer:
+    if entry is None:
+        return McpServer(name, trouble=NOT_LISTED)
+    if fault := fault_of(entry):
+        return McpServer(name, trouble=f"{fault}. It is not used: put its entry in {path} right")
+    if entry.get("disabled") is True:
+        return McpServer(name, trouble="is disabled in the list of servers: enable it there, or switch it off here")
+    return server_from(name, entry)
 
 
 def read_list(path: Path) -> ServerList:
@@ -106,18 +132,14 @@ def _entries_of(document: Mapping[str, Any]) -> dict[str, Any]:
 def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
     """Returns the file's object, with entries that are an object; or what is wrong with it, and what to do."""
     try:
-        read = json.loads(path.read_text("utf-8-sig"))
+        read: dict[str, Any] = read_json_file(path, TOOL_SERVERS)
     except FileNotFoundError:
         return {}, None
     except OSError as error:
         return {}, (f"{_LIST} cannot be read ({error.strerror})", f"It is {path}.")
-    except UnicodeDecodeError:
-        return {}, (f"{_LIST} is not written in UTF-8", f"Save {path} as UTF-8.")
-    except json.JSONDecodeError as error:
-        return {}, (f"{_LIST} is no valid JSON (line {error.lineno}: {error.msg})", f"Put {path} right.")
-    except (ValueError, RecursionError):  # a number of thousands of digits
-        return {}, (f"{_LIST} is no valid JSON (nested too deeply, or too long)", f"Put {path} right.")
-    if not isinstance(read, dict) or not isinstance(read.get("mcpServers", {}), dict):
+    except Refused as error:
+        return {}, (f"{_LIST} cannot be read, since {error}", f"Put {path} right.")
+    if not isinstance(read.get("mcpServers", {}), dict):
         return {}, (f'{_LIST} does not hold {{"mcpServers": {{…}}}}', f"Put {path} right.")
     return read, None
 

@@ -6,18 +6,21 @@ A call always returns a text. A tool that ignores its cancellation is abandoned.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
-from app.tools.mcp_connection import McpConnection, McpTool, tool_name
+from app.tools.mcp_connection import McpConnection, McpTool
 from app.tools.mcp_server import McpServer
+from app.tools.mcp_tool import tool_name
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_TEXT_CHARS
+from app.untrusted.refused import Refused
+from app.untrusted.text import harmless
 
 CALL_SECONDS = 8.0
-TEXT_CHARS = 4_000
 CANCEL_SECONDS = 0.2
 """How long a cancelled tool may take to clean up before it is abandoned."""
 CLOSE_SECONDS = 1.0
@@ -61,7 +64,7 @@ class Toolbox:
     async def open(self) -> list[str]:
         """Connects all servers at once, each under a deadline of 10 s; does nothing the second time.
 
-        Returns a sentence for each server that can't be used; its tools are missing then.
+        Returns a sentence for each server or tool that can't be used, which is missing then.
         """
         if self._opened:
             return []
@@ -78,7 +81,9 @@ class Toolbox:
                     "its tools are not there."
                 )
             else:
-                for tool in offered:
+                tools, left_out = offered
+                sentences += [f"Of the MCP server “{connection.server.name}” {clause}." for clause in left_out]
+                for tool in tools:
                     name = tool_name(connection.server.name, tool.name, self._tools)
                     self._tools[name] = McpTool(connection, tool, name)
         return sentences
@@ -106,7 +111,7 @@ class Toolbox:
         except Exception as error:
             _log.exception("the tool %s failed", name)
             text, ok = f"The tool “{name}” failed ({type(error).__name__}). Answer without it.", False
-        return ToolResult(name, ok, _shorten(text), self._now() - started)
+        return ToolResult(name, ok, harmless(_shorten(text)), self._now() - started)
 
     async def close(self) -> None:
         """Ends all calls and child processes; safe to call twice, and from any task of the loop."""
@@ -150,16 +155,12 @@ class Toolbox:
 def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
     """Returns the arguments as an object that matches the schema's first level. Raises ToolError."""
     try:
-        values = json.loads(arguments) if arguments.strip() else {}
-    except json.JSONDecodeError as error:
-        where = f"at character {error.pos}: {error.msg}"
-        raise ToolError(f"The arguments of “{spec.name}” are no valid JSON ({where}). Write them again.") from None
-    except (RecursionError, ValueError):  # a number of thousands of digits
-        raise ToolError(f"The arguments of “{spec.name}” are too deep or too long. Write them plainer.") from None
-    if values is None:
-        values = {}
-    if not isinstance(values, dict):
-        raise ToolError(f"The arguments of “{spec.name}” must be one JSON object. Write them again.")
+        none = arguments[:99].strip() in ("", "null")
+        values: dict[str, Any] = {} if none else read_json(arguments, TOOL_ARGUMENTS)
+    except Refused as error:
+        raise ToolError(
+            f"The arguments of “{spec.name}” are not taken: {error}. Write them again, as one JSON object."
+        ) from None
     known: Mapping[str, Any] = spec.parameters.get("properties", {})
     for name in spec.parameters.get("required", ()):
         if name not in values:
@@ -170,7 +171,8 @@ def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
             takes = ", ".join(known) or "nothing"
             raise ToolError(f"“{spec.name}” does not take “{name[:64]}”; it takes: {takes}.")
         wanted_type = schema.get("type") if isinstance(schema, dict) else None
-        kinds = [wanted_type] if isinstance(wanted_type, str) else wanted_type or []
+        listed = wanted_type if isinstance(wanted_type, list) else [wanted_type]
+        kinds = [kind for kind in listed if isinstance(kind, str)]
         if kinds and not any(_has_type(value, kind) for kind in kinds):
             raise ToolError(f"“{name}” of “{spec.name}” must be of type {' or '.join(kinds)}. Call it again.")
     return values
@@ -186,7 +188,7 @@ def _has_type(value: Any, kind: str) -> bool:
 
 
 def _shorten(text: str) -> str:
-    if len(text) <= TEXT_CHARS:
+    if len(text) <= TOOL_TEXT_CHARS:
         return text
     note = _CUT.format(len(text))
-    return text[: TEXT_CHARS - len(note)] + note
+    return text[: TOOL_TEXT_CHARS - len(note)] + note

@@ -12,10 +12,14 @@ from app.untrusted.limits import Limits, in_words
 from app.untrusted.refused import Refused
 
 
-def open_regular(path: Path | str) -> BinaryIO:
-    """Opens a regular file, or a link to one, for reading. Raises OSError, and Refused for a pipe or a device."""
+def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
+    """Opens a regular file for reading, with `links` also a link to one.
+
+    Raises OSError, and Refused for a pipe or a device.
+    """
     # Opening a pipe would wait for a writer; opening it without waiting does no harm to a regular file.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags if links else flags | getattr(os, "O_NOFOLLOW", 0))
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):

@@ -17,20 +17,29 @@ from urllib.parse import urlsplit
 from app.untrusted.limits import ERROR_BODY, Limits, in_words
 from app.untrusted.line_scanner import LineScanner, is_streamed
 from app.untrusted.refused import RedirectRefused, Refused
+from app.untrusted.workers import push_aside
 
 ACCEPTED_ENCODING = "gzip"
 """A compression whose result can be bounded while it is unpacked."""
 _AT_ONCE = 64 * 1024
-"""Bytes that are unpacked, or checked on the event loop, at a time."""
+"""Bytes that are unpacked at a time."""
 
 
-def bounded_hooks(address: str, whole: Limits, stream: Limits, line: Limits) -> dict[str, list[Any]]:
+def bounded_hooks(
+    address: str,
+    whole: Limits,
+    stream: Limits,
+    line: Limits,
+    *,
+    on_refused: Callable[[Refused], None] = lambda refusal: None,
+) -> dict[str, list[Any]]:
     """Returns `event_hooks` for an asynchronous client that speaks to the server of `address` alone.
 
     `address` empty: to the server of its first request. A redirect to another server, or from https to http, raises
     RedirectRefused. An answer beyond its bounds raises Refused while it is read: `whole` is for answers in one piece,
     `stream` for all of a streamed one, and `line` for each of its lines. An answer with an error's status is cut off
-    before what is beyond ERROR_BODY, since its status says enough.
+    before what is beyond ERROR_BODY, since its status says enough. `on_refused` is told what is raised while an answer
+    is read, for libraries that swallow it.
     """
     chosen = origin(address) if address else None
     key = ""
@@ -46,11 +55,11 @@ def bounded_hooks(address: str, whole: Limits, stream: Limits, line: Limits) -> 
 
     async def bound(response: Any) -> None:
         if response.status_code >= 400:
-            response.stream = _bounded_stream(response, ERROR_BODY, ERROR_BODY)
+            response.stream = _bounded_stream(response, ERROR_BODY, ERROR_BODY, on_refused)
         elif is_streamed(response.headers.get("content-type", "")):
-            response.stream = _bounded_stream(response, stream, line)
+            response.stream = _bounded_stream(response, stream, line, on_refused)
         else:
-            response.stream = _bounded_stream(response, whole, whole)
+            response.stream = _bounded_stream(response, whole, whole, on_refused)
 
     return {"request": [stay], "response": [bound]}
 
@@ -102,13 +111,13 @@ def _shown(address: str) -> str:
     return f"{scheme}://{host}" + ("" if port in (80, 443) else f":{port}")
 
 
-def _bounded_stream(response: Any, whole: Limits, line: Limits) -> Any:
+def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Callable[[Refused], None]) -> Any:
     """Returns the response's stream, unpacked and bounded."""
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     stream = response.stream
     base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
     scanner = LineScanner(whole, line)
-    return _stream_type(base)(stream, _unpacker(encoding), scanner, response.status_code >= 400)
+    return _stream_type(base)(stream, _unpacker(encoding), scanner, None if response.status_code >= 400 else on_refused)
 
 
 @functools.cache
@@ -116,22 +125,29 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
     """Returns the type of bounded streams for one of the two libraries, whose responses insist on their own base."""
 
     class BoundedStream(base):
+        """`on_refused` is None for a body that is cut off where it is refused."""
+
         def __init__(
-            self, stream: Any, unpack: Callable[[bytes], Iterator[bytes]], scanner: LineScanner, cut: bool
+            self,
+            stream: Any,
+            unpack: Callable[[bytes], Iterator[bytes]],
+            scanner: LineScanner,
+            on_refused: Callable[[Refused], None] | None,
         ) -> None:
-            self._stream, self._unpack, self._scanner, self._cut = stream, unpack, scanner, cut
+            self._stream, self._unpack, self._scanner, self._on_refused = stream, unpack, scanner, on_refused
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             try:
                 async for packed in self._stream:
-                    for block in self._unpack(packed):
-                        for lines in await _checked(self._scanner, len(block), self._scanner.push, block):
+                    for block in filter(None, self._unpack(packed)):
+                        for lines in await push_aside(self._scanner, block):
                             yield lines
                     await asyncio.sleep(0)
-                for lines in await _checked(self._scanner, 0, self._scanner.flush):
+                for lines in await push_aside(self._scanner, b""):
                     yield lines
-            except Refused:
-                if not self._cut:
+            except Refused as refusal:
+                if self._on_refused is not None:
+                    self._on_refused(refusal)
                     raise
 
         async def aclose(self) -> None:
@@ -143,15 +159,6 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
             return getattr(self._stream, "elapsed", None)
 
     return BoundedStream
-
-
-async def _checked(
-    scanner: LineScanner, more: int, check: Callable[..., Iterator[bytes]], *block: bytes
-) -> list[bytes]:
-    """Returns what `check` gives; on a worker thread where it may have much to look at."""
-    if scanner.pending + more < _AT_ONCE:
-        return list(check(*block))
-    return await asyncio.to_thread(lambda: list(check(*block)))
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:

@@ -45,12 +45,20 @@ TOKENS = 10**9
 """The most tokens that a server can count for one answer."""
 
 # From tool servers
-TOOL_MESSAGE = Limits(4 * MB, depth=48, items=50_000)
-"""One message of an MCP server: a result, or a page of its list."""
+TOOL_MESSAGE = Limits(4 * MB, depth=48, items=12_000)
+"""One message of an MCP server: a result, or a page of its list. The package `mcp` parses it on the event loop."""
 TOOL_STREAM = Limits(256 * MB)
 """All that one connection of an MCP server over HTTP may send in a single answer."""
+TOOL_CHILD = Limits(2**63)
+"""All that an MCP server may send as a child process: it may live as long as the app."""
+TOOL_SCHEMA = Limits(16 * KB, depth=24, items=1_000)
+"""What one tool takes, as it is told to the model with every request."""
 TOOL_TEXT_CHARS = 4_000
 """What the model is given of a result."""
+TOOL_FILE_BYTES = 4 * MB
+"""The most of a permitted file that a model can read, page by page."""
+TOOL_SEARCHED_BYTES = 1 * MB
+"""The most of each permitted file that is searched."""
 
 # From a hub of models
 HUB_LISTING = Limits(16 * MB, depth=24, items=400_000, seconds=30.0)

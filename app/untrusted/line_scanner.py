@@ -27,6 +27,12 @@ class LineScanner:
         self._by_line = whole is not line
         self._count = self._depth = self._items = self._held_bytes = 0
         self._held: list[bytes] = []
+        self._in_event = False
+
+    @property
+    def held_bytes(self) -> int:
+        """The length of the line that is not complete yet."""
+        return self._held_bytes
 
     @property
     def pending(self) -> int:
@@ -67,8 +73,10 @@ class LineScanner:
         """Raises Refused where a line is too long, or its JSON too deep or too large."""
         if len(line) > self._line.bytes:
             raise Refused(f"a line of it is longer than {in_words(self._line.bytes)}")
-        if self._by_line or line.startswith(b"data:"):
+        data = line.startswith(b"data:")
+        if not self._in_event and (self._by_line or data):
             self._depth = self._items = 0
+        self._in_event = bool(line) and (self._in_event or data)  # the data of one event may be on several lines
         bare = without_strings(line.decode("latin-1"))
         brackets = brackets_of(bare)
         self._items += bare.count(",") + len(brackets) // 2

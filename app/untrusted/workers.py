@@ -7,6 +7,7 @@ from typing import Any
 
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import Limits
+from app.untrusted.line_scanner import LineScanner
 
 SMALL_BYTES = 32 * 1024
 """Read at once: less than 1 ms."""
@@ -17,3 +18,13 @@ async def read_json_aside(data: bytes | str, limits: Limits) -> Any:
     if len(data) <= SMALL_BYTES:
         return read_json(data, limits)
     return await asyncio.to_thread(read_json, data, limits)
+
+
+async def push_aside(scanner: LineScanner, block: bytes) -> list[bytes]:
+    """Returns what `LineScanner.push` gives, or `flush` for an empty block, without holding up the event loop.
+
+    Raises Refused.
+    """
+    if len(block) + scanner.held_bytes <= SMALL_BYTES:
+        return list(scanner.push(block) if block else scanner.flush())
+    return await asyncio.to_thread(lambda: list(scanner.push(block) if block else scanner.flush()))

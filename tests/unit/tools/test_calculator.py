@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from app.tools import calculator
 from app.tools.base import ToolError
-from app.tools.calculator import Calculator, calculate
+from app.tools.calculator import LENGTH, Calculator, calculate
 
 
 @pytest.mark.parametrize(
@@ -36,6 +41,11 @@ from app.tools.calculator import Calculator, calculate
         ("200 + 10% - 10%", "198"),
         ("80 * 15%", "12"),
         ("17 % 5", "2"),
+        ("100 + 10% + 10% - 50%", "60.5"),
+        ("(80 + 15%) * 2", "160.3"),
+        ("50% * 8 + 50%", "6"),
+        ("lcm(4, 6, 10)", "60"),
+        ("round(2**8000 * 2**8000) - 2**8000 * 2**8000", "0"),
     ],
 )
 def test_what_people_ask(expression: str, value: str) -> None:
@@ -78,6 +88,35 @@ def test_what_it_does_not_do_is_said_at_once(expression: str, says: str) -> None
         calculate(expression)
     assert time.perf_counter() - began < 0.5
     assert str(raised.value).endswith(".")
+
+
+_PARTS = st.one_of(
+    st.sampled_from([*"1279.,+-*/%^()= ", "**", "//", " of ", "1%", "+ 1%", "-.5% ", " percent of ", "380", "1" * 99]),
+    st.sampled_from(["2**8000", "9**", "factorial(", "round(", "lcm(", "gcd(", "max(", "1e308", "log(", "sqrt("]),
+)
+_LONG = st.tuples(st.lists(_PARTS, max_size=12), st.lists(_PARTS, min_size=1, max_size=4), st.lists(_PARTS, max_size=4))
+
+
+@settings(max_examples=300, deadline=None)
+@given(_LONG)
+@example((["1" * 380], ["+1%"], []))
+@example((["1" * 400], ["x"], []))
+@example(([], ["1% of "], ["1"]))
+@example((["lcm("], ["factorial(1000)//", "9**2000,", "2**8000-1,"], ["1)"]))
+def test_nothing_takes_long(parts: tuple[list[str], list[str], list[str]]) -> None:
+    begin, repeated, end = map("".join, parts)
+    expression = (begin + repeated * 500)[: LENGTH - len(end)] + end
+    began = time.process_time()
+    with contextlib.suppress(ToolError):
+        calculate(expression[:LENGTH])
+    assert time.process_time() - began < 2.0  # it takes 0.01 s; what grows out of hand takes minutes
+
+
+async def test_the_loop_goes_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran_in = []
+    monkeypatch.setattr(calculator, "calculate", lambda _: ran_in.append(threading.current_thread()))
+    await Calculator().call({"expression": "1 + 1"})
+    assert ran_in != [threading.main_thread()]
 
 
 async def test_the_model_sees_its_expression_again() -> None:

@@ -110,7 +110,7 @@ async def test_a_long_file_is_read_page_by_page(notes: Path) -> None:
 
 
 async def test_a_huge_file_is_read_up_to_a_bound(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "READ_BYTES", 1_001)  # in the middle of a character
+    monkeypatch.setattr(files, "TOOL_FILE_BYTES", 1_001)  # in the middle of a character
     (notes / "huge.txt").write_text("ä" * 5_000, "utf-8")
     told = await _call(notes, "read_file", path="huge.txt")
     assert told.startswith("ä" * 500 + "\n[") and "no more than" in told

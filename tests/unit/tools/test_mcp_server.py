@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from app.tools import McpServer, Toolbox, ToolError, load_servers
-from app.tools.mcp_connection import McpConnection, tool_name
+from app.tools.mcp_connection import McpConnection
+from app.tools.mcp_tool import tool_name
 from tests.support.child import is_running
 from tests.support.servers import closed_port_url
 
@@ -251,7 +252,10 @@ def test_a_wrong_entry_leaves_the_others(tmp_path: Path) -> None:
         "e": {"command": "x", "args": "topsecret"},
         "f": {"command": "x", "env": {"KEY": 1}},
         "g": {"url": "http://topsecret", "type": "sse"},
-        "h": {"url": "http://topsecret", "headers": {"Authorization": "topsecret"}},
+        "h": {"url": "http://topsecret", "headers": {"Authorization": "topsecret\n"}},
+        "j": {"url": "http://topsecret", "headers": {"Host": "topsecret"}},
+        "k": {"url": "http://topsecret", "headers": {"Key": 1}},
+        "l": {"url": "http://topsecret", "headers": ["topsecret"]},
         "i": {"command": ["topsecret"]},
     }
     servers, sentence = _load(tmp_path, json.dumps({"mcpServers": {**wrong, "good": {"command": "x"}}}))

@@ -146,7 +146,7 @@ def test_its_mode_is_kept_and_a_link_stays_one(path: Path, tmp_path: Path) -> No
 def test_letters_of_all_kinds_can_be_written(path: Path) -> None:
     given(path, {"half": {"command": "\ud83d"}})
     change_list(path, [ServerEntry("näme", command="x")])
-    assert held(path)["mcpServers"] == {"half": {"command": "\ud83d"}, "näme": {"command": "x", "args": []}}
+    assert held(path)["mcpServers"] == {"half": {"command": "\ufffd"}, "näme": {"command": "x", "args": []}}
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,9 @@ def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> N
     assert (tried.name, tried.command, tried.args) == ("papers", sys.executable, ("-x",))
     assert tried.env == {"KEY": "topsecret"}
     assert server_of(path, ServerEntry("files", command=sys.executable)).env == {}
-    with pytest.raises(ToolError, match="asks for headers"):
+    assert server_of(path, ServerEntry("web", "address", url="https://a.b", kept="web")).headers == {"X": "topsecret"}
+    given(path, {"web": {"url": "https://a.b", "headers": {"X": "topsecret\n"}}})
+    with pytest.raises(ToolError, match="“headers” that are no texts"):
         server_of(path, ServerEntry("web", "address", url="https://a.b", kept="web"))
     with pytest.raises(ToolError, match="no command yet"):
         server_of(path, ServerEntry("a"))

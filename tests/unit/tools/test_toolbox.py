@@ -48,8 +48,12 @@ async def _echo(arguments: Mapping[str, Any]) -> str:
         ("null", False, "needs “word”"),
         ('{"word": ', False, "no valid JSON"),
         ('["word"]', False, "one JSON object"),
-        pytest.param("[" * 100_000, False, "too deep or too long", id="deep"),
-        pytest.param('{"word": ' + "1" * 9_000 + "}", False, "too deep or too long", id="long"),
+        pytest.param("[" * 100_000, False, "longer than 64 KB", id="long"),
+        pytest.param('{"word": ' + "[" * 9_000, False, "nested deeper than 24 levels", id="deep"),
+        pytest.param('{"word": ' + "1" * 9_000 + "}", False, "a number that is too long", id="digits"),
+        pytest.param('{"word": "a", "any": [' + "0," * 9_000 + "0]}", False, "more than 5,000 values", id="many"),
+        ('{"word": NaN}', False, "is no number"),
+        ('{"word": "a\\u001b[31mb\\u202ec\\ud800"}', True, "{'word': 'abc\ufffd'}"),
         ('{"word": 1}', False, "“word” of “fake” must be of type string"),
         ('{"word": "a", "count": "2"}', False, "must be of type integer"),
         ('{"word": "a", "count": true}', False, "must be of type integer"),
@@ -85,6 +89,18 @@ async def test_every_result_and_failure_of_a_tool_is_a_text(caplog: pytest.LogCa
     assert "broken off" in results["gives_up"].text
     assert len(results["chatters"].text) == 4_000 and "100,000 characters" in results["chatters"].text[-60:]
     assert results["none"].text.startswith("There is no tool “none”. There are: refuses, breaks")
+
+
+async def test_what_a_tool_says_is_made_harmless() -> None:
+    async def says(arguments: Mapping[str, Any]) -> str:
+        return "a\x1b]0;title\x07b\u202ec\ud83d\ude00\ud83d\r\n\x00end"
+
+    async def fails(arguments: Mapping[str, Any]) -> str:
+        raise ToolError("no \x1b[31mluck\x1b[0m.")
+
+    box = Toolbox([_Fake(says, "says"), _Fake(fails, "fails")])
+    assert (await box.call("says", '{"word": "a"}')).text == "abc\U0001f600\ufffd\nend"
+    assert (await box.call("fails", '{"word": "a"}')).text == "no luck."
 
 
 async def test_a_slow_tool_is_given_up_even_if_it_does_not_heed() -> None:
