@@ -34,11 +34,6 @@ class LineScanner:
         """The length of the line that is not complete yet."""
         return self._held_bytes
 
-    @property
-    def pending(self) -> int:
-        """The bytes of the line that is not whole yet."""
-        return self._held_bytes
-
     def push(self, block: bytes) -> Iterator[bytes]:
         """Yields the whole lines that `block` completes, as one piece. Raises Refused."""
         self._count += len(block)
@@ -77,6 +72,10 @@ class LineScanner:
         if not self._in_event and (self._by_line or data):
             self._depth = self._items = 0
         self._in_event = bool(line) and (self._in_event or data)  # the data of one event may be on several lines
+        opened, commas = line.count(b"[") + line.count(b"{"), line.count(b",")
+        if self._by_line and not self._items and opened <= self._line.depth and opened + commas <= self._line.items:
+            self._depth, self._items = opened, opened + commas  # at most: some may be in strings, or closed again
+            return
         bare = without_strings(line.decode("latin-1"))
         brackets = brackets_of(bare)
         self._items += bare.count(",") + len(brackets) // 2

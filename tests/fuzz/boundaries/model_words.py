@@ -58,7 +58,7 @@ _CALLS = [
 
 async def _call(data: bytes, folder: Path) -> str:
     toolbox = Toolbox([Calculator(), Clock()])
-    name, _, arguments = data.decode("utf-8", "surrogatepass" if b"\xff" not in data else "replace").partition("\n")
+    name, _, arguments = data.decode("utf-8", "surrogateescape").partition("\n")
     result = await toolbox.call(name, arguments)
     await toolbox.close()
     return "" if result.ok else harmless(result.text)
