@@ -116,6 +116,7 @@ def session(
     made_frontend: FrontEnd | None = None,
     edge: DuplexAudio | None = None,
     remember_seconds: float = 0.0,
+    tools_first: bool = False,
 ) -> Session:
     """A session of `choice` between `source` and `sink`, to be entered on the running loop.
 
@@ -165,6 +166,7 @@ def session(
         pauses=pauses,
         end_with_input=end_with_input,
         remember_seconds=remember_seconds,
+        tools_first=tools_first,
     )
     made.append(Session(parts, config))
     return made[0]

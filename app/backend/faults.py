@@ -20,7 +20,7 @@ class Failure:
     """A failed request: the exception, its HTTP status (0: none) and the server's complaint.
 
     `mid_answer`: words had come before. `has_key`: an API key was sent. `known`: the server is one of the providers
-    whose behaviour is documented.
+    whose behaviour is documented. `listing`: it was asked for its models, before one was chosen.
     """
 
     error: Exception
@@ -29,6 +29,7 @@ class Failure:
     mid_answer: bool = False
     has_key: bool = True
     known: bool = False
+    listing: bool = False
 
 
 Rule = tuple[Callable[[Failure], bool], FaultKind, str]

@@ -21,6 +21,7 @@ from app.backend.ollama_faults import DEFAULT_URL, OllamaServer, explain, explai
 from app.untrusted.http import bounded_hooks
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
 from app.untrusted.text import one_line
+from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
@@ -160,8 +161,12 @@ class OllamaBackend:
         await self._connect()
         try:
             async with asyncio.timeout(MODEL_LIST.seconds):
-                listed = (await self._client.list()).models[:MODELS]
-            return [model.model for model in listed if model.model and len(model.model) <= MODEL_NAME_CHARS]
+                # Not `list`, which passes over the models that other servers with Ollama's protocol list by `name`.
+                answer = await self._client._request_raw("GET", "/api/tags")
+                if "html" in answer.headers.get("content-type", ""):
+                    raise ValueError
+                listed = await read_json_aside(answer.content, MODEL_LIST)
+            return _names_of(listed)
         except Exception as error:
             raise explain(error, self._server) from None
 
@@ -183,7 +188,8 @@ class OllamaBackend:
             ) from None
         except Exception as error:
             # Another server with Ollama's protocol may not know this call, and loads the model by itself.
-            if status_of(error) != 404 or "model" in str(error).lower():
+            unknown = status_of(error) in (400, 405, 501)
+            if not unknown and (status_of(error) != 404 or "model" in str(error).lower()):
                 raise explain(error, self._server) from None
 
     async def _read_context(self) -> None:
@@ -200,3 +206,9 @@ class OllamaBackend:
             await asyncio.sleep(KEEP_WARM_SECONDS)
             with contextlib.suppress(Exception):  # the next question reports what is wrong
                 await self._client.generate(model=self.model, keep_alive=KEEP_ALIVE)
+
+
+def _names_of(listed: Any) -> list[str]:
+    """Returns the names in a list of models. Raises many errors where it has another form."""
+    names = [model.get("model") or model.get("name") for model in listed["models"][:MODELS]]
+    return [name for name in names if isinstance(name, str) and 0 < len(name) <= MODEL_NAME_CHARS]

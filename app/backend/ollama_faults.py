@@ -143,7 +143,7 @@ _RULES: tuple[Rule, ...] = (
         "{where} broke off before it answered. Ask again, or choose another model.",
     ),
     (
-        lambda f: isinstance(f.error, ValueError | TypeError | AttributeError),
+        lambda f: isinstance(f.error, ValueError | TypeError | AttributeError | LookupError),
         "broken",
         "What answers at {address} does not speak as Ollama does. Check the address, or choose another model.",
     ),
@@ -161,6 +161,12 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
     if not _told_in_stream(Failure(error, 0, "")):
         return explain(error, server)
     text = str(error).lower()
+    if status_of(error) in (405, 501) or (status_of(error) == 404 and "model" not in text):
+        return BackendError(
+            f"{server.where} fetches no models: it is another server with Ollama's protocol. Add “{model}” to it by "
+            "its own means, or choose a model that it has.",
+            "setup",
+        )
     if "not exist" in text or "not found" in text or status_of(error) == 404:
         return BackendError(f"There is no model “{model}” to fetch. Check how it is written.", "model")
     if "space" in text:

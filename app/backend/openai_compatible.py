@@ -130,7 +130,7 @@ class OpenAICompatibleBackend:
     def _server(self) -> ServerInfo:
         shown = without_secrets(self.base_url)
         where = f"{self.name} ({shown})" if not self._provider and self.name not in shown else self.name
-        return ServerInfo(where, self.model, bool(self._api_key), bool(self._provider))
+        return ServerInfo(where, self._id, bool(self._api_key), bool(self._provider))
 
     async def _list(self) -> list[str]:
         try:

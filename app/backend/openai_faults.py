@@ -24,16 +24,21 @@ CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I
 TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
 """A chat template's refusals, which llama.cpp reports with status 500."""
 NO_MODEL = re.compile(
-    r"model_not_found|not a valid model|(unknown|no such) model|model\b.{0,80}(not found|not exist)", re.I
+    r"model_not_found|not a valid model|(unknown|no such) model|invalid model name|model\b.{0,80}(not found|not exist)",
+    re.I,
 )
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
-KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication", re.I)
+KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication|no_db_connection|proxy server token", re.I)
+"""The last two are LiteLLM's, when a proxy gets another key than its own."""
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server of a request. `where` names it to the user; `known`: it is a provider's own."""
+    """The server of a request. `where` names it to the user; `known`: it is a provider's own.
+
+    `model` is empty while the server is asked for its models, before one is chosen.
+    """
 
     where: str
     model: str
@@ -65,8 +70,10 @@ def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -
         return refused
     if not mid_answer and _cannot_connect(error):
         return no_connection(error, server.where)
-    failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known)
-    explained = match_rules(failure, _RULES, where=server.where, model=server.model, retry_after=retry_after(error))
+    listing = not server.model
+    failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known, listing)
+    model = "its models" if listing else f"“{server.model}”"
+    explained = match_rules(failure, _RULES, where=server.where, model=model, retry_after=retry_after(error))
     if explained is None:
         raise error
     return explained
@@ -142,7 +149,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status == 403 and not KEY.search(f.complaint),
         "key",
-        "{where} does not let this key use “{model}”, or not from where you are. Check what the key may do, or choose "
+        "{where} does not let this key use {model}, or not from where you are. Check what the key may do, or choose "
         "another model.",
     ),
     (
@@ -151,11 +158,16 @@ _RULES: tuple[Rule, ...] = (
         "{where} wants an API key. Give the app one, or choose another model.",
     ),
     (_key_refused, "key", "{where} refuses the API key. Check the key, or choose another model."),
-    (_unknown_model, "model", "{where} does not know the model “{model}”. Choose another model."),
+    (
+        lambda f: f.listing and f.status in (404, 405),
+        "setup",
+        "{where} answers, but tells no models at this address. Check the address: it often ends in /v1.",
+    ),
+    (_unknown_model, "model", "{where} does not know the model {model}. Choose another model."),
     (
         lambda f: f.status in (404, 405),
         "model",
-        "{where} answers, but does not know the model “{model}”, or not at this address. Choose another model, or "
+        "{where} answers, but does not know the model {model}, or not at this address. Choose another model, or "
         "check the address: it often ends in /v1.",
     ),
     (
@@ -166,7 +178,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status in (400, 413, 422) and bool(TOO_LONG.search(f.complaint)),
         "request",
-        "This is more than “{model}” at {where} can read at once. Begin a new conversation, or choose another model.",
+        "This is more than {model} at {where} can read at once. Begin a new conversation, or choose another model.",
     ),
     (
         lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),
@@ -176,7 +188,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status in (400, 413, 422),
         "request",
-        "{where} does not accept the request for “{model}”, however it is put. Choose another model.",
+        "{where} does not accept the request for {model}, however it is put. Choose another model.",
     ),
     (
         lambda f: f.status in (503, 529),

@@ -226,7 +226,15 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         _check_ends(args)
         terminal.progress("Getting ready …")
         router = backends.router(dict(args.route)) if args.route else None
-        talk = compose.session(choice, source, sink, edge=edge, pace="real" if paced else "fast", backend=router)
+        talk = compose.session(
+            choice,
+            source,
+            sink,
+            edge=edge,
+            pace="real" if paced else "fast",
+            backend=router,
+            tools_first=bool(args.input),  # a file doesn't wait until a tool server is ready
+        )
         async with talk:
             talk.add_listener(report.take)
             if not args.input:

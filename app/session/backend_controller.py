@@ -105,6 +105,10 @@ class BackendController:
         if secondary is not None:
             self._changes["secondary"].start(self._change_secondary)
 
+    async def tools_opened(self) -> None:
+        """Wait until the tools are there, or those that are missing have been told."""
+        await self._changes["tools"].wait()
+
     async def stop(self) -> None:
         """Ask nothing more and wait until nothing is under way."""
         self._group = None

@@ -59,8 +59,9 @@ class SessionConfig:
 
     `first_voice`: the voice that the front-end begins with. `pauses`: what is known of how long this user pauses within
     turns; the session goes on learning it. `end_with_input`: the session ends when the source does and both sides have
-    finished, or `max_answer_seconds` later. `remember_seconds`: how much sound of both sides stays in memory for
-    `Session.sound_of`.
+    finished, or `max_answer_seconds` later. `tools_first`: it begins when its tool servers are ready or given up, which
+    takes 10 s at most, so that its first answer has their tools. `remember_seconds`: how much sound of both sides stays
+    in memory for `Session.sound_of`.
     """
 
     choice: SessionChoice = field(default_factory=SessionChoice)
@@ -69,4 +70,5 @@ class SessionConfig:
     pauses: PauseLengths = field(default_factory=PauseLengths)
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
+    tools_first: bool = False
     remember_seconds: float = 0.0

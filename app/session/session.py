@@ -178,6 +178,8 @@ class Session:
                 if self._loader.lost:
                     self._emit(e.Failure(0.0, "frontend", self._loader.lost))
                 self.backends.start(group)
+                if self.config.tools_first:
+                    await self.backends.tools_opened()
                 self.speech.begin()
                 self._started.set()
                 try:

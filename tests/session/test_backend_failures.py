@@ -19,6 +19,7 @@ from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tools.base import ToolSpec
+from app.tools.calculator import Calculator
 from app.tools.toolbox import Toolbox
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
 from tests.support.talks import Talk, change, hand_over, simulate
@@ -205,6 +206,32 @@ def test_whatever_making_a_backend_or_tools_raises_the_talk_goes_on(what: str) -
     assert talk.said(1) == "Here it is."
     [refused] = talk.of(e.ChangeRefused)
     assert refused.part == ("secondary" if what == "backend" else "tools") and "unexpected" in refused.sentence
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_talk_waits_for_slow_tool_servers_where_it_is_to(first: bool) -> None:
+    class Slow(Toolbox):
+        async def open(self) -> list[str]:
+            await asyncio.sleep(9)
+            return ["The MCP server “slow” was not ready."]
+
+    seen: list[tuple[str, ...]] = []
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        seen.append(tuple(spec.name for spec in request.tools))
+        return answer("Here.")
+
+    talk = simulate(
+        QUESTION,
+        reply,
+        make_tools=lambda _: Slow([Calculator()]),
+        tools=ToolChoice(("x",)),
+        tools_first=first,
+        seconds=6,
+    )
+    assert (("calculator",) in seen, () in seen) == (first, not first)
+    told = [failure.sentence for failure in talk.of(e.Failure)]
+    assert told == (["The MCP server “slow” was not ready."] if first else [])
 
 
 def test_tools_that_are_still_being_opened_at_the_end_are_closed() -> None:

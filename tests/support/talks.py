@@ -155,6 +155,7 @@ def simulate(
     duplex: bool = True,
     first_voice: str = "",
     remember_seconds: float = 0.0,
+    tools_first: bool = False,
     **wanted: object,
 ) -> Talk:
     """Runs a conversation and returns what happened. `during` is called once the session runs; `wanted`: fields of its
@@ -186,9 +187,14 @@ def simulate(
             recorder=Recorder(record, failures.append) if record else None,
         )
         choice = SessionChoice(answer_mode=answer_mode, openings=openings, duplex=duplex, **wanted)  # type: ignore[arg-type]
-        session = Session(
-            parts, SessionConfig(choice, pace="simulated", first_voice=first_voice, remember_seconds=remember_seconds)
+        config = SessionConfig(
+            choice,
+            pace="simulated",
+            first_voice=first_voice,
+            remember_seconds=remember_seconds,
+            tools_first=tools_first,
         )
+        session = Session(parts, config)
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)

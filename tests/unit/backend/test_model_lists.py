@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from app.backend.base import BackendError
 from app.untrusted.limits import MODEL_LIST
 from tests.support.provider_protocols import Vllm
 from tests.support.wire import Reply, Wire
-from tests.unit.backend.adapters import SPEECHES, check_sentence, each, make
+from tests.unit.backend.adapters import SPEECHES, check_sentence, each, fail, make
 
 
 @each
@@ -49,6 +50,64 @@ async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pyte
             await make(kind, wire.url).models()
     check_sentence(raised.value)
     assert raised.value.kind == fault
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "words"),
+    [
+        (404, "Not Found", "setup", "tells no models at this address. .* often ends in /v1"),
+        (405, "Method Not Allowed", "setup", "tells no models at this address"),
+        (403, "no", "key", "does not let this key use its models"),
+        (400, "No connected db. no_db_connection", "key", "refuses the API key"),
+        (422, "no", "request", "does not accept the request for its models"),
+    ],
+)
+async def test_no_model_is_named_before_one_is_chosen(status: int, message: str, kind: str, words: str) -> None:
+    async with Wire([SPEECHES["compatible"].refusal(status, message)]) as wire:
+        backend = make("compatible", wire.url, model="")
+        with pytest.raises(BackendError, match=words) as raised:
+            await backend.open()
+        await backend.close()
+    check_sentence(raised.value)
+    assert raised.value.kind == kind and "“”" not in str(raised.value)
+
+
+async def test_a_model_that_the_server_chose_is_named() -> None:
+    speech = SPEECHES["compatible"]
+    async with Wire([speech.models("tiny"), speech.no_model()]) as wire:
+        backend = make("compatible", wire.url, model="")
+        await backend.open()
+        _, error = await fail(backend)
+        await backend.close()
+    assert "does not know the model “tiny”" in str(error)
+
+
+async def test_models_that_a_look_alike_of_ollama_lists_by_name_alone() -> None:
+    listed = {"models": [{"name": "gemma3:4b"}, {"model": "tiny", "name": "other"}, {"name": 3}, {"model": None}, {}]}
+    async with Wire([Reply(body=json.dumps(listed).encode())]) as wire:
+        assert await make("ollama", wire.url, model="").models() == ["gemma3:4b", "tiny"]
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 501])
+async def test_a_look_alike_of_ollama_that_loads_nothing_is_opened(status: int) -> None:
+    refused = Reply(status, body=b'{"error": "no such call"}')
+    standing = {
+        **{path: refused for path in ("/api/generate", "/api/show", "/api/ps")},
+        "/api/tags": SPEECHES["ollama"].models("tiny"),
+    }
+    async with Wire(standing=standing) as wire:
+        backend = make("ollama", wire.url, model="tiny")
+        await backend.open()
+        await backend.close()
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+async def test_a_look_alike_of_ollama_that_fetches_nothing_says_so(status: int) -> None:
+    async with Wire([Reply(status, body=b'{"error": "no such call"}')]) as wire:
+        with pytest.raises(BackendError, match="fetches no models") as raised:
+            async for _ in make("ollama", wire.url).pull("gemma3"):  # type: ignore[attr-defined]
+                pass
+    check_sentence(raised.value)
 
 
 async def test_a_server_tells_how_much_it_reads() -> None:

@@ -32,6 +32,17 @@ def _status(status: int, **how: object) -> Make:
 REFUSALS: dict[str, tuple[Make, str, str]] = {
     "401": (lambda kind: SPEECHES[kind].wrong_key(), "key", "refuses the API key|does not let this app in"),
     "403": (_status(403), "key", "does not let this"),
+    "400 model": (
+        lambda kind: (
+            SPEECHES[kind].no_model()
+            if kind == "ollama"
+            else SPEECHES[kind].refusal(
+                400, "/chat/completions: Invalid model name passed in model=x. Call `/v1/models`."
+            )
+        ),
+        "model",
+        "does not (know|have) the model “",
+    ),
     "404 model": (lambda kind: SPEECHES[kind].no_model(), "model", "does not (know|have) the model “"),
 }
 """What asking again can't help: the reply, the kind, words of the sentence."""

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from app.tools import ServerEntry, ToolError, change_list, load_servers, read_list, server_of, wrong_entry
+from app.tools import (
+    ServerEntry,
+    ToolError,
+    change_list,
+    load_servers,
+    make_toolbox,
+    named_servers,
+    read_list,
+    server_of,
+    wrong_entry,
+)
 
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
 
@@ -202,6 +212,44 @@ def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> N
         server_of(path, ServerEntry("web", "address", url="https://a.b", kept="web"))
     with pytest.raises(ToolError, match="no command yet"):
         server_of(path, ServerEntry("a"))
+
+
+async def test_a_server_that_cannot_be_used_is_told_with_its_reason(path: Path) -> None:
+    given(
+        path,
+        {
+            "old": {"url": "https://a.b/sse?key=topsecret", "type": "sse"},
+            "off": {"command": "topsecret", "disabled": True},
+            "odd": {"url": "https://a.b", "headers": {"A": 1}},
+        },
+    )
+
+    async def told(*names: str) -> list[str]:
+        box = make_toolbox([f"mcp:{name}" for name in names], servers=named_servers(path, names))
+        try:
+            return await box.open()
+        finally:
+            await box.close()
+
+    old, off, odd, gone = await told("gone", "odd", "old", "off")
+    assert old.startswith(
+        "The MCP server “old” speaks SSE, which is out of use: give the address of its streamable HTTP"
+    )
+    assert off == "The MCP server “off” is disabled in the list of servers: enable it there, or switch it off here."
+    assert odd.startswith("The MCP server “odd” has “headers” that are no texts") and str(path) in odd
+    assert gone == "The MCP server “gone” is not in the list of servers: add it there, or switch it off."
+    assert "topsecret" not in old + off + odd
+    path.write_text("{")
+    [broken] = await told("old")
+    assert broken.startswith("The MCP server “old” is not used: The list of MCP servers cannot be read, since it is no")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes among files")
+def test_a_pipe_in_the_lists_place_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    assert "cannot be read, since it is no file, but a pipe" in load_servers(path)[1]
+    assert "cannot be read" in read_list(path).trouble
 
 
 @pytest.mark.skipif(" " in sys.executable, reason="this Python's own path has a space")
