@@ -310,6 +310,7 @@ def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
 
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.audio.io.errors import AudioError
     from app.session.replay import Replay, ReplayError
 
     try:
@@ -319,7 +320,7 @@ def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
             report.take(event)
         if args.play:
             replay.play()
-    except ReplayError as error:
+    except (ReplayError, AudioError) as error:
         raise UserError(str(error)) from error
     report.say_summary()
     terminal.document({"ok": True, **report.summary(), "events": replay.counts()})

@@ -35,6 +35,7 @@ SMALL_BYTES = 32 * 2**20
 _MAKING = threading.Lock()
 """Held while the file is made, so that no thread opens it before it has been closed again."""
 _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
+_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
 _READ_ONLY = 8
 """SQLite's code for a file whose header says so: that it may be written was found out before."""
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
@@ -46,7 +47,7 @@ _COLUMNS = {
     "turns": "id, talk, speaker, number, at, text",
     "unwanted": "folder",
 }
-_NEWEST_IMAGINABLE = 1000
+_NEWEST_IMAGINABLE = schema.NEWEST + 20
 """A later version than this is no version, but damage."""
 
 
@@ -201,7 +202,7 @@ def _open(path: Path) -> OpenDatabase:
     connection = _connect(str(path))
     try:
         before = schema.version(connection)
-        if schema.NEWEST < before < _NEWEST_IMAGINABLE:
+        if schema.NEWEST < before <= _NEWEST_IMAGINABLE:
             raise NewerDatabaseError
         if not 0 <= before <= schema.NEWEST:
             raise _damage("its version makes no sense")
@@ -210,13 +211,16 @@ def _open(path: Path) -> OpenDatabase:
         if schema.is_foreign(connection):
             raise ForeignError
         connection.execute("PRAGMA journal_mode = WAL")
-        if path.stat().st_size <= (CHECK_BYTES if unclean else SMALL_BYTES):
+        if before and path.stat().st_size <= (CHECK_BYTES if unclean else SMALL_BYTES):
             _check_pages(connection)
         if 0 < before < schema.NEWEST:
             _back_up(connection, path.with_name(f"{path.name}.version-{before}.backup"))
         schema.migrate(connection)
         indexed = schema.prepare_index(connection)
         _check_tables(connection)
+        _check_writing(connection)
+        if indexed:
+            _check_index(connection)
         queries.mend(connection)
     except BaseException:
         connection.close()
@@ -261,12 +265,15 @@ def _check(connection: sqlite3.Connection) -> None:
     """Raises sqlite3.Error where the database is damaged."""
     _check_pages(connection)
     _check_tables(connection)
+    if connection.execute(_HAS_INDEX).fetchone() is not None:
+        _check_index(connection)
 
 
 def _check_pages(connection: sqlite3.Connection) -> None:
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise _damage(found)
+    for table in _COLUMNS:  # not the search index, which is looked at by itself
+        found = connection.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
+        if found != "ok":
+            raise _damage(found)
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
@@ -275,6 +282,34 @@ def _check_tables(connection: sqlite3.Connection) -> None:
             connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
         except sqlite3.OperationalError as error:
             raise _damage(str(error)) if _code(error) in _SUSPICIOUS else error from error
+
+
+def _check_writing(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error where the header says that nothing may be written."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {schema.version(connection)}")
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_SECONDS)}")
+
+
+def _check_index(connection: sqlite3.Connection) -> None:
+    """Rebuilds the search index if it is damaged; raises sqlite3.Error where that can't be done."""
+    try:
+        connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if is_busy(error):
+            raise
+        try:
+            schema.remake_index(connection)
+        except sqlite3.Error as found:
+            raise _damage(str(found)) from found
 
 
 def _damage(what: str) -> sqlite3.DatabaseError:

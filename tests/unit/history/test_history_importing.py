@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import wave
 from dataclasses import replace
 from pathlib import Path
@@ -241,6 +243,29 @@ async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path
         await history.remove([first.key])
         await history.purge()
         assert not ours.exists() and (await history.talks(second.key))[0].folder == folders[1]
+    finally:
+        await history.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files there")
+async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    os.mkfifo(tmp_path / "talk.json")
+    os.mkfifo(folder / "events.jsonl")
+    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
+    try:
+        for path in (tmp_path / "talk.json", folder):
+            with pytest.raises(UserError, match="a pipe or a device"):
+                await history.bring_in(path)
+        (folder / "events.jsonl").unlink()
+        (folder / "events.jsonl").write_text("\n".join(to_json(event) for event in talk(MOON)))
+        os.mkfifo(folder / "user.wav")
+        assert not (await history.bring_in(folder)).sound
+        _sound(folder / "assistant.wav")
+        view = await history.bring_in(folder)
+        (told,) = await history.talks(view.key)
+        assert view.sound and [one.name for one in told.folder.iterdir()] == ["assistant.wav"]
     finally:
         await history.close()
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from app.settings import user_pauses
 from app.settings.declarations import Settings, choices_of, declaration, declarations, page_of
 from app.settings.markdown import settings_markdown
+from app.untrusted.limits import SETTINGS
 
 
 @pytest.fixture
@@ -36,7 +38,18 @@ def test_what_is_saved_comes_back(path: Path) -> None:
     assert again.notice == ""
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe\x00", b""])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"[]",
+        b"\xff\xfe\x00",
+        b"",
+        pytest.param(b'{"persona": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", id="deep"),
+        pytest.param(b'{"persona": "' + b"x" * SETTINGS.bytes + b'"}', id="large"),
+        pytest.param(b'{"cap_dollars": ' + b"9" * 5000 + b"}", id="number"),
+    ],
+)
 def test_a_broken_file_is_set_aside(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
@@ -46,6 +59,22 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes) -> None:
     assert broken.read_bytes() == content
     assert not path.exists()
     assert str(broken) in settings.notice
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes among files there")
+def test_a_pipe_in_place_of_the_file_is_set_aside(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    assert str(path.with_name("settings.json.broken")) in Settings.load(path).notice
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"mean_log": 1e999, "count": 2}', '{"mean_log": 0, "count": "9"}'])
+def test_pauses_that_make_no_sense_are_learned_again(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "pauses.json")
+    (tmp_path / "pauses.json").write_text(content)
+    assert user_pauses.load_pauses().count in (0, 9)
 
 
 def test_one_bad_value_costs_only_that_value(path: Path) -> None:
