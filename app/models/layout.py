@@ -115,8 +115,8 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
     kind = names.get("model_type", "moshi")
     if kind not in ("moshi", "kame"):
         raise ModelError(
-            f"The weights in {folder} are a “{str(kind)[:40]}” model, which doesn't converse. Choose weights of KAME or "
-            "Moshi."
+            f"The weights in {folder} are a “{str(kind)[:40]}” model, which doesn't converse. Choose weights of KAME "
+            "or Moshi."
         )
     for key in NUMBERS:
         if type(value := names.get(key, 0)) not in (int, float, type(None)) or not 0 <= (value or 0) <= 2**31:
