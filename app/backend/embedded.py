@@ -25,8 +25,8 @@ from app.models.locations import is_here
 from app.models.pool import MODELS, ModelKey, model_key
 from app.models.speeds import load_speeds
 from app.platform.children import end_child, python_module_command, quiet_child
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SMALL_FILE
+from app.untrusted.files import read_json_line
+from app.untrusted.limits import CHILD_LINE
 
 START_SECONDS = 60.0
 WARM_UP_ATTEMPTS = 100
@@ -105,7 +105,7 @@ class EmbeddedBackend:
         how = (str(self._threads), str(self._at_once))
         command = python_module_command("app.backend.embedded_server", str(file), *how)
         server = self._server = _Server(await asyncio.to_thread(_start_child, command))
-        address = read_json(await asyncio.to_thread(_read_line, server.child), SMALL_FILE)
+        address = await asyncio.to_thread(_read_address, server.child)
         server.url, server.key = address["url"], address["key"]
         self._client = await self._connect(server)
         await self._warm_up(server, self._client)
@@ -176,6 +176,7 @@ def _start_child(command: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def _read_line(child: subprocess.Popen[bytes]) -> bytes:
+def _read_address(child: subprocess.Popen[bytes]) -> dict[str, str]:
     assert child.stdout is not None
-    return child.stdout.readline(SMALL_FILE.bytes)
+    address: dict[str, str] = read_json_line(child.stdout, CHILD_LINE)
+    return address

@@ -26,6 +26,9 @@ from app.models.locations import weights_folder
 from app.platform import nvidia
 from app.platform.hardware import memory_bytes
 from app.platform.installation import installed
+from app.untrusted.http import read_body
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import MODEL_LIST
 
 CARD_SECONDS = 10.0
 """A driver that has to wake its card takes a few seconds."""
@@ -229,8 +232,12 @@ def probe_ollama(url: str) -> tuple[OllamaModel, ...] | None:
     import httpx
 
     try:
-        with httpx.Client(timeout=OLLAMA_SECONDS, trust_env=False) as client:
-            rows = client.get(f"{url.rstrip('/')}/api/tags").raise_for_status().json()["models"] or []
+        with (
+            httpx.Client(timeout=OLLAMA_SECONDS, trust_env=False) as client,
+            client.stream("GET", f"{url.rstrip('/')}/api/tags", headers={"Accept-Encoding": "gzip"}) as answer,
+        ):
+            answer.raise_for_status()
+            rows = read_json(read_body(answer, MODEL_LIST), MODEL_LIST)["models"] or []
         return tuple(
             OllamaModel(str(row["name"]), 0 if row.get("remote_host") else int(row.get("size") or 0))
             for row in rows

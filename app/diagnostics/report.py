@@ -24,6 +24,8 @@ from app.diagnostics.machine import CARD_SECONDS, Card, System, bounded, probe_c
 from app.diagnostics.redaction import LEFT_OUT, Redactor, WordRedactor, redactor
 from app.platform import nvidia
 from app.settings.declarations import Settings, declarations
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
 
 LOG_LINES = 200
 MOST_FAILURES = 20
@@ -211,7 +213,7 @@ def _shown(name: str, value: Any, hide: Redactor) -> str:
         return str(value)
     if value.lstrip().startswith(("{", "[")):
         try:
-            return json.dumps(_plain(json.loads(value), hide), ensure_ascii=False)
+            return json.dumps(_plain(read_json(value, SETTING_LIST), hide), ensure_ascii=False)
         except ValueError:
             return "changed (not JSON)"
     value = hide(value)  # before it is cut: a part of a secret is not recognised

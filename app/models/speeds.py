@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -14,6 +13,8 @@ from app.models.catalogue import catalogue
 from app.models.entry import Model
 from app.platform.atomic_files import write_json
 from app.platform.hardware import processor_name
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import SMALL_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def speeds_path() -> Path:
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
     """Returns the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
     try:
-        kept = json.loads((path or speeds_path()).read_text("utf-8"))
+        kept = read_json_file(path or speeds_path(), SMALL_FILE)
         if kept["machine"] != this_machine():
             return {}
         return {key: Speed(float(row["first"]), float(row["rate"])) for key, row in kept["models"].items()}

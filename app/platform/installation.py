@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import SMALL_FILE
 
 CHECKOUT, WHEEL = "checkout", "wheel"
 
@@ -27,7 +29,7 @@ def installed() -> Installed:
     """Reads what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
     root = Path(__file__).resolve().parents[2]
     try:
-        written = json.loads((root / "installed.json").read_text("utf-8"))
+        written = read_json_file(root / "installed.json", SMALL_FILE)
         return Installed(str(written["kind"]), str(written["version"]), str(written.get("commit", "")))
     except (OSError, ValueError, KeyError, TypeError):
         pass

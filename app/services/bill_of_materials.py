@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.platform.resources import resource
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import BILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,14 @@ class Part:
 def read_bill(path: Path | None = None) -> list[Part]:
     """Returns all parts by name; none where there is no bill, as in a checkout. Raises ValueError for a broken one."""
     try:
-        text = (path or resource("bom.json")).read_text("utf-8")
+        bill = read_json_file(path or resource("bom.json"), BILL)
     except OSError:
         return []
+    except ValueError as error:
+        raise ValueError(f"The bill of materials can't be read: {error}") from error
     try:
-        parts = [_part(component) for component in json.loads(text)["components"]]
-    except (KeyError, TypeError, IndexError, json.JSONDecodeError) as error:
+        parts = [_part(component) for component in bill["components"]]
+    except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"The bill of materials can't be read: {error!r}") from error
     return sorted(parts, key=lambda part: (part.name.lower(), part.version))
 

@@ -7,7 +7,6 @@ object a line, and stops when its standard input is closed, also by the end of t
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import sys
 import threading
@@ -20,6 +19,9 @@ from app.platform import nvidia
 from app.platform.children import end_child, killed_after, quiet_child, start_lasting
 from app.platform.installation import CHECKOUT, WHEEL, card_command, installed
 from app.session.errors import UserError
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SMALL_FILE
+from app.untrusted.refused import Refused
 
 STATUS_SECONDS = 40.0
 """A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""
@@ -164,13 +166,9 @@ class GraphicsService:
 def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
     """Yields what the launcher reports until it has ended."""
     assert child.stdout is not None
-    for line in child.stdout:
-        try:
-            said = json.loads(line.decode("utf-8"))
-        except ValueError:
-            continue
-        if isinstance(said, dict):
-            yield said
+    while line := child.stdout.readline(SMALL_FILE.bytes + 1):
+        with contextlib.suppress(Refused):
+            yield read_json(line, SMALL_FILE)
 
 
 def _close_when(child: subprocess.Popen[bytes], cancelled: threading.Event, ended: threading.Event) -> None:

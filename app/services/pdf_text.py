@@ -10,7 +10,6 @@ import contextlib
 import json
 import logging
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,10 +18,12 @@ from typing import Any
 
 from app.platform.children import python_module_command, quiet_child
 from app.session.errors import UserError
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import PDF_TEXT
+from app.untrusted.text import harmless
 
 SECONDS = 60.0
 """A manual of 1,008 pages took 17 s on one of two cores, with other work beside it."""
-_NOT_TEXT = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
@@ -40,7 +41,7 @@ def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
             timeout=SECONDS,
             **quiet_child(),
         )
-        found: dict[str, Any] = json.loads(done.stdout)
+        found: dict[str, Any] = read_json(done.stdout, PDF_TEXT)
     except subprocess.TimeoutExpired:
         raise UserError(
             f"“{name}” takes longer than {SECONDS:.0f} s to read. Save the pages that matter as a file of their own."
@@ -70,10 +71,10 @@ def extract(path: Path, most_bytes: int) -> dict[str, Any]:
         if reader.is_encrypted and not reader.decrypt(""):
             return {"trouble": "locked"}
         for page in reader.pages:
-            part = _NOT_TEXT.sub("", page.extract_text()).strip()
+            part = harmless(page.extract_text()).strip()
             words += len(part.split())
             if len(text) <= most_bytes:
-                text = f"{text}\n\n{part}".strip()
+                text = f"{text}\n\n{part[: 2 * most_bytes]}".strip()
     except FileNotDecryptedError:
         return {"trouble": "locked"}
     except PdfReadError:

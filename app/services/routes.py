@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 
 from app.session.control import ROUTER, BackendChoice
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
 """The kinds of questions that the router tells apart, as in `app.routing.classifier`, which takes long to import."""
@@ -21,7 +23,7 @@ def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
     Kinds that are unknown, and rows without a provider, are left out without a word.
     """
     try:
-        rows = json.loads(text) if text.strip() else {}
+        rows = read_json(text, SETTING_LIST) if text.strip() else {}
     except ValueError:
         return {}, [UNREADABLE]
     if not isinstance(rows, dict):

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import ssl
 import time
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.platform.atomic_files import write_json
 from app.platform.installation import installed
@@ -23,14 +22,18 @@ from app.platform.resources import resource
 from app.services.versions import is_newer
 from app.session.errors import UserError
 from app.settings.paths import updates_path
+from app.untrusted.files import read_json_file
+from app.untrusted.http import origin, read_body
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SMALL_FILE, UPDATE_FEED
+from app.untrusted.refused import Refused
 
 if TYPE_CHECKING:
     import httpx
 
 DAY_SECONDS = 86_400.0
-REQUEST_SECONDS, ALL_SECONDS = 10.0, 20.0
-"""How long one step of a request may take, and all of it."""
-MOST_BYTES = 64 * 1024
+REQUEST_SECONDS = 10.0
+"""How long one step of a request may take."""
 MOST_REDIRECTS = 3
 LONGEST_ADDRESS = 2_000
 
@@ -46,7 +49,7 @@ class UpdateAnswer:
 def built_in_feed() -> str:
     """The address that this build asks; empty for none."""
     try:
-        return str(json.loads(resource("updates.json").read_text("utf-8"))["feed"])
+        return str(read_json_file(resource("updates.json"), UPDATE_FEED)["feed"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
@@ -76,7 +79,7 @@ class UpdateService:
             return False
         asked = 0.0
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            asked = float(json.loads(self._path.read_text("utf-8"))["asked"])
+            asked = float(read_json_file(self._path, SMALL_FILE)["asked"])
         return not 0 <= self._clock() - asked < DAY_SECONDS
 
     async def check(self) -> UpdateAnswer | None:
@@ -119,7 +122,7 @@ class UpdateService:
     def _follow(self, client: httpx.Client, url: httpx.URL) -> bytes:
         import httpx
 
-        origin, until = _origin(url), time.monotonic() + ALL_SECONDS
+        chosen = origin(str(url))
         for _ in range(MOST_REDIRECTS + 1):
             if url.scheme != "https" or url.userinfo:
                 raise UserError("The address for new versions is not a plain https address, so it is not asked.")
@@ -128,39 +131,33 @@ class UpdateService:
             answer = client.send(request, stream=True)
             try:
                 if not answer.has_redirect_location:
-                    return _body(answer, until)
+                    return _body(answer)
                 url = url.join(answer.headers["Location"])
             finally:
                 answer.close()
-            if _origin(url) != origin:
+            if origin(str(url)) != chosen:
                 raise UserError("The address for new versions leads to another server, which is not asked.")
         raise UserError("The address for new versions leads from one place to the next. KAME asks again tomorrow.")
 
 
-def _body(answer: httpx.Response, until: float) -> bytes:
-    import httpx
-
+def _body(answer: httpx.Response) -> bytes:
     if answer.status_code != 200:
         raise UserError(f"The address for new versions answers with an error ({answer.status_code}).")
-    body = b""
-    for block in answer.iter_raw():
-        body += block
-        if len(body) > MOST_BYTES:
-            raise UserError("The answer about new versions is far too long, so it was not read.")
-        if time.monotonic() > until:
-            raise httpx.ReadTimeout("the answer goes on and on")
-    return body
+    try:
+        return read_body(answer, UPDATE_FEED)
+    except Refused as error:
+        raise UserError(f"The answer about new versions was not read: {error}. KAME asks again tomorrow.") from None
 
 
 def _read(body: bytes) -> tuple[str, str]:
     """The newest version, and the page that tells of it. Raises UserError."""
     try:
-        told: Any = json.loads(body)
+        told = read_json(body, UPDATE_FEED)
         version, page = told["version"], told["page"]
         is_newer(version, version)
         if not _is_plain_page(page):
             raise ValueError
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise UserError("The answer about new versions can't be understood. KAME asks again tomorrow.") from None
     return version, page
 
@@ -171,7 +168,3 @@ def _is_plain_page(page: object) -> bool:
         return False
     parts = urllib.parse.urlsplit(page)
     return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and " " not in page
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port

@@ -5,7 +5,6 @@ Its encoder takes sound of any length, so the cost of a pass follows the sound's
 
 from __future__ import annotations
 
-import json
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,9 @@ from app.platform.children import end_child, killed_after, python_module_command
 from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled
 from app.stt.transcript_cleanup import without_loops, without_sounds
+from app.untrusted.files import read_json_line
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
 """Shorter sound holds no word, and the model fails on nearly empty sound."""
@@ -80,14 +82,15 @@ class MoonshineDecoder:
         if not ready:
             end_child(child)
             raise TranscriberError(FAILED)
-        self.child_bytes = json.loads(ready)["memory"]
+        self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
         return child
 
     def _ask(self, raw: bytes) -> dict:
         assert self._child.stdin is not None and self._child.stdout is not None
         self._child.stdin.write(len(raw).to_bytes(4, "little") + raw)
         self._child.stdin.flush()
-        return json.loads(self._child.stdout.readline())
+        answer: dict = read_json_line(self._child.stdout, CHILD_LINE)
+        return answer
 
 
 def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:

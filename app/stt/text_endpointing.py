@@ -23,6 +23,8 @@ from app.models.locations import default_model
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.stt.base import WordOdds
 from app.stt.endpointing_weights import word_weights
+from app.untrusted.files import read_json_line
+from app.untrusted.limits import CHILD_LINE
 
 _MARKS = ".?!…,;:- "
 
@@ -167,7 +169,7 @@ class TextEndpointing:
             raise OSError("the language model is gone")
         self._child.stdin.write(json.dumps(text).encode() + b"\n")
         self._child.stdin.flush()
-        close, over = json.loads(self._child.stdout.readline())
+        close, over = read_json_line(self._child.stdout, CHILD_LINE)
         if len(self._known) >= self.KEPT:
             self._known.pop(next(iter(self._known)))
         self._known[text] = WordOdds(float(close), float(over))

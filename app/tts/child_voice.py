@@ -24,6 +24,8 @@ from app.platform.children import end_child, killed_after, python_module_command
 from app.platform.installation import completing_command
 from app.tts.base import Clip, VoiceError
 from app.tts.clip import amplified, make_clip
+from app.untrusted.files import read_json_line
+from app.untrusted.limits import CHILD_LINE
 
 _START_TRIES = 2
 """A child that ends before it is ready is started again once: seen once under Wine, and not in 59 starts since."""
@@ -153,7 +155,7 @@ class ChildVoice:
     def _speak(self, text: str) -> Clip:
         try:
             return self._ask(text)
-        except (OSError, ValueError, json.JSONDecodeError):
+        except (OSError, ValueError):
             # The child died: it is tried again with a new one, and only then an error.
             if self._leaving:
                 raise
@@ -166,7 +168,7 @@ class ChildVoice:
         assert child is not None and child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps({"text": text, "rate": self.rate}).encode() + b"\n")
         child.stdin.flush()
-        head = json.loads(child.stdout.readline())
+        head = read_json_line(child.stdout, CHILD_LINE)
         if "error" in head:
             raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
         raw = child.stdout.read(head["bytes"])

@@ -11,6 +11,9 @@ import numpy as np
 from app.platform.children import end_child, python_module_command, quiet_child
 from app.tts.base import VoiceError
 from app.tts.latents_worker import SIZE
+from app.untrusted.files import read_line
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import CHILD_LINE
 
 
 class LatentVoice:
@@ -46,10 +49,10 @@ class LatentVoice:
         assert child is not None and child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")
         child.stdin.flush()
-        line = child.stdout.readline()
+        line = read_line(child.stdout, CHILD_LINE)
         if not line:
             raise VoiceError("The voice's process has ended.")
-        head = json.loads(line)
+        head = read_json(line, CHILD_LINE)
         if "error" in head:
             raise VoiceError(f"The voice could not speak “{text}” ({head['error']}).")
         raw = child.stdout.read(head["bytes"])

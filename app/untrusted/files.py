@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from app.untrusted.json_text import decoded, read_json
 from app.untrusted.limits import Limits, in_words
@@ -39,6 +39,19 @@ def read_bytes(path: Path | str, limits: Limits) -> bytes:
     if len(data) > limits.bytes:
         raise Refused(f"it is longer than {in_words(limits.bytes)}")
     return data
+
+
+def read_line(pipe: IO[bytes], limits: Limits) -> bytes:
+    """Returns a line of a child process, empty at the end of its output. Raises Refused where it is too long."""
+    line = pipe.readline(limits.bytes + 1)
+    if len(line) > limits.bytes:
+        raise Refused(f"a line of it is longer than {in_words(limits.bytes)}")
+    return line
+
+
+def read_json_line(pipe: IO[bytes], limits: Limits) -> Any:
+    """Returns the value of a child process's next line of JSON. Raises Refused, also at the end of its output."""
+    return read_json(read_line(pipe, limits), limits)
 
 
 def read_text(path: Path | str, limits: Limits) -> str:

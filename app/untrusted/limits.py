@@ -91,13 +91,15 @@ SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
 """A setting whose value is JSON itself: favourites, routes, colours, recent choices."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
 TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
+BILL = Limits(4 * MB, depth=16, items=100_000)
+"""The bill of materials that a build puts beside the app."""
 DOCUMENT_BYTES = 10 * MB
 PDF_BYTES = 100 * MB
 """Most of a large PDF file are pictures, which are not read."""
 PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
 # Others
-UPDATE_FEED = Limits(16 * KB, depth=4, items=100, seconds=20.0)
+UPDATE_FEED = Limits(64 * KB, depth=4, items=100, seconds=20.0)
 COMMAND = Limits(256, seconds=3.0)
 """A line that another process sends to the app's local socket, and how long one may take to send it."""
 COMMAND_CLIENTS = 16

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import subprocess
 import threading
 import time
@@ -13,6 +12,8 @@ from app.audio.devices import listing, portaudio_library, pulse
 from app.audio.devices.listing import Device
 from app.audio.io.errors import DeviceError
 from app.platform.children import killed_after, python_module_command, quiet_child
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import CHILD_LINE
 
 PROCESS_SECONDS = 15.0
 
@@ -61,14 +62,14 @@ class ListProcess:
     def _read(self) -> None:
         assert self._process.stdout is not None
         with self._process.stdout as pipe, killed_after(self._process, PROCESS_SECONDS):
-            self._output = pipe.read()
+            self._output = pipe.read(CHILD_LINE.bytes + 1)
 
     def poll(self) -> list[Device] | None:
         """Returns the list, or None while the process runs. Raises `DeviceError`. Not to be called again after that."""
         if self._reader.is_alive():
             return None
         try:
-            answer = json.loads(self._output)
+            answer = read_json(self._output, CHILD_LINE)
             if not answer["ok"]:
                 raise DeviceError(answer["error"])
             known = {field.name for field in dataclasses.fields(Device)}

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QWidget
 from app.gui.design.plain import verbatim
 from app.gui.state.choice import MODELLED, is_router
 from app.session.control import BackendChoice
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
 
 MAX_FAVOURITES = 9
 """Alt+1 to Alt+9."""
@@ -97,7 +99,7 @@ def from_text(text: str, providers: Iterable[str]) -> tuple[BackendChoice, ...]:
     """Reads what `to_text` wrote; skips what is malformed or of an unknown provider."""
     known = set(providers)
     try:
-        rows = json.loads(text or "[]")
+        rows = read_json(text or "[]", SETTING_LIST)
     except ValueError:
         return ()
     backends = []

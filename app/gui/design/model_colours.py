@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QColor
 
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
+
 LIGHT = ("#1f5fa8", "#b04a00", "#0b6e66", "#a3246f", "#5b6a1f", "#6d4c41", "#5b4bb5", "#9c2f2f", "#2f6f3e", "#4d5b6b")
 DARK = ("#7db3ff", "#f7a95a", "#4fd0bf", "#f28cc6", "#bccb62", "#cfa892", "#b0a3f5", "#f09a94", "#86d096", "#a9b7c6")
 """All have 4.5 : 1 at least against the surface of their theme."""
@@ -28,7 +31,7 @@ def load(text: str, remember: Callable[[str], None]) -> None:
     """Takes the models that were met earlier, as JSON. `remember` is called with the new JSON when one is added."""
     global _remember
     try:
-        found = json.loads(text or "[]")
+        found = read_json(text or "[]", SETTING_LIST)
     except ValueError:
         found = []
     _names[:] = [name for name in found if isinstance(name, str)][:MOST_KEPT] if isinstance(found, list) else []

@@ -11,6 +11,8 @@ from app.gui.cards.card import Card, Run
 from app.gui.oracle.readable import readable
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.formats import backend_words, dollars, wait
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import TOOL_ARGUMENTS
 
 LONGEST_TOOL_TEXT = 90
 
@@ -205,11 +207,9 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
 def _arguments(text: str) -> str:
     """A tool's arguments for people: the values of a JSON object, or the text as it is."""
     try:
-        values = json.loads(text or "{}")
+        values = read_json(text or "{}", TOOL_ARGUMENTS)
     except ValueError:
         return text
-    if not isinstance(values, dict):
-        return str(values)
     return ", ".join(value if isinstance(value, str) else json.dumps(value) for value in values.values())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import logging
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app.platform.atomic_files import write_json
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import SMALL_FILE
 
 SAVE_AFTER_MS = 800
 HANDLE_PX = 4
@@ -142,7 +143,7 @@ class WindowLayoutStore(QObject):
     def restore(self) -> bool:
         """Restores the layout; False if there is none that can be used."""
         try:
-            kept = json.loads(self._path.read_text("utf-8"))
+            kept = read_json_file(self._path, SMALL_FILE)
             state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
             shown = {str(name) for name in kept["shown"]}
         except FileNotFoundError:

@@ -23,6 +23,8 @@ from app.gui.palette.shortcut_sheet import ShortcutSheet
 from app.gui.palette.shortcuts import Key, KeyGroup, menu_groups, other_keys
 from app.gui.state.choice import backend_choice, is_router
 from app.session.control import BackendChoice
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
@@ -108,7 +110,7 @@ class QuickAccess(QObject):
 def _read(text: str) -> list[str]:
     """The ids of recently used commands; none where the text makes no sense."""
     try:
-        found = json.loads(text or "[]")
+        found = read_json(text or "[]", SETTING_LIST)
     except ValueError:
         return []
     return [id for id in found if isinstance(id, str)] if isinstance(found, list) else []

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from app.services.updates import DAY_SECONDS, MOST_BYTES, UpdateAnswer, UpdateService, built_in_feed
+from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed
 from app.services.versions import is_newer, version_key
 from app.session.errors import UserError
+from app.untrusted.limits import UPDATE_FEED
 
 PAGE = "https://example.org/kame/0.2.0"
 
@@ -215,9 +216,9 @@ async def test_an_answer_that_makes_no_sense_opens_nothing(feed: Feed, tmp_path:
 
 
 async def test_a_long_answer_is_not_read(feed: Feed, tmp_path: Path) -> None:
-    feed.answers["/feed"] = (200, {}, b" " * (MOST_BYTES + 1))
-    assert "too long" in await refused(service(feed, tmp_path))
-    feed.answers["/feed"] = (200, {}, json.dumps({"version": "0.2.0", "page": PAGE}).encode().ljust(MOST_BYTES))
+    feed.answers["/feed"] = (200, {}, b" " * (UPDATE_FEED.bytes + 1))
+    assert "longer than 64 KB" in await refused(service(feed, tmp_path))
+    feed.answers["/feed"] = (200, {}, json.dumps({"version": "0.2.0", "page": PAGE}).encode().ljust(UPDATE_FEED.bytes))
     assert await service(feed, tmp_path / "b").check() is not None
 
 
