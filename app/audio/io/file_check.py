@@ -13,6 +13,8 @@ import soundfile
 from app.audio.io.errors import AudioFileError
 from app.audio.io.levels import FLOOR_DBFS, peak_dbfs
 from app.audio.io.resample import to_mono
+from app.untrusted.files import open_regular
+from app.untrusted.refused import Refused
 
 SHORTEST_SECONDS = 0.2
 """Shorter than the shortest word ("no" takes about 0.25 s)."""
@@ -73,11 +75,13 @@ def check_sound_file(path: Path) -> None:
 
 
 def _check_is_file(path: Path) -> None:
-    if path.is_dir():
-        raise AudioFileError(f"“{path}” is a folder, not a sound file. Choose a file inside it.")
     try:
-        with path.open("rb") as file:
+        if path.is_dir():
+            raise AudioFileError(f"“{path}” is a folder, not a sound file. Choose a file inside it.")
+        with open_regular(path) as file:
             empty = not file.read(1)
+    except Refused as error:
+        raise AudioFileError(f"“{path}” isn't a sound file: {error}. Choose another file.") from error
     except FileNotFoundError as error:
         raise AudioFileError(
             f"“{path}” doesn't exist, so there is nothing to play. Check the name and the folder."
