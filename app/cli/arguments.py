@@ -6,6 +6,7 @@ Each function raises argparse.ArgumentTypeError with what is wrong.
 from __future__ import annotations
 
 import argparse
+import math
 
 from app.backend import PROVIDERS
 from app.conversation.frame import as_frames
@@ -35,6 +36,24 @@ def patience(text: str) -> float:
     if not 0 <= steps <= 10:
         raise argparse.ArgumentTypeError("must be between 0 and 10")
     return patience_of(steps)
+
+
+def number(text: str) -> float:
+    """Any number, which “nan” and “inf” are not."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError("must be a number")
+    return value
+
+
+def temperature(text: str) -> float:
+    """How freely a model chooses its words."""
+    return _between(text, 0.0, 2.0)
+
+
+def dollars(text: str) -> float:
+    """What a conversation may cost; 0 for any amount."""
+    return _between(text, 0.0, 1_000_000.0)
 
 
 def speaking_rate(text: str) -> float:
@@ -69,9 +88,12 @@ def swap(text: str) -> tuple[float, BackendChoice]:
     """A swap as it is written: SECONDS=BACKEND."""
     seconds, _, rest = text.partition("=")
     try:
-        return float(seconds), backend(rest)
+        at = float(seconds)
     except ValueError:
-        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b") from None
+        at = math.nan
+    if not 0 <= at < math.inf:
+        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b")
+    return at, backend(rest)
 
 
 def route(text: str) -> tuple[str, BackendChoice]:

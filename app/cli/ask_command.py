@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import errno
-import os
-import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from app.cli.arguments import temperature
 from app.cli.backend_options import add_backend, choice_of, read_standard_input
-from app.cli.output import Terminal
+from app.cli.output import OutputLost, Terminal
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     ask = commands.add_parser("ask", parents=[common], help="ask a model: text in, text out")
     add_backend(ask)
     ask.add_argument("--persona", default="", metavar="TEXT", help="who answers; how to speak is added to it")
-    ask.add_argument("--temperature", type=_temperature, default=None, metavar="T", help="0 to 2")
+    ask.add_argument("--temperature", type=temperature, default=None, metavar="T", help="0 to 2")
     ask.add_argument("--max-tokens", type=_tokens, default=0, metavar="N", help="the longest answer")
     ask.add_argument("text", metavar="TEXT", help="the question; “-” reads it from standard input")
 
@@ -37,14 +35,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     question = (read_standard_input() if args.text == "-" else args.text).strip()
     if not question:
         raise UserError("There is no question. Write it after the options, or give “-” and pipe it in.")
-    try:
-        return asyncio.run(_ask(args, question, terminal))
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError) and (sys.platform != "win32" or error.errno != errno.EINVAL):
-            raise
-        # The reader has closed the pipe.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # what is still in the buffer goes there at the end
-        return 0
+    return asyncio.run(_ask(args, question, terminal))
 
 
 @dataclass(slots=True)
@@ -90,9 +81,9 @@ async def _ask(args: argparse.Namespace, question: str, terminal: Terminal) -> i
     except BackendError as error:
         failure = str(error)
     finally:
-        if answer.parts and not terminal.as_json:
-            with contextlib.suppress(OSError):
-                print(flush=True)
+        if answer.parts:
+            with contextlib.suppress(OutputLost):
+                terminal.end()
         await backend.close()
     if not answer.text and not failure:
         failure = f"{backend.name} answered without a word. Ask in other words, or choose another model."
@@ -120,8 +111,7 @@ async def _stream(
                 item, answer.first = item.lstrip(), time.monotonic() - started
                 terminal.progress("")
             answer.parts.append(item)
-            if not terminal.as_json:
-                print(item, end="", flush=True)
+            terminal.write(item)
             if not limited and backend.traits.is_enough(item, answer.words):
                 break
     answer.seconds = time.monotonic() - started
@@ -152,13 +142,6 @@ def _tell(answer: _Answer, backend: Backend, provider: str, terminal: Terminal) 
             "tokens_counted": usage and usage.counted,
         }
     )
-
-
-def _temperature(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 2:
-        raise argparse.ArgumentTypeError("must be between 0 and 2")
-    return value
 
 
 def _tokens(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from app.cli.arguments import whole_number
+from app.cli.arguments import number, whole_number
 from app.cli.bench import Bench, Progress, add_folder
 from app.models.fit import PRECISIONS
 from app.session.errors import UserError
@@ -73,8 +73,8 @@ def _startup(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _add_window(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="of talk, at full speed")
-    parser.add_argument("--live", type=float, default=40.0, metavar="SECONDS", help="of talk, in real time")
+    parser.add_argument("--minutes", type=number, default=10.0, metavar="N", help="of talk, at full speed")
+    parser.add_argument("--live", type=number, default=40.0, metavar="SECONDS", help="of talk, in real time")
     parser.add_argument("--turns", type=whole_number, default=2000, metavar="N", help="of the long conversation")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import whole_number
+from app.cli.arguments import number, whole_number
 from app.cli.bench import Bench, Progress, add_folder
 
 
@@ -17,7 +17,7 @@ def _add_hearing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recordings", type=Path, metavar="FOLDER", help=manifest_help)
     part_help = "only speakers whose number has this remainder by 3 (2: held out)"
     parser.add_argument("--part", type=int, choices=(0, 1, 2), default=None, help=part_help)
-    parser.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
+    parser.add_argument("--peak", type=number, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
     parser.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
     parser.add_argument("--cases", type=whole_number, default=0, metavar="N", help="how many (default: all)")
 

@@ -1,22 +1,22 @@
 """Reads the command line and runs a command, which prints lines or one JSON document.
 
-Exit codes: 0 success, 2 for what the user can fix, 1 for a fault of the app.
+Exit codes: 0 success, 2 for what the user can fix, 1 for a fault of the app, 141 where nobody reads the output.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from app.cli.output import Terminal
+from app.cli.output import OutputLost, Terminal
 from app.platform.autostart import HIDDEN
-from app.platform.standard_streams import show_unseen
+from app.platform.standard_streams import CLOSED_PIPE, show_unseen
 from app.session.errors import UserError
+from app.untrusted.text import harmless, one_line
 
 MODULES = (
     "talk_command",
@@ -34,11 +34,18 @@ MODULES = (
 """Each has `COMMANDS`, `add_commands` and `run`; in the order of the help."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Prints help and errors, which repeat what was typed, so that no character of them steers the terminal."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(harmless(message), file)
+
+
 def build_parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
     """Builds the parser of the commands of `modules` and their options."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="kame-desktop",
         description="Talk with KAME: it speaks while it thinks. Without a command the window opens.",
         parents=[common],
@@ -61,7 +68,10 @@ def main(argv: list[str]) -> int:
         HIDDEN,
     )  # the window doesn't wait for the commands' imports
     modules = [] if opens_window else [import_module(f"app.cli.{name}") for name in MODULES]
-    args = build_parser(modules).parse_args(argv)
+    parser = build_parser(modules)
+    if any("\0" in word for word in argv):
+        parser.error("an argument holds a NUL character, which no name has")
+    args = parser.parse_args(argv)
     terminal = Terminal(args.json)
     try:
         return _run(args, modules, terminal)
@@ -69,20 +79,34 @@ def main(argv: list[str]) -> int:
         code, sentence = 2, str(error)
     except KeyboardInterrupt:
         return 0
+    except OutputLost as lost:
+        if not lost.sentence:
+            return CLOSED_PIPE
+        code, sentence = 2, lost.sentence
+    except OSError as error:
+        code, sentence = _about_path(error)
     except Exception as error:
-        traceback.print_exc(file=sys.stderr)
-        code, sentence = (
-            1,
-            (
-                f"The app itself failed ({type(error).__name__}: {error}). This is a fault of the app; "
-                "the lines above help to find it."
-            ),
-        )
-    terminal.note(sentence)
-    terminal.document({"ok": False, "error": sentence})
+        from app.cli.fault_log import logged
+
+        code, sentence = 1, logged(error)
+    try:
+        terminal.note(sentence)
+        terminal.document({"ok": False, "error": sentence})
+    except OutputLost:
+        return code
     if not args.json:
         show_unseen(sentence)
     return code
+
+
+def _about_path(error: OSError) -> tuple[int, str]:
+    """Returns the exit code and a sentence for an error of the system; users can put right what names a file."""
+    from app.cli.fault_log import logged
+
+    sentence = logged(error)
+    if not isinstance(error.filename, str):
+        return 1, sentence
+    return 2, f"“{one_line(error.filename, 300)}” can't be used: {error.strerror}. Check the path and your rights."
 
 
 def _run(args: argparse.Namespace, modules: Sequence[ModuleType], terminal: Terminal) -> int:
@@ -91,5 +115,8 @@ def _run(args: argparse.Namespace, modules: Sequence[ModuleType], terminal: Term
         from app.main import open_window
 
         return open_window(args.report_start, hidden=args.hidden)
-    code: int = module.run(args, terminal)
+    from app.cli.fault_log import faults_logged
+
+    with faults_logged(terminal):
+        code: int = module.run(args, terminal)
     return code

@@ -5,6 +5,7 @@ It imports as little as possible, since a key press waits for it.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
@@ -57,10 +58,17 @@ def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
     except PermissionError:
         sentence = "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME."
         answer = single_instance.Answer(False, sentence)
+    with contextlib.suppress(OSError):  # nobody reads what it says
+        _say(answer, as_json=as_json)
+    return 0 if answer.ok else 2
+
+
+def _say(answer: single_instance.Answer, *, as_json: bool) -> None:
     if as_json:
         import json
 
         print(json.dumps({"ok": True} if answer.ok else {"ok": False, "error": answer.sentence}))
     elif not answer.ok:
-        print(answer.sentence, file=sys.stderr)
-    return 0 if answer.ok else 2
+        from app.untrusted.text import harmless
+
+        print(harmless(answer.sentence), file=sys.stderr)

@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.backend import PROVIDERS
-from app.cli.arguments import backend, milliseconds, patience, route, speaking_rate, speaking_volume, swap, whole_number
+from app.cli.arguments import (
+    backend,
+    dollars,
+    milliseconds,
+    patience,
+    route,
+    speaking_rate,
+    speaking_volume,
+    swap,
+    temperature,
+    whole_number,
+)
 from app.cli.backend_options import choice_of
 from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
@@ -66,7 +77,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     talk.add_argument("--persona", default="", metavar="TEXT", help="who answers")
     talk.add_argument(
-        "--temperature", type=float, default=None, metavar="T", help="0 to 2 (default: the back-end's own)"
+        "--temperature", type=temperature, default=None, metavar="T", help="0 to 2 (default: the back-end's own)"
     )
     talk.add_argument("--length", choices=("short", "medium", "long"), default="medium", help="of answers")
     talk.add_argument(
@@ -77,7 +88,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="a tool that the back-end may use: calculator, clock, files, mcp:NAME",
     )
     talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
-    talk.add_argument("--cap", type=float, default=0.0, metavar="DOLLARS", help="what the conversation may cost")
+    talk.add_argument("--cap", type=dollars, default=0.0, metavar="DOLLARS", help="what the conversation may cost")
     talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
     talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
     talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
@@ -189,7 +200,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.io.files import FileSink, FileSource
     from app.services import backends
 
-    if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():
+    if args.input and args.output and os.path.realpath(args.input) == os.path.realpath(args.output):
         raise UserError("The answer can't be written over the question. Choose another file for --output.")
     edge = None
     if args.input or args.output:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import whole_number
+from app.cli.arguments import number, whole_number
 from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import NANO_VOICE, require_torch
@@ -36,7 +36,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     init.add_argument("--fresh", action="store_true", help="start with random weights of that shape")
     init.add_argument("--lora", type=whole_number, default=0, metavar="RANK", help="train adapters of this rank only")
-    init.add_argument("--lora-scaling", type=float, default=2.0, metavar="X", help="(default: 2)")
+    init.add_argument("--lora-scaling", type=number, default=2.0, metavar="X", help="(default: 2)")
     nano = actions.add_parser("nano", parents=[common], help="make what training a Nano KAME needs: start and corpus")
     nano.add_argument("folder", type=Path, metavar="FOLDER", help="where `start` and `corpus` are made")
     nano.add_argument("--texts", type=Path, metavar="FILE", help="questions with answers, as lines of JSON {q, a}")
@@ -319,21 +319,21 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER", help="shards")
     parser.add_argument("--steps", type=whole_number, default=1000, metavar="N", help="(default: 1000)")
     parser.add_argument("--batch", type=whole_number, default=1, metavar="N", help="dialogues a step (default: 1)")
-    parser.add_argument("--rate", type=float, default=3e-5, metavar="X", help="learning rate (default: 3e-5)")
+    parser.add_argument("--rate", type=number, default=3e-5, metavar="X", help="learning rate (default: 3e-5)")
     parser.add_argument(
-        "--final-rate", type=float, default=1.0, metavar="X", help="share of it at the end (default: 1)"
+        "--final-rate", type=number, default=1.0, metavar="X", help="share of it at the end (default: 1)"
     )
     parser.add_argument("--warm-up", type=whole_number, default=100, metavar="N", help="steps (default: 100)")
     parser.add_argument("--precision", default="bf16", choices=("bf16", "fp32"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--save-every", type=whole_number, default=500, metavar="N", help="steps (default: 500)")
-    parser.add_argument("--padding-weight", type=float, default=0.5, metavar="X", help="of the text's padding")
-    parser.add_argument("--first-book-weight", type=float, default=100.0, metavar="X", help="of the first codebook")
-    parser.add_argument("--audio-weight", type=float, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
+    parser.add_argument("--padding-weight", type=number, default=0.5, metavar="X", help="of the text's padding")
+    parser.add_argument("--first-book-weight", type=number, default=100.0, metavar="X", help="of the first codebook")
+    parser.add_argument("--audio-weight", type=number, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
     parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
-    parser.add_argument("--audio-share", type=float, default=1.0, metavar="X", help="of the frames, mostly speech")
+    parser.add_argument("--audio-share", type=number, default=1.0, metavar="X", help="of the frames, mostly speech")
     parser.add_argument(
-        "--own-share", type=float, default=0.0, metavar="X", help="share of own frames given as it chose them"
+        "--own-share", type=number, default=0.0, metavar="X", help="share of own frames given as it chose them"
     )
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")

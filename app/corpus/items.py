@@ -8,6 +8,7 @@ options `A` to `D` (or `options`) and `answer`, a letter. A list of one's own ha
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.models.errors import ModelError
+from app.untrusted.files import read_json_file, read_json_lines, read_text
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 Format = Literal["mmlu-pro", "gsm8k", "hssbench", "list"]
 FORMATS: tuple[Format, ...] = ("mmlu-pro", "gsm8k", "hssbench", "list")
@@ -93,13 +96,12 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if path.suffix == ".parquet":
             yield from _parquet(path)
         elif path.suffix == ".csv":
-            with path.open(encoding="utf-8", newline="") as file:
-                yield from csv.DictReader(file)
+            yield from csv.DictReader(io.StringIO(read_text(path, CORPUS), newline=""))
         elif path.suffix == ".json":
-            yield from _objects(json.loads(path.read_text("utf-8")))
+            yield from _objects(read_json_file(path, CORPUS))
         else:
-            yield from _objects(json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip())
-    except (OSError, ValueError) as error:
+            yield from read_json_lines(path, CORPUS, CORPUS_LINE)
+    except (OSError, ValueError, csv.Error) as error:
         raise ModelError(f"{path} can't be read ({error}). Name a .jsonl, .json, .csv or .parquet file.") from error
 
 

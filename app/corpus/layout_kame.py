@@ -16,6 +16,8 @@ from typing import Any
 
 from app.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order
 from app.models.errors import ModelError
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import CORPUS
 
 _CHANNELS = {"A": 0, "B": 1}
 _HEARD = 0.99
@@ -122,7 +124,7 @@ def _swap_channels(source: Path, target: Path) -> None:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     try:
-        return list(json.loads(path.read_text("utf-8")))
+        return list(read_json_file(path, CORPUS))
     except (OSError, ValueError, TypeError) as error:
         raise ModelError(f"{path} can't be read as JSON ({error}). Mend or remove it.") from error
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from app.corpus.dialogue import Dialogue, Word, in_order
 from app.models.errors import ModelError
+from app.untrusted.files import read_json_file, read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 MAIN, OTHER = "SPEAKER_MAIN", "SPEAKER_OTHER"
 
@@ -21,7 +23,7 @@ MAIN, OTHER = "SPEAKER_MAIN", "SPEAKER_OTHER"
 def read_moshi(index: Path) -> Iterator[Dialogue]:
     """Yields the dialogues of a .jsonl file. Raises ModelError."""
     try:
-        lines = [json.loads(line) for line in index.read_text("utf-8").splitlines() if line.strip()]
+        lines = read_json_lines(index, CORPUS, CORPUS_LINE)
         entries = [(str(line["path"]), float(line["duration"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{index} is no list of sounds ({type(error).__name__}: {error}).") from error
@@ -48,7 +50,7 @@ def write_moshi(dialogue: Dialogue, folder: Path, source: Path) -> None:
 
 def _words(path: Path) -> list[Word]:
     try:
-        alignments = json.loads(path.read_text("utf-8"))["alignments"]
+        alignments = read_json_file(path, CORPUS)["alignments"]
         return in_order(
             Word(str(text), float(start), float(end), "model" if speaker == MAIN else "user")
             for text, (start, end), speaker in alignments

@@ -29,6 +29,8 @@ from app.corpus.timing import events_needed
 from app.evaluation.word_errors import normalised, word_distance
 from app.models.errors import ModelError
 from app.tts.base import Voice
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 if TYPE_CHECKING:
     from app.corpus.tokens import Tokeniser
@@ -116,8 +118,10 @@ def _write_scripts(scripts: Sequence[Script], folder: Path) -> None:
 def read_scripts(folder: Path) -> list[Script]:
     """The scripts of a corpus. Raises ModelError."""
     try:
-        lines = (folder / SCRIPTS).read_text("utf-8").splitlines()
-        return [Script(entry["name"], tuple(entry["turns"])) for entry in map(json.loads, lines)]
+        return [
+            Script(entry["name"], tuple(entry["turns"]))
+            for entry in read_json_lines(folder / SCRIPTS, CORPUS, CORPUS_LINE)
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"There are no scripts in {folder} ({error}). Make them first.") from error
 

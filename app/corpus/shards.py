@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from app.models.errors import ModelError
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import CORPUS
 
 MANIFEST = "corpus.json"
 
@@ -76,7 +78,7 @@ class Corpus:
 def open_corpus(folder: Path) -> Corpus:
     """Reads a corpus's manifest. Raises ModelError."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        manifest = read_json_file(folder / MANIFEST, CORPUS)
         return Corpus(folder, Layout(**manifest["layout"]), manifest["shards"], manifest["frames"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(

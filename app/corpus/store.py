@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +18,8 @@ from app.corpus.dialogue import Dialogue, OracleEvent, Word
 from app.corpus.sound import read_stereo
 from app.models.errors import ModelError
 from app.platform.atomic_files import write_json
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import CORPUS_LINE
 
 DIALOGUES, SOUND = "dialogues", "sound"
 
@@ -48,7 +49,7 @@ class CorpusFolder:
     def read(self, name: str) -> Dialogue:
         """Reads a dialogue. Raises ModelError."""
         try:
-            return _dialogue(json.loads(self._path(name).read_text("utf-8")))
+            return _dialogue(read_json_file(self._path(name), CORPUS_LINE))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 f"{self._path(name)} is no dialogue ({type(error).__name__}: {error}). Remove it."

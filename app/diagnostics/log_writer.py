@@ -29,7 +29,8 @@ REFUSED_SECONDS = 60.0
 LONGEST, LONGEST_TRACE = 4_000, 20_000
 """Characters of a message, and of its traceback."""
 
-_UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
+_UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+_UNSEEN |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 @dataclass(frozen=True, slots=True)

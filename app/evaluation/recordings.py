@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.stt.base import TranscriberError
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01
@@ -56,13 +57,13 @@ def load_recordings(folder: Path, *, part: int | None = None, peak: float | None
     `text`. `part`: only the speakers of this part; `peak`: scale all to this. Raises TranscriberError.
     """
     try:
-        entries = [json.loads(line) for line in (folder / "manifest.jsonl").read_text("utf-8").splitlines()]
+        entries = read_json_lines(folder / "manifest.jsonl", CORPUS, CORPUS_LINE)
         return [
             Recording(entry["file"], entry["text"], read_sound(folder / entry["file"], peak=peak), entry["session"])
             for entry in entries
             if part is None or speaker_part(entry["session"]) == part
         ]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise TranscriberError(
             f"The recordings in {folder} can't be read: {error}. The folder must hold a manifest.jsonl with one object "
             'a line: {"file": ..., "session": a number for the speaker, "text": what is said}.'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +14,8 @@ from app.evaluation.report import markdown, paragraphs, rounded
 from app.platform.resources import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 BEGINNINGS = (4, 6, 8)
 """Numbers of words from which a growing question is classified, besides the whole question."""
@@ -132,7 +133,7 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return read_json_lines(path, CORPUS, CORPUS_LINE)
 
 
 def _labelled(path: Path) -> Labelled:

@@ -7,9 +7,13 @@ and every `print`, `argparse`, progress bar or warning would fail. It imports li
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
+
+CLOSED_PIPE = 141
+"""The exit code where nobody reads the output any longer: what shells report of a program that SIGPIPE has ended."""
 
 _unseen = False
 
@@ -35,6 +39,28 @@ def ready_streams() -> None:
         with contextlib.suppress(AttributeError, ValueError):
             # Windows writes to pipes and files in a code page that lacks most characters.
             stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+
+
+def flush_streams() -> OSError | None:
+    """Writes what the standard streams still hold. Returns why one can't be written, and discards the rest for it."""
+    trouble: OSError | None = None
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            trouble = trouble or error
+            with contextlib.suppress(OSError, ValueError):  # Python flushes it again at its end
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, stream.fileno())
+                os.close(null)
+        except (AttributeError, ValueError):
+            pass
+    return trouble
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Whether an error says that nobody reads a pipe any longer."""
+    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def show_unseen(sentence: str) -> None:

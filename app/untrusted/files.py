@@ -59,6 +59,11 @@ def read_text(path: Path | str, limits: Limits) -> str:
     return decoded(read_bytes(path, limits), limits)
 
 
+def read_json_lines(path: Path | str, whole: Limits, line: Limits) -> list[Any]:
+    """Returns the values of a file with JSON in each line; their texts are harmless. Raises OSError and Refused."""
+    return [read_json(one, line) for one in read_text(path, whole).split("\n") if one.strip()]
+
+
 def read_json_file(path: Path | str, limits: Limits, *, any_number: bool = False) -> Any:
-    """Returns the value of a file of JSON; its texts are harmless. Raises OSError and Refused; see `read_json`."""
+    """Returns the value of a file of JSON, as `read_json` does. Raises OSError and Refused."""
     return read_json(read_bytes(path, limits), limits, any_number=any_number)

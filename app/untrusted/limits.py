@@ -89,6 +89,10 @@ SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
 """Speeds, pauses, panes, the time of the last check for updates."""
 SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
 """A setting whose value is JSON itself: favourites, routes, colours, recent choices."""
+CORPUS = Limits(1 * GB, depth=16, items=50_000_000, kind=(dict, list))
+"""A file of questions, or of a corpus for training."""
+CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)
+"""One question, or one dialogue."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
 TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
 BILL = Limits(4 * MB, depth=16, items=100_000)

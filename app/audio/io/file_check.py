@@ -75,13 +75,13 @@ def check_sound_file(path: Path) -> None:
 
 
 def _check_is_file(path: Path) -> None:
-    if path.is_dir():
-        raise AudioFileError(f"“{path}” is a folder, not a sound file. Choose a file inside it.")
     try:
+        if path.is_dir():
+            raise AudioFileError(f"“{path}” is a folder, not a sound file. Choose a file inside it.")
         with open_regular(path) as file:
             empty = not file.read(1)
     except Refused as error:
-        raise AudioFileError(f"“{path}” can't be read: {error}. Choose a sound file.") from error
+        raise AudioFileError(f"“{path}” isn't a sound file: {error}. Choose another file.") from error
     except FileNotFoundError as error:
         raise AudioFileError(
             f"“{path}” doesn't exist, so there is nothing to play. Check the name and the folder."

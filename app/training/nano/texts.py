@@ -9,6 +9,8 @@ from pathlib import Path
 from app.models.errors import ModelError
 from app.platform.resources import resource
 from app.routing.classifier import TOKENIZER
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 LEAST_WORDS, MOST_WORDS = 3, 16
 _NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
@@ -18,8 +20,7 @@ def read_texts(path: Path) -> list[tuple[str, str]]:
     """Questions and the first sentences of their answers, those that can be spoken. Raises ModelError."""
     texts = []
     try:
-        for line in path.read_text("utf-8").splitlines():
-            entry = json.loads(line)
+        for entry in read_json_lines(path, CORPUS, CORPUS_LINE):
             if answer := _first_sentence(str(entry["a"])):
                 texts.append((str(entry["q"]), answer))
     except (OSError, ValueError, KeyError, TypeError) as error:
