@@ -1,7 +1,8 @@
 """The command line: reads arguments, runs a command, prints lines or one JSON document.
 
 - `parser`: all commands, and the exit codes
-- `output`: prints progress, results and documents
+- `output`: prints progress, results and documents, without what could steer the terminal
+- `faults`, `fault_log`: errors of the user as sentences, and those of the app in the log
 - `arguments`: values of options, with their limits
 - `talk_command`, `demo_command`, `ptt_command`: conversations, the swap demo, the talk button by a key of the
   desktop; `talk_report` prints a conversation and sums it up
