@@ -97,6 +97,37 @@ async def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
         assert {view.key for view in await history.conversations()} == {"a", "b"} and "damaged" in history.notice
 
 
+def _with_other_index(data: bytes) -> bytes:
+    """The file with another key in the index of keys, so that a conversation is listed and can't be found."""
+    start = next(at for at in range(0, len(data), 4096) if data[at] == 0x0A and b"key-b" in data[at : at + 4096])
+    return data[:start] + data[start : start + 4096].replace(b"key-b", b"key-c") + data[start + 4096 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _with_other_index,
+        lambda data: data[:18] + b"\x8a" + data[19:],
+        lambda data: data[:56] + b"\0\0\0\2" + data[60:],
+        lambda data: data.replace(b"prefix='1 2 3'", b"prdfix='1 2 3'"),
+    ],
+    ids=["index", "read-only", "UTF-16", "search index"],
+)
+async def test_damage_that_sqlite_does_not_tell_at_first_is_found(
+    damage: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite3"
+    async with kept(tmp_path) as history:
+        hold(history, "key-a", MOON)
+        hold(history, "key-b", TEA)
+    path.write_bytes(damage(path.read_bytes()))
+    async with kept(tmp_path) as history:
+        assert {view.key for view in await history.conversations()} == {"key-a", "key-b"}
+        assert [len(await history.talks(key)) for key in ("key-a", "key-b")] == [1, 1]
+        assert "2 talks in 2 conversations" in history.notice and history.trouble == ""
+        await _talk_on(history)
+
+
 @pytest.mark.parametrize("version", [0, 1, 2, 2**30])
 async def test_a_wrong_version_is_damage(version: int, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
