@@ -130,8 +130,8 @@ class McpConnection:
                     f"The MCP server “{self.server.name}” ended or broke off, and “{tool}” may have been done or not. "
                     "It is connected again at the next call."
                 ) from None
-            message = one_line(error.message, MESSAGE_CHARS)
-            raise ToolError(without_secrets(self.server, f"“{tool}” was refused: {message}")) from None
+            message = one_line(error.message, MESSAGE_CHARS).rstrip(". ") or "the server does not say why"
+            raise ToolError(without_secrets(self.server, f"“{tool}” was refused: {message}.")) from None
         except Exception as error:  # an answer that violates the protocol
             raise ToolError(
                 f"The MCP server “{self.server.name}” did not answer “{tool}” as it must ({type(error).__name__})."

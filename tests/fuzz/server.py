@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,8 +20,8 @@ class Delivered:
 
 
 @contextlib.asynccontextmanager
-async def serving(answers: Mapping[str, Delivered], otherwise: Delivered) -> AsyncIterator[str]:
-    """Gives the address of a server that answers requests by their path, each connection once."""
+async def serving(answer_to: Callable[[str, bytes], Delivered]) -> AsyncIterator[str]:
+    """Gives the address of a server that answers each request by its path and body, one for a connection."""
 
     tasks: set[asyncio.Task[None]] = set()
 
@@ -31,8 +31,7 @@ async def serving(answers: Mapping[str, Delivered], otherwise: Delivered) -> Asy
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             path = head.split(" ", 2)[1]
             length = next((int(line[15:]) for line in head.splitlines() if line.lower()[:15] == "content-length:"), 0)
-            await reader.readexactly(length)
-            given = answers.get(path, otherwise)
+            given = answer_to(path, await reader.readexactly(length))
             lines = [
                 f"HTTP/1.1 {given.status} X",
                 "Connection: close",

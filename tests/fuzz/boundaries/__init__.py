@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.fuzz.boundaries import answers, files, model_words
+from tests.fuzz.boundaries import answers, files, hubs, model_words, tool_servers
 from tests.fuzz.boundary import Boundary
 
-BOUNDARIES: tuple[Boundary, ...] = (*answers.BOUNDARIES, *model_words.BOUNDARIES, *files.BOUNDARIES)
+BOUNDARIES: tuple[Boundary, ...] = (
+    *answers.BOUNDARIES,
+    *model_words.BOUNDARIES,
+    *tool_servers.BOUNDARIES,
+    *hubs.BOUNDARIES,
+    *files.BOUNDARIES,
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -133,13 +134,18 @@ def _compatible(address: str) -> OpenAICompatibleBackend:
     return OpenAICompatibleBackend(base_url=f"{address}/v1", model="m", api_key=KEY)
 
 
+def _always(data: bytes) -> Callable[[str, bytes], Delivered]:
+    given = _delivered(data)
+    return lambda path, body: given
+
+
 async def _openai_answer(data: bytes, folder: Path) -> str:
-    async with serving({}, _delivered(data)) as address:
+    async with serving(_always(data)) as address:
         return await _ask(_compatible(address))
 
 
 async def _openai_list(data: bytes, folder: Path) -> str:
-    async with serving({}, _delivered(data)) as address:
+    async with serving(_always(data)) as address:
         try:
             names = await _compatible(address).models()
         except BackendError as error:
@@ -156,8 +162,14 @@ _OLLAMA = {
 }
 
 
+def _ollama(given: Delivered, at: str = "") -> Callable[[str, bytes], Delivered]:
+    """Answers as Ollama does, but with `given` at one path, or where it is asked for an answer."""
+    otherwise = Delivered(b'{"message": {"content": "Hi"}, "done": true}\n') if at else given
+    return lambda path, body: given if path == at else _OLLAMA.get(path, otherwise)
+
+
 async def _ollama_answer(data: bytes, folder: Path) -> str:
-    async with serving(_OLLAMA, _delivered(data)) as address:
+    async with serving(_ollama(_delivered(data))) as address:
         return await _ask(OllamaBackend(base_url=address, model="m:latest"))
 
 
@@ -165,14 +177,12 @@ async def _ollama_server(data: bytes, folder: Path) -> str:
     """What the server tells about itself and its models."""
     given = _delivered(data)
     path = ("/api/tags", "/api/show", "/api/generate", "/api/ps")[len(data) % 4]
-    async with serving(
-        {**_OLLAMA, path: given}, Delivered(b'{"message": {"content": "Hi"}, "done": true}\n')
-    ) as address:
+    async with serving(_ollama(given, path)) as address:
         return await _ask(OllamaBackend(base_url=address, model="m:latest" if len(data) % 3 else ""))
 
 
 async def _ollama_pull(data: bytes, folder: Path) -> str:
-    async with serving(_OLLAMA, _delivered(data)) as address:
+    async with serving(_ollama(_delivered(data))) as address:
         told = ""
         try:
             async for words, share in OllamaBackend(base_url=address).pull("m"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from app.backend.prices import read_users, write_prices
+from app.cli.parser import main as command_line
 from app.conversation.event_json import to_json
 from app.history import importing
 from app.history.base import Setup
@@ -127,6 +130,17 @@ async def _conversation(data: bytes, folder: Path) -> str:
     return await _import(path)
 
 
+async def _replay(data: bytes, folder: Path) -> str:
+    """The command `replay`, whose exit code 1 would mean a fault that nobody has foreseen."""
+    (folder / EVENTS_FILE).write_bytes(data)
+    out, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
+        code = await asyncio.to_thread(command_line, ["replay", str(folder)])
+    assert code in (0, 2), (code, told.getvalue())
+    assert out.getvalue() == harmless(out.getvalue())
+    return told.getvalue()
+
+
 async def _recorded(data: bytes, folder: Path) -> str:
     path = folder / "talk"
     path.mkdir()
@@ -212,6 +226,12 @@ BOUNDARIES = (
         lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
         _recorded,
         _IMPORTING,
+    ),
+    Boundary(
+        "replay",
+        lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
+        _replay,
+        ("app.session.replay", "app.conversation.event_json", "app.cli.talk_report"),
     ),
     Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history, _HISTORY),
     Boundary(
