@@ -65,7 +65,7 @@ async def _server(data: bytes, folder: Path) -> str:
             told = await connection.call("look", {"a": "x"})
             assert told == harmless(told) and len(told) < 10_000
         except ToolError as error:
-            return str(error)
+            return f"{str(error).rstrip('.')}."  # a tool's own words about its failure are for the model
         finally:
             await connection.close()
     return ""
