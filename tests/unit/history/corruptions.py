@@ -238,9 +238,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     report = asyncio.run(check(args.count, args.seed))
+    recovery = report.recovered or "not to be had here"
     print(
         f"{report.count} corruptions of a history of {report.written} talks: {dict(report.told)}; talks that SQLite's "
-        f"queries read: {report.readable}, sqlite3 .recover: {report.recovered}, the app: {report.kept}; slowest "
+        f"queries read: {report.readable}, sqlite3 .recover: {recovery}, the app: {report.kept}; slowest "
         f"opening {report.slowest_opening:.2f} s, closing {report.slowest_closing:.2f} s"
     )
     for line in [*report.lost, *report.wrong]:
