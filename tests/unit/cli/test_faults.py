@@ -20,6 +20,8 @@ from app.cli.parser import main
 
 ROOT = Path(__file__).resolve().parents[3]
 STEERING = "\x1b]0;title\x07\x1b[31mred\x9b2J\u202e\ud83d"
+ENCODABLE = STEERING.replace("\ud83d", "")
+"""For what pytest captures from the log, which it sends from process to process."""
 
 
 @pytest.fixture(autouse=True)
@@ -51,12 +53,12 @@ def test_what_parts_and_threads_log_is_a_line_and_a_traceback_in_the_log(
 ) -> None:
     def work() -> int:
         def fail() -> None:
-            raise RuntimeError(f"in a thread {STEERING}")
+            raise RuntimeError(f"in a thread {ENCODABLE}")
 
         thread = threading.Thread(target=fail)
         thread.start()
         thread.join()
-        logging.getLogger("a.part").warning("beware of %s", STEERING)
+        logging.getLogger("a.part").warning("beware of %s", ENCODABLE)
         return 0
 
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
