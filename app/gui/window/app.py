@@ -98,7 +98,9 @@ def run_window(
             instance.raised.connect(window.come_forward)
             instance.commanded.connect(window.keys.obey)
             window.closing.connect(instance.close)  # a new start works while this one still ends
-        task = loop.create_task(_live(window, order, hidden), name="window")
+        closed = asyncio.Event()
+        window.closing.connect(closed.set)  # at once: it may be closed before it is shown
+        task = loop.create_task(_live(window, closed, order, hidden), name="window")
         with (
             watch_devices(window.sound.devices_changed),
             _interruptible(window),
@@ -170,12 +172,11 @@ def leave(code: int) -> int:
     return code
 
 
-async def _live(window: MainWindow, order: DemoOrder | None, hidden: bool) -> None:
+async def _live(window: MainWindow, closed: asyncio.Event, order: DemoOrder | None, hidden: bool) -> None:
     """The window's whole life."""
-    closed = asyncio.Event()
-    window.closing.connect(closed.set)
-    window.system.show_first(hidden)
-    window.begin(order)
+    if not closed.is_set():
+        window.system.show_first(hidden)
+        window.begin(order)
     await closed.wait()
     await window.finish(CLOSE_SECONDS)
     await _end_tasks()

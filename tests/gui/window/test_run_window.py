@@ -97,6 +97,24 @@ def test_the_end_stops_the_session_and_leaves_nothing(tmp_path: Path, ending: st
     assert finish(process) == (0, "exit 0\nstopped 1\n", "")
 
 
+def test_a_window_that_is_closed_before_it_is_shown_ends(tmp_path: Path) -> None:
+    process = start(
+        """
+        import contextlib
+        @contextlib.contextmanager
+        def closed_at_once(_):
+            window().close()
+            yield
+        services = WindowServices(list_devices=no_devices, choices=WindowChoices())
+        code = run_window(FakeFactory(), settings, services, watch_devices=closed_at_once, argv=[])
+        print("exit", code, flush=True)
+        sys.exit(code)
+        """,
+        tmp_path,
+    )
+    assert finish(process) == (0, "exit 0\n", "")
+
+
 def test_closing_while_a_thread_still_loads_does_not_wait_for_it(tmp_path: Path) -> None:
     process = start(
         """
