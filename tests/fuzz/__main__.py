@@ -27,6 +27,7 @@ def main() -> int:
     home = tempfile.mkdtemp(prefix="kame-fuzz-home-")
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         os.environ[name] = home  # nothing of the user's is read or written
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     sys.dont_write_bytecode = True
 
     # The app's modules find their folders when they are imported.

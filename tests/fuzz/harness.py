@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 import shutil
 import tempfile
 import time
@@ -54,6 +55,7 @@ class Fuzzer:
         self.watch = Watch([self.home, Path(tempfile.gettempdir())])
         self.tallies: dict[str, Tally] = {}
         self._runner = asyncio.Runner()
+        logging.getLogger().addHandler(logging.NullHandler())  # warnings go to the app's log, not to standard error
 
     def close(self) -> None:
         """Ends the event loop and deletes the home folder."""

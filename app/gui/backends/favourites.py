@@ -97,7 +97,7 @@ def to_text(backends: Iterable[BackendChoice]) -> str:
 
 def from_text(text: str, providers: Iterable[str]) -> tuple[BackendChoice, ...]:
     """Reads what `to_text` wrote; skips what is malformed or of an unknown provider."""
-    known = set(providers)
+    known = list(providers)  # a provider in the text may be of any type, also one that no set takes
     try:
         rows = read_json(text or "[]", SETTING_LIST)
     except ValueError:
