@@ -12,6 +12,7 @@ import sys
 NAME = "kame-desktop"
 WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "silence", "raise")
 TIMEOUT_SECONDS = 2.0
+LONGEST_SENTENCE = 500
 LONGEST_LINE = 4096
 """The most bytes of an answer, as in `app.untrusted.limits.COMMAND_LINE`, which takes too long to import here."""
 
@@ -65,7 +66,10 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None
 
     try:
         answer = json.loads(line)
-        return Answer(bool(answer["ok"]), str(answer.get("error", "")))
+        ok, sentence = answer["ok"], answer.get("error", "")
+        if not isinstance(ok, bool) or not isinstance(sentence, str):
+            raise ValueError
+        return Answer(ok, sentence[:LONGEST_SENTENCE])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NoAnswer from None
 
