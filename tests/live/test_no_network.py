@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,10 +77,29 @@ def outcome(home: Path, *command: object) -> Outcome:
     return run_closed([sys.executable, *map(str, command)], environment, timeout=SECONDS)
 
 
-def test_attempts_are_seen(tmp_path: Path) -> None:
-    found = outcome(tmp_path, "-c", ATTEMPTS)
-    assert found.code == 0, found.output
-    assert [*dict.fromkeys(found.packets)] == [
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Outcome]]:
+    """What has become of each command; all run at once, each in a network of its own."""
+    pytest.importorskip("PySide6")
+    folder = tmp_path_factory.mktemp("closed")
+    path = sounds.write(folder / "q.wav", sounds.question("103_2"))
+    commands = {
+        "attempts": ("-c", ATTEMPTS),
+        "first start": ("-c", FIRST_START),
+        "demo": ("-c", DEMO),
+        "talk": ("-m", "app", "talk", "--json", "--input", path, "--output", folder / "a.wav"),
+    }
+    for name in commands:
+        (folder / name).mkdir()
+    with ThreadPoolExecutor(len(commands)) as pool:
+        running = {name: pool.submit(outcome, folder / name, *command) for name, command in commands.items()}
+        yield {name: future.result() for name, future in running.items()}
+
+
+def test_attempts_are_seen(found: dict[str, Outcome]) -> None:
+    tried = found["attempts"]
+    assert tried.code == 0, tried.output
+    assert [*dict.fromkeys(tried.packets)] == [
         "UDP to 10.99.0.1:53 for www.example.com",
         "TCP to 192.0.2.7:443",
         "TCP to [2001:db8::7]:443",
@@ -86,23 +107,19 @@ def test_attempts_are_seen(tmp_path: Path) -> None:
     ]
 
 
-def test_the_first_start_sends_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("PySide6")
-    found = outcome(tmp_path, "-c", FIRST_START)
-    assert "the window was open" in found.output, found.output
-    assert not found.packets
+def test_the_first_start_sends_nothing(found: dict[str, Outcome]) -> None:
+    assert "the window was open" in found["first start"].output, found["first start"].output
+    assert not found["first start"].packets
 
 
-def test_the_demo_sends_nothing(tmp_path: Path) -> None:
-    found = outcome(tmp_path, "-c", DEMO)
-    assert "2 of 3" in found.output, found.output
-    assert not found.packets
+def test_the_demo_sends_nothing(found: dict[str, Outcome]) -> None:
+    assert "2 of 3" in found["demo"].output, found["demo"].output
+    assert not found["demo"].packets
 
 
-def test_a_whole_talk_sends_nothing(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
-    found = outcome(tmp_path, "-m", "app", "talk", "--json", "--input", path, "--output", tmp_path / "a.wav")
-    assert found.code == 0, found.output
-    document = json.loads(found.output[found.output.index("{") :])
+def test_a_whole_talk_sends_nothing(found: dict[str, Outcome]) -> None:
+    talk = found["talk"]
+    assert talk.code == 0, talk.output
+    document = json.loads(talk.output[talk.output.index("{") :])
     assert document["ok"] and [turn["speaker"] for turn in document["turns"]] == ["user", "assistant"]
-    assert not found.packets
+    assert not talk.packets
