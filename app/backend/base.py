@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from app.backend.address import without_secrets
 from app.conversation.documents import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES
 from app.conversation.prompt import HISTORY_WORDS, LONG_HISTORY_WORDS, PERSONA, ChatMessage
 from app.tools.base import ToolSpec
+from app.untrusted.limits import TOKENS
 
 FaultKind = Literal[
     "setup", "key", "quota", "model", "request", "content", "empty", "network", "timeout", "server", "broken"
@@ -75,6 +76,11 @@ class Usage:
     tokens_out: int
     tokens_cached: int = 0
     counted: bool = True
+
+
+def token_count(told: Any) -> int:
+    """Returns a number of tokens as a server tells it; 0 for what is no such number."""
+    return int(told) if isinstance(told, int | float) and 0 <= told <= TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True)

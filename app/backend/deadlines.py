@@ -1,4 +1,4 @@
-"""Limits on a stream: how long its items may take, how much text it may give, and that its text is harmless."""
+"""Limits on a stream: how long its items may take, and how much text it may give."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
+from app.backend.base import BackendError, ChatRequest, StreamItem
 from app.backend.faults import without_cause
-from app.untrusted.limits import TOOL_ARGUMENTS
-from app.untrusted.text import HarmlessStream, harmless, one_line
+from app.backend.harmless_items import harmless_items
 
 FIRST_TOKEN_SECONDS = 20.0
 """A model that has to be loaded first (Ollama) can take long, but a user won't wait longer than this."""
@@ -18,7 +17,6 @@ YIELD_SECONDS = 0.01
 """When tokens come without a pause, other tasks of the loop get a turn this often."""
 MOST_CHARS_PER_TOKEN = 8
 """An answer's text is cut off after this many characters for each token it may have; English has about four."""
-CALL_NAME_CHARS = 256
 LEAST_CHARS = 2_000
 """The cut-off is never below this."""
 
@@ -36,30 +34,9 @@ async def limited(
     async with (
         aclosing(items),
         aclosing(_limited(items, who, most_chars)) as timely,
-        aclosing(_harmless(timely)) as out,
+        aclosing(harmless_items(timely)) as out,
     ):
         yield out
-
-
-async def _harmless(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
-    """Yields the items with harmless text; what a piece of text ends with may be held until the next."""
-    text = HarmlessStream()
-    async for item in items:
-        if isinstance(item, str):
-            if piece := text.push(item):
-                yield piece
-            continue
-        if rest := text.flush():
-            yield rest
-        yield _harmless_call(item) if isinstance(item, ToolCall) else item
-    if rest := text.flush():
-        yield rest
-
-
-def _harmless_call(call: ToolCall) -> ToolCall:
-    # One character too many, so that arguments that are too long are refused, and not cut and misread.
-    arguments = harmless(call.arguments[: TOOL_ARGUMENTS.bytes + 1])
-    return ToolCall(one_line(call.id, CALL_NAME_CHARS), one_line(call.name, CALL_NAME_CHARS), arguments)
 
 
 async def _limited(items: AsyncIterator[StreamItem], who: str, most_chars: int) -> AsyncGenerator[StreamItem, None]:

@@ -151,8 +151,7 @@ class OllamaBackend:
                 host=self.base_url,
                 timeout=timeout,
                 trust_env=not on_this_machine(self.base_url),
-                # The package completes an address that has no scheme or port: the first request goes there.
-                event_hooks=bounded_hooks("", ANSWER, ANSWER_STREAM, ANSWER_EVENT),
+                event_hooks=bounded_hooks(ANSWER, ANSWER_STREAM, ANSWER_EVENT),
             )
         except httpx.InvalidURL:
             raise ValueError from None

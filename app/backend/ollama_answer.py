@@ -18,11 +18,11 @@ from app.backend.base import (
     ToolCallMessage,
     ToolMessage,
     Usage,
+    token_count,
 )
 from app.backend.dialect import tool_schemas
 from app.backend.faults import is_reset
 from app.backend.ollama_faults import OllamaServer, explain, status_of
-from app.backend.openai_stream import token_count
 from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
 from app.untrusted.json_text import read_json

@@ -143,7 +143,7 @@ _RULES: tuple[Rule, ...] = (
         "{where} broke off before it answered. Ask again, or choose another model.",
     ),
     (
-        lambda f: isinstance(f.error, ValueError | TypeError | AttributeError | LookupError),
+        lambda f: isinstance(f.error, ValueError | TypeError | AttributeError | LookupError | RecursionError),
         "broken",
         "What answers at {address} does not speak as Ollama does. Check the address, or choose another model.",
     ),

@@ -198,7 +198,7 @@ class OpenAICompatibleBackend:
             timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
             http_client=openai.DefaultAsyncHttpxClient(
                 trust_env=not on_this_machine(self.base_url),
-                event_hooks=bounded_hooks(self.base_url, ANSWER, ANSWER_STREAM, ANSWER_EVENT),
+                event_hooks=bounded_hooks(ANSWER, ANSWER_STREAM, ANSWER_EVENT),
             ),
             default_headers=headers,
         )

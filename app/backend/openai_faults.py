@@ -114,7 +114,7 @@ def _told_in_stream(f: Failure) -> bool:
 
 
 def _unreadable(f: Failure) -> bool:
-    return isinstance(f.error, json.JSONDecodeError | UnicodeDecodeError | UnreadableAnswer)
+    return isinstance(f.error, json.JSONDecodeError | UnicodeDecodeError | UnreadableAnswer | RecursionError)
 
 
 def _broken_off(f: Failure) -> bool:

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from app.backend.attempts import Finish
-from app.backend.base import StreamItem, ToolCall, Usage
+from app.backend.base import StreamItem, ToolCall, Usage, token_count
 from app.backend.openai_faults import ErrorInAnswer, UnreadableAnswer, WebPage
 from app.backend.thinking_tags import ThinkingTagFilter
-from app.untrusted.limits import ANSWER, TOKENS, TOOL_ARGUMENTS, TOOL_CALLS
+from app.untrusted.limits import ANSWER, TOOL_ARGUMENTS, TOOL_CALLS
 from app.untrusted.workers import read_json_aside
 
 
@@ -58,11 +58,6 @@ def _readable() -> Iterator[None]:
         raise UnreadableAnswer from None
 
 
-def token_count(told: Any) -> int:
-    """Returns a number of tokens as a server tells it; 0 for what is no such number."""
-    return int(told) if isinstance(told, int | float) and 0 <= told <= TOKENS else 0
-
-
 class _ToolCalls:
     """Joins the fragments of tool calls."""
 
@@ -100,7 +95,10 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
     message = choice["message"]
     thoughts = ThinkingTagFilter()
     yield thoughts.push(_text(message.get("content"))) + thoughts.flush()
-    for number, call in enumerate((message.get("tool_calls") or ())[:TOOL_CALLS]):
+    calls = message.get("tool_calls") or ()
+    if len(calls) > TOOL_CALLS:
+        raise ValueError
+    for number, call in enumerate(calls):
         function = call["function"]
         arguments = function.get("arguments") or "{}"
         yield ToolCall(str(call.get("id") or f"call-{number}"), str(function["name"]), str(arguments))

@@ -22,10 +22,12 @@ class _Warnings(logging.Handler):
     def __init__(self, terminal: Terminal) -> None:
         super().__init__(logging.WARNING)
         self.log: Log | None = None
+        self._starting = False
         self._terminal = terminal
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self.log is None:
+        if self.log is None and not self._starting:
+            self._starting = True  # the log may itself have something to say, such as that it can't be written
             self.log = start_logging(log_folder())  # its handler comes behind this one, and gets the record too
         error = record.exc_info[1] if record.exc_info else None
         words = one_line(record.getMessage(), LONGEST)

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import httpx
 
+from app.models.download_lock import only_one
 from app.models.entry import Hub, Model
 from app.models.errors import ModelError
 from app.models.hub_listing import list_files, refused
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME
 from app.models.manifest import MANIFEST_NAME, read_object, write_manifest
-from app.models.progress import Progress, disk_failed, only_one, require_room
+from app.models.progress import Progress, disk_failed, require_room
 from app.models.transfer import FileTransfer, RemoteFile
 from app.platform.file_names import MOST_CHARACTERS, is_plain
 from app.untrusted.limits import HUB_CONFIG, in_words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -32,6 +33,8 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
         raise ModelError(f"“{repository[:200]}” is no name of weights on the hub. It has the form owner/name.")
     host = httpx.URL(hub).host
     try:
+        if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as the hub's own package does
+            raise OSError
         answer = _ask(f"{hub}/api/models/{repository}?blobs=true", hub, token)
         return _files(repository, answer)
     except httpx.HTTPStatusError as error:

@@ -1,22 +1,16 @@
-"""What downloads of all sources share: progress, checks of the disk, and that one of a model waits for another."""
+"""What downloads of all sources share: progress, and checks of the disk."""
 
 from __future__ import annotations
 
 import errno
 import shutil
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.models.errors import DownloadCancelled, ModelError
-from app.platform.file_lock import locked
+from app.models.errors import ModelError
 
 ROOM_LEFT = 500_000_000
 """Bytes that a download must leave free on the disk."""
-WAIT_SECONDS = 0.2
-"""How often a download looks whether another one of the same model has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +30,6 @@ class Progress:
     def share(self) -> float:
         """From 0 to 1."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
-
-
-@contextmanager
-def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: threading.Event) -> Iterator[bool]:
-    """Keeps other downloads of the same model waiting, by the file `lock`; yields whether this one had to wait.
-
-    Raises DownloadCancelled while it waits, and OSError.
-    """
-    waited = False
-
-    def wait() -> None:
-        nonlocal waited
-        if not waited:
-            progress(Progress("", 0, 0, waiting=True))
-        waited = True
-        if cancelled.wait(WAIT_SECONDS):
-            raise DownloadCancelled
-
-    with locked(lock, wait):
-        yield waited
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:

@@ -19,7 +19,7 @@ from app.models.manifest import is_recorded, sha256_of
 from app.platform.atomic_files import delete_file, move_file
 from app.untrusted.http import no_downgrade_hooks
 from app.untrusted.limits import in_words
-from app.untrusted.refused import Refused
+from app.untrusted.refused import RedirectRefused, Refused
 
 TIMEOUT = httpx.Timeout(30, connect=15)
 """Seconds without a byte."""
@@ -41,6 +41,10 @@ class RemoteFile:
     revision: str
     size: int
     sha256: str
+
+
+class _TooLong(Refused):
+    """A server sends more than it has announced: what has come is not that file."""
 
 
 class _CutShort(Exception):
@@ -98,11 +102,17 @@ class FileTransfer:
         while True:
             try:
                 return self._request(file, part, report)
-            except Refused as error:
-                delete_file(part, missing_ok=True)
+            except RedirectRefused as error:
                 raise ModelError(
-                    f"{httpx.URL(self._hub).host} does not send {file.name} as it has announced it: {error}. It was "
-                    "not kept. Try again later, or choose another mirror or other weights."
+                    f"{httpx.URL(self._hub).host} sends this app on to {error.to} for {file.name}, which is not "
+                    "encrypted and not followed. What has come stays; check the network, or set another mirror."
+                ) from error
+            except Refused as error:
+                if isinstance(error, _TooLong):
+                    delete_file(part, missing_ok=True)
+                raise ModelError(
+                    f"{httpx.URL(self._hub).host} does not send {file.name} as it has announced it: {error}. Try again "
+                    "later, or choose another mirror or other weights."
                 ) from error
             except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
                 if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in TRANSIENT:
@@ -147,7 +157,7 @@ class FileTransfer:
                         if self._cancelled.is_set():
                             raise DownloadCancelled
                         if len(block) > file.size - have:
-                            raise Refused(f"it is longer than {in_words(file.size)}")
+                            raise _TooLong(f"it is longer than {in_words(file.size)}")
                         out.write(block)
                         have += len(block)
                         report(have, False)

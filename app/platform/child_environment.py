@@ -19,13 +19,15 @@ NAMES = frozenset(
     "DISPLAY WAYLAND_DISPLAY XAUTHORITY DBUS_SESSION_BUS_ADDRESS DESKTOP_SESSION".split()
 )
 PREFIXES = tuple(
-    "LC_ XDG_ LD_ NIX_LD PYTHON COVERAGE_ COV_ KAME_DESKTOP_ PROCESSOR_ WIN_PD_OVERRIDE_ WINE OMP_ KMP_ GOMP_ "
-    "OPENBLAS_ MKL_ GGML_ CT2_ ORT_ CUDA_ NVIDIA_ TORCH_ ALSA_ PULSE_ PIPEWIRE_ PA_ JACK_ QT_".split()
+    "LC_ XDG_ LD_ NIX_LD PYTHON COVERAGE_ COV_ KAME_DESKTOP_ PROCESSOR_ WIN_PD_OVERRIDE_ WINE "
+    "OMP_ KMP_ GOMP_ OPENBLAS_ MKL_ GGML_ CT2_ ORT_ CUDA_ NVIDIA_ HIP_ HSA_ ROCR_ TORCH_ "
+    "ALSA_ PULSE_ PIPEWIRE_ SPA_ PA_ JACK_ QT_".split()
 )
-NETWORK_NAMES = frozenset("HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY".split())
+NETWORK_NAMES = frozenset("HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY CURL_CA_BUNDLE NETRC UV_KEYRING_PROVIDER".split())
+"""With the prefixes, only for tools that fetch packages: an address of a proxy or a registry may hold a password."""
 NETWORK_PREFIXES = ("UV_", "PIP_")
 _OF_THE_REGISTRY = ("UV_INDEX_", "PIP_")
-"""These may hold a password, for the registry that the package tool fetches from."""
+"""These pass even where their name speaks of a password: it is for the registry that is fetched from."""
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH")
 
 

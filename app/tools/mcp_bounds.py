@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.tools.mcp_server import McpServer
-from app.untrusted.http import bounded_hooks, origin
+from app.untrusted.http import bounded_hooks, other_server
 from app.untrusted.limits import TOOL_CHILD, TOOL_MESSAGE, TOOL_STREAM
 from app.untrusted.line_scanner import LineScanner
 from app.untrusted.refused import Refused
@@ -26,13 +26,15 @@ from app.untrusted.workers import push_aside
 class Exchange:
     """What is known of one connection. `on_refused` is called when a message was refused: nothing more is read then.
 
-    `status`: that of the last answer to a message sent over HTTP. `location`: where that answer redirects to.
+    `status`: that of the last answer to a message sent over HTTP. `moved`: it is a redirect. `elsewhere`: the other
+    server that it leads to, by scheme, host and port.
     """
 
     on_refused: Callable[[], None]
     refusal: Refused | None = None
     status: int = 0
-    location: str = ""
+    moved: bool = False
+    elsewhere: str = ""
 
     def refuse(self, refusal: Refused) -> None:
         """Keeps the first refusal, and lets the connection end."""
@@ -53,22 +55,17 @@ async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> As
 
     async def note(response: Any) -> None:
         if response.request.method == "POST":
-            exchange.status = response.status_code
-            exchange.location = response.headers.get("location", "") if response.has_redirect_location else ""
+            exchange.status, exchange.moved = response.status_code, response.has_redirect_location
+            exchange.elsewhere = other_server(response) if exchange.moved else ""
 
     client = await asyncio.to_thread(http.create_mcp_http_client, dict(server.headers))  # it loads certificates
-    hooks = bounded_hooks(server.url, TOOL_MESSAGE, TOOL_STREAM, TOOL_MESSAGE, on_refused=exchange.refuse)
+    hooks = bounded_hooks(TOOL_MESSAGE, TOOL_STREAM, TOOL_MESSAGE, on_refused=exchange.refuse)
     client.event_hooks = {**hooks, "response": [note, *hooks["response"]]}
     async with (
         client,
         http.streamable_http_client(server.url, http_client=client, max_sse_event_size=TOOL_MESSAGE.bytes) as streams,
     ):
         yield streams
-
-
-def leads_elsewhere(url: str, location: str) -> bool:
-    """Returns whether a redirect's location is on another server than `url`."""
-    return "//" in location and origin(location) != origin(url)
 
 
 class BoundedLines:

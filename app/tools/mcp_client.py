@@ -14,9 +14,8 @@ import logging
 from typing import Any
 
 from app.tools.base import ToolError
-from app.tools.mcp_bounds import EXCHANGE, BoundedLines, Exchange, http_transport, leads_elsewhere
+from app.tools.mcp_bounds import EXCHANGE, BoundedLines, Exchange, http_transport
 from app.tools.mcp_server import McpServer, without_secrets
-from app.untrusted.http import origin
 
 
 async def load_package() -> Any:
@@ -83,11 +82,10 @@ def _explain_http(server: McpServer, error: BaseException, exchange: Exchange) -
     what, status = f"The MCP server “{server.name}”", exchange.status
     if not status:
         return f"{what} cannot be reached at {server.place} ({type(error).__name__}): see that it runs."
-    if exchange.location:
-        if not leads_elsewhere(server.url, exchange.location):
+    if exchange.moved:
+        if not exchange.elsewhere:
             return f"{what} has moved to another path of {server.place} ({status}): put its address right."
-        scheme, host, port = origin(exchange.location)
-        place = without_secrets(server, f"{scheme}://{host}" + ("" if port in (80, 443) else f":{port}"))
+        place = without_secrets(server, exchange.elsewhere)
         return (
             f"{what} sends this app on to another server ({place}), which is not followed. If that is the server that "
             "you want, enter its address."

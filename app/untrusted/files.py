@@ -19,7 +19,12 @@ def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
     """
     # Opening a pipe would wait for a writer; opening it without waiting does no harm to a regular file.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags if links else flags | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        handle = os.open(path, flags if links else flags | getattr(os, "O_NOFOLLOW", 0))
+    except PermissionError:
+        if os.path.isdir(path):  # Windows opens no folder
+            raise IsADirectoryError(21, "it is a folder", str(path)) from None
+        raise
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):

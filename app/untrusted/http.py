@@ -21,27 +21,27 @@ from app.untrusted.workers import push_aside
 
 ACCEPTED_ENCODING = "gzip"
 """A compression whose result can be bounded while it is unpacked."""
+_PORTS = {"https": 443, "http": 80}
 _AT_ONCE = 64 * 1024
 """Bytes that are unpacked at a time."""
 
 
 def bounded_hooks(
-    address: str,
     whole: Limits,
     stream: Limits,
     line: Limits,
     *,
     on_refused: Callable[[Refused], None] = lambda refusal: None,
 ) -> dict[str, list[Any]]:
-    """Returns `event_hooks` for an asynchronous client that speaks to the server of `address` alone.
+    """Returns `event_hooks` for an asynchronous client that speaks to the server of its first request alone.
 
-    `address` empty: to the server of its first request. A redirect to another server, or from https to http, raises
+    A redirect to another server, or from https to http, raises
     RedirectRefused. An answer beyond its bounds raises Refused while it is read: `whole` is for answers in one piece,
     `stream` for all of a streamed one, and `line` for each of its lines. An answer with an error's status is cut off
     before what is beyond ERROR_BODY, since its status says enough. `on_refused` is told what is raised while an answer
     is read, for libraries that swallow it.
     """
-    chosen = origin(address) if address else None
+    chosen: tuple[str, str, int] | None = None
     key = ""
 
     async def stay(request: Any) -> None:
@@ -95,6 +95,16 @@ def read_body(response: Any, limits: Limits) -> bytes:
     return bytes(body)
 
 
+def other_server(response: Any) -> str:
+    """Returns the scheme, host and port that a redirect leads to; empty where that is the server that was asked."""
+    asked = response.request.url
+    try:
+        target = str(asked.join(response.headers["location"]))
+    except Exception:  # the libraries' own `InvalidURL`
+        target = response.headers["location"]
+    return _shown(target) if origin(target) != origin(str(asked)) else ""
+
+
 def origin(address: str) -> tuple[str, str, int]:
     """Returns the scheme, host and port of an address; empty ones where it is no address."""
     try:
@@ -103,12 +113,13 @@ def origin(address: str) -> tuple[str, str, int]:
     except ValueError:
         return "", "", 0
     scheme = parts.scheme.lower()
-    return scheme, (parts.hostname or "").rstrip("."), port or {"https": 443, "http": 80}.get(scheme, 0)
+    return scheme, (parts.hostname or "").rstrip("."), port or _PORTS.get(scheme, 0)
 
 
 def _shown(address: str) -> str:
     scheme, host, port = origin(address)
-    return f"{scheme}://{host}" + ("" if port in (80, 443) else f":{port}")
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" + ("" if port == _PORTS.get(scheme) else f":{port}")
 
 
 def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Callable[[Refused], None]) -> Any:
@@ -117,7 +128,7 @@ def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Call
     stream = response.stream
     base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
     scanner = LineScanner(whole, line)
-    return _stream_type(base)(stream, _unpacker(encoding), scanner, None if response.status_code >= 400 else on_refused)
+    return _stream_type(base)(stream, encoding, scanner, None if response.status_code >= 400 else on_refused)
 
 
 @functools.cache
@@ -128,18 +139,15 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
         """`on_refused` is None for a body that is cut off where it is refused."""
 
         def __init__(
-            self,
-            stream: Any,
-            unpack: Callable[[bytes], Iterator[bytes]],
-            scanner: LineScanner,
-            on_refused: Callable[[Refused], None] | None,
+            self, stream: Any, encoding: str, scanner: LineScanner, on_refused: Callable[[Refused], None] | None
         ) -> None:
-            self._stream, self._unpack, self._scanner, self._on_refused = stream, unpack, scanner, on_refused
+            self._stream, self._encoding, self._scanner, self._on_refused = stream, encoding, scanner, on_refused
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             try:
+                unpack = _unpacker(self._encoding)
                 async for packed in self._stream:
-                    for block in filter(None, self._unpack(packed)):
+                    for block in filter(None, unpack(packed)):
                         for lines in await push_aside(self._scanner, block):
                             yield lines
                     await asyncio.sleep(0)

@@ -10,11 +10,12 @@ import itertools
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from app.untrusted.limits import Limits, in_words
 from app.untrusted.refused import Refused
-from app.untrusted.text import harmless
+from app.untrusted.text import harmless, is_harmless
 
 # Possessive, since a string that is not closed would be tried again from each of its characters.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -27,7 +28,6 @@ _LONG = re.compile(r"(?<![\d.])\d{21}")
 _SMALL = 4096
 """Characters of a text whose numbers are checked one by one, which takes less than searching it beforehand."""
 _ESCAPED = re.compile(r"\\[ubfr]")
-_SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) -> Any:
@@ -40,8 +40,8 @@ def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) ->
     decoder = _ANY_NUMBER if any_number else _EACH_NUMBER
     brackets = text.count("{") + text.count("[")
     if len(text) > _SMALL or brackets > limits.depth or text.count(",") + brackets > limits.items:
-        bare = _STRING.sub('"', text)
-        check_shape(bare, limits)
+        bare = without_strings(text)
+        check_shape(shape_of(bare), limits)
         if _LONG.search(bare) and not any_number:
             raise Refused("it holds a number that is too long")
         if not any_number:
@@ -63,7 +63,7 @@ def _may_harm(text: str) -> bool:
     """Returns whether strings of a JSON text need cleaning; a control character is in none of them unescaped."""
     if "\\" in text and _ESCAPED.search(text):
         return True
-    return not (text.isascii() and "\x7f" not in text) and _SUSPECT.search(text) is not None
+    return not (text.isascii() and "\x7f" not in text) and not is_harmless(text)
 
 
 def decoded(data: bytes | str, limits: Limits) -> str:
@@ -78,18 +78,17 @@ def decoded(data: bytes | str, limits: Limits) -> str:
         raise Refused("it is no text in UTF-8") from None
 
 
-def check_shape(bare: str, limits: Limits) -> None:
-    """Raises Refused where a JSON text without its strings is nested too deeply or has too many values."""
-    brackets = _NO_BRACKET.sub("", bare)
-    if bare.count(",") + len(brackets) // 2 > limits.items:
-        raise Refused(f"it holds more than {limits.items:,} values")
-    if len(brackets) > limits.depth and depth_of(brackets) > limits.depth:
-        raise Refused(f"it is nested deeper than {limits.depth} levels")
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of a JSON text, or of a piece of one.
 
+    `items`: how many values it has at most. `depth`: how deeply it is nested. `open`: by how much it leaves the nesting
+    deeper than it found it.
+    """
 
-def depth_of(brackets: str) -> int:
-    """Returns how deep a row of brackets is nested at most."""
-    return max(itertools.accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+    items: int
+    depth: int
+    open: int
 
 
 def without_strings(text: str) -> str:
@@ -97,9 +96,20 @@ def without_strings(text: str) -> str:
     return _STRING.sub('"', text)
 
 
-def brackets_of(bare: str) -> str:
-    """Returns the brackets of a JSON text without its strings."""
-    return _NO_BRACKET.sub("", bare)
+def shape_of(bare: str) -> Shape:
+    """Returns the shape of a JSON text without its strings."""
+    brackets = _NO_BRACKET.sub("", bare)
+    depth = max(itertools.accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+    opened = brackets.count("[") + brackets.count("{")
+    return Shape(bare.count(",") + len(brackets) // 2, max(0, depth), 2 * opened - len(brackets))
+
+
+def check_shape(shape: Shape, limits: Limits) -> None:
+    """Raises Refused where a JSON text has too many values or is nested too deeply."""
+    if shape.items > limits.items:
+        raise Refused(f"it holds more than {limits.items:,} values")
+    if shape.depth > limits.depth:
+        raise Refused(f"it is nested deeper than {limits.depth} levels")
 
 
 def _refuse_constant(name: str) -> Any:

@@ -26,14 +26,14 @@ class Limits:
 
 
 # From servers of language models
-ANSWER = Limits(8 * MB, depth=32, items=400_000)
+ANSWER = Limits(2 * MB, depth=32, items=100_000)
 """The body of an answer that is not streamed. OpenRouter's list of models has 0.6 MB and 25,000 values."""
 ANSWER_STREAM = Limits(64 * MB)
 """All that one streamed answer may send; its text is cut far below this."""
 ANSWER_EVENT = Limits(256 * KB, depth=32, items=10_000)
 """One event or line of a streamed answer."""
 ERROR_BODY = Limits(64 * KB, depth=32, items=2_000, kind=(dict, list))
-MODEL_LIST = Limits(8 * MB, depth=32, items=400_000, kind=(dict, list), seconds=8.0)
+MODEL_LIST = Limits(2 * MB, depth=32, items=100_000, kind=(dict, list), seconds=8.0)
 MODELS = 5_000
 """The most models of one server that are offered."""
 MODEL_NAME_CHARS = 300

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.untrusted.json_text import brackets_of, depth_of, without_strings
+from app.untrusted.json_text import Shape, check_shape, shape_of, without_strings
 from app.untrusted.limits import Limits, in_words
 from app.untrusted.refused import Refused
 
@@ -25,7 +25,8 @@ class LineScanner:
     def __init__(self, whole: Limits, line: Limits) -> None:
         self._whole, self._line = whole, line
         self._by_line = whole is not line
-        self._count = self._depth = self._items = self._held_bytes = 0
+        self._count = self._held_bytes = self._event_bytes = 0
+        self._before = Shape(0, 0, 0)  # of the lines before, as far as they belong together
         self._held: list[bytes] = []
         self._in_event = False
 
@@ -39,7 +40,9 @@ class LineScanner:
         self._count += len(block)
         if self._count > self._whole.bytes:
             raise Refused(f"it is longer than {in_words(self._whole.bytes)}")
-        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        # A return at the end waits for the next block, which may begin with the newline that belongs to it.
+        known = len(block) - block.endswith(b"\r")
+        end = max(block.rfind(b"\n", 0, known), block.rfind(b"\r", 0, known)) + 1
         if not end:
             self._hold(block)
             return
@@ -70,17 +73,16 @@ class LineScanner:
             raise Refused(f"a line of it is longer than {in_words(self._line.bytes)}")
         data = line.startswith(b"data:")
         if not self._in_event and (self._by_line or data):
-            self._depth = self._items = 0
+            self._before, self._event_bytes = Shape(0, 0, 0), 0
         self._in_event = bool(line) and (self._in_event or data)  # the data of one event may be on several lines
-        opened, commas = line.count(b"[") + line.count(b"{"), line.count(b",")
-        if self._by_line and not self._items and opened <= self._line.depth and opened + commas <= self._line.items:
-            self._depth, self._items = opened, opened + commas  # at most: some may be in strings, or closed again
+        self._event_bytes += len(line)
+        if self._by_line and self._event_bytes > self._line.bytes:
+            raise Refused(f"an event of it is longer than {in_words(self._line.bytes)}")
+        before, opened, commas = self._before, line.count(b"[") + line.count(b"{"), line.count(b",")
+        if self._by_line and not before.items and opened <= self._line.depth and opened + commas <= self._line.items:
+            self._before = Shape(opened + commas, opened, opened)  # at most: some may be in strings, or closed again
             return
-        bare = without_strings(line.decode("latin-1"))
-        brackets = brackets_of(bare)
-        self._items += bare.count(",") + len(brackets) // 2
-        if self._items > self._line.items:
-            raise Refused(f"it holds more than {self._line.items:,} values at once")
-        if self._depth + len(brackets) > self._line.depth and self._depth + depth_of(brackets) > self._line.depth:
-            raise Refused(f"it is nested deeper than {self._line.depth} levels")
-        self._depth += sum(1 if bracket in "[{" else -1 for bracket in brackets)
+        found = shape_of(without_strings(line.decode("latin-1")))
+        shape = Shape(before.items + found.items, before.open + found.depth, before.open + found.open)
+        check_shape(shape, self._line)
+        self._before = shape

@@ -13,14 +13,16 @@ LONGEST_SEQUENCE = 4_096
 
 # Unicode 15.1, UAX #9: the embeddings and overrides, and the isolates.
 _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
-# ECMA-48: control sequences (CSI), strings with a terminator (DCS, SOS, OSC, PM, APC), other escapes.
-_CONTROL = r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]"
-_STRING = rf"(?:\x1b[PX\]^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{{0,{LONGEST_SEQUENCE}}}(?:\x07|\x1b\\|\x9c)"
+# ECMA-48: control sequences (CSI), strings with a terminator (DCS, SOS, OSC, PM, APC), other escapes. Strings only
+# where they begin with ESC: in their form of one character they are what quotation marks become when UTF-8 is read as
+# Latin-1, and what stands between those is real text. For the same reason such a CSI needs a parameter.
+_CONTROL = r"(?:\x1b\[[0-?]{0,256}|\x9b[0-?]{1,256})[ -/]{0,16}[@-~]"
+_STRING = rf"\x1b[PX\]^_][^\x07\x1b\n]{{0,{LONGEST_SEQUENCE}}}(?:\x07|\x1b\\)"
 _ESCAPE = r"\x1b[ -/]{0,16}[0-OQ-WYZ`-~\\]"
 _SEQUENCE = re.compile(f"{_CONTROL}|{_STRING}|{_ESCAPE}")
 _UNFINISHED = re.compile(
     r"(?:\x1b|(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}|\x1b[ -/]{1,16}"
-    rf"|(?:\x1b[PX\]^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{{0,{LONGEST_SEQUENCE}}}\x1b?|[\ud800-\udbff]|\r)\Z"
+    rf"|\x1b[PX\]^_][^\x07\x1b\n]{{0,{LONGEST_SEQUENCE}}}\x1b?|[\ud800-\udbff]|\r)\Z"
 )
 _SUSPECT = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_OVERRIDES}\ud800-\udfff\ufffe\uffff]")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -35,10 +37,15 @@ def harmless(text: str) -> str:
     Terminal sequences and bidirectional overrides are removed, every other line break becomes a newline, two halves
     of a surrogate pair become their character, and a single half U+FFFD.
     """
-    if _SUSPECT.search(text) is None:
+    if is_harmless(text):
         return text
     text = _DROPPED.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
     return _HALF.sub(REPLACEMENT, _PAIR.sub(_join, text))
+
+
+def is_harmless(text: str) -> bool:
+    """Returns whether `harmless` would leave `text` as it is."""
+    return _SUSPECT.search(text) is None
 
 
 def one_line(text: str, most: int) -> str:
@@ -58,7 +65,7 @@ class HarmlessStream:
 
     def push(self, piece: str) -> str:
         """Returns what can be given on now."""
-        if not self._held and _SUSPECT.search(piece) is None:
+        if not self._held and is_harmless(piece):
             return piece
         text = self._held + piece
         found = _UNFINISHED.search(text)

@@ -69,6 +69,19 @@ def test_what_parts_and_threads_log_is_a_line_and_a_traceback_in_the_log(
     assert "beware of red" in said and "\x1b" not in said and "Traceback" not in said
 
 
+def test_a_warning_where_no_log_can_be_written_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("app.cli.fault_log.log_folder", lambda: tmp_path / "file" / "logs")
+    before = threading.active_count()
+    instead(monkeypatch, lambda: logging.getLogger("a.part").warning("beware of this") or 0)
+    assert main(["devices"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("beware of this") == 1 and "can't be written" in said
+    assert threading.active_count() == before
+
+
 def test_a_task_that_fails_unseen_is_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], log: Path
 ) -> None:

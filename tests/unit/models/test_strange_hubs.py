@@ -520,3 +520,14 @@ def test_a_record_of_a_folder_is_read_as_before(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"x")
     write_manifest(tmp_path, {"x": (hashlib.sha256(b"x").hexdigest(), "a/b@main")})
     assert check_against_manifest(tmp_path, thoroughly=True) == 1
+
+
+def test_what_has_come_stays_when_an_answer_is_not_taken(tmp_path: Path) -> None:
+    file = RemoteFile("w.bin", "a/b", "w.bin", "main", 10, "")
+    with serving(telling(b"defghij", 206, Content_Encoding="gzip", Content_Range="bytes 3-9/10")) as hub:
+        one = FileTransfer(tmp_path, hub, None, threading.Event())
+        part = one._part(file)
+        part.write_bytes(b"abc")
+        with pytest.raises(ModelError, match="packed"):
+            one.fetch(file, lambda done, verifying: None)
+    assert part.read_bytes() == b"abc"

@@ -20,6 +20,8 @@ NEEDED = {
     "XAUTHORITY": "/home/ann/.Xauthority",
     "KAME_DESKTOP_ENVIRONMENT": "/x",
     "WINEPREFIX": "/wine",
+    "SPA_PLUGIN_DIR": "/nix/spa",
+    "HIP_VISIBLE_DEVICES": "0",
 }
 KEYS = (
     "OPENAI_API_KEY",
@@ -36,6 +38,8 @@ OF_THE_NETWORK = {
     "https_proxy": "http://proxy",
     "PIP_INDEX_URL": "https://x",
     "UV_INDEX_X_PASSWORD": "x",
+    "UV_KEYRING_PROVIDER": "subprocess",
+    "CURL_CA_BUNDLE": "/ca.pem",
 }
 
 

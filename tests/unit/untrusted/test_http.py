@@ -18,7 +18,7 @@ WHOLE, LINE = Limits(MB, depth=8, items=1_000), Limits(4_096, depth=8, items=100
 
 
 async def _get(wire: Wire, path: str = "/", library: Any = httpx) -> bytes:
-    hooks = bounded_hooks(wire.url, WHOLE, WHOLE, LINE)
+    hooks = bounded_hooks(WHOLE, WHOLE, LINE)
     async with library.AsyncClient(event_hooks=hooks, follow_redirects=True, trust_env=False) as client:
         content: bytes = (await client.get(wire.url + path)).content
         return content
@@ -49,10 +49,10 @@ EVENTS, LINES, GZIP = (
         ({"Content-Encoding": "br"}, b"x", "packed in a way"),
         ({}, b"[" * 1_500, "nested deeper"),
         ({}, b'{"a":\n' * 9, "nested deeper"),
-        ({}, b"[" + b"1," * 1_200 + b"1]", "values at once"),
+        ({}, b"[" + b"1," * 1_200 + b"1]", "more than"),
         (EVENTS, b"data: " + b"x" * 5_000 + b"\n\n", "a line of it"),
         (EVENTS, b"data: " + b"[" * 9 + b"]" * 9 + b"\n\n", "nested deeper"),
-        (LINES, b"[" + b"1," * 200 + b"1]\n", "values at once"),
+        (LINES, b"[" + b"1," * 200 + b"1]\n", "more than"),
     ],
     ids=range(10),
 )
@@ -72,7 +72,7 @@ async def test_gives_a_line_on_as_soon_as_it_is_whole() -> None:
     reply = Reply(headers=EVENTS, parts=(b"data: 1\n\nda", b"ta: 2\n", b"\n"), fault="hang")
     async with (
         Wire([reply]) as wire,
-        httpx.AsyncClient(event_hooks=bounded_hooks(wire.url, WHOLE, WHOLE, LINE), trust_env=False) as client,
+        httpx.AsyncClient(event_hooks=bounded_hooks(WHOLE, WHOLE, LINE), trust_env=False) as client,
         client.stream("GET", wire.url) as response,
     ):
         lines = response.aiter_lines()
@@ -86,6 +86,26 @@ async def test_follows_redirects_at_the_same_server_alone(status: int) -> None:
             await _get(wire)
     async with Wire([Reply(status, {"Location": "/new"}), Reply(body=b"{}")]) as wire:
         assert await _get(wire, "/old") == b"{}"
+
+
+async def test_a_server_with_a_name_of_other_letters_is_itself() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.raw_host.decode())
+        return httpx.Response(200, content=b"{}", headers={"Content-Type": "application/json"})
+
+    hooks = bounded_hooks(WHOLE, WHOLE, LINE)
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), event_hooks=hooks) as client:
+        assert (await client.get("http://münchen.example:8000/v1")).status_code == 200
+    assert asked == ["xn--mnchen-3ya.example"]
+
+
+async def test_a_refusal_that_is_packed_in_another_way_keeps_its_status() -> None:
+    async with Wire([Reply(429, {"Content-Encoding": "br"}, body=b"x")]) as wire:
+        hooks = bounded_hooks(WHOLE, WHOLE, LINE)
+        async with httpx.AsyncClient(event_hooks=hooks, trust_env=False) as client:
+            assert (await client.get(wire.url)).status_code == 429
 
 
 def test_weights_may_come_from_elsewhere_but_never_without_encryption() -> None:

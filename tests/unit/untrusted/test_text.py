@@ -23,6 +23,10 @@ ODD = st.text(
         ("NUL\x00 and \x08\x7f", "NUL and "),
         ("\x1b[31mred\x1b[0m", "red"),
         ("\x9b31mred", "red"),
+        ("vÄ\x9bda", "vÄda"),  # an ě in UTF-8 that was read as Latin-1
+        ("\x9d0;a\x9cb", "0;ab"),  # quotation marks in UTF-8 that was read as Latin-1
+        ("“yes” she said, “no”".encode().decode("latin-1"), "âyesâ she said, ânoâ"),
+        ("\x1b]0;never ended\nnext", "]0;never ended\nnext"),
         ("\x1b]0;title\x07text", "text"),
         ("\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\", "link"),
         ("\x1bPq#0\x1b\\picture", "picture"),
@@ -56,6 +60,11 @@ def test_gives_plain_text_on_at_once() -> None:
     assert stream.push("Hello") == "Hello"
     assert stream.push(" \ud83d") == " "
     assert stream.push("\ude00!") == "😀!"
+
+
+@given(st.text(st.characters(exclude_characters="\x1b\x9b\r", exclude_categories=["Cs"]), max_size=30))
+def test_text_without_escapes_is_given_on_at_once(text: str) -> None:
+    assert HarmlessStream().push(text) == harmless(text)
 
 
 def test_does_not_hold_an_endless_sequence() -> None:
