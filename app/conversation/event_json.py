@@ -53,7 +53,7 @@ class EventReader:
     def __init__(self) -> None:
         self._upgrade = EventUpgrade()
 
-    def read(self, line: str) -> Event | None:
+    def read(self, line: str | bytes) -> Event | None:
         """Returns the event of a line written by `to_json`, or None if an older version said something twice.
 
         Raises ValueError for anything else; its `str` is a clause.

@@ -21,8 +21,17 @@ from pathlib import Path
 import platformdirs
 
 from app.history import queries, schema
+from app.history.damage import (
+    check_index,
+    check_pages,
+    check_tables,
+    check_writing,
+    damage,
+    is_busy,
+    is_damage_at_opening,
+)
 from app.history.rescue import Rescued, rescue
-from app.platform.atomic_files import delete_file, move_file
+from app.platform.atomic_files import delete_file, move_file, set_aside
 from app.settings.paths import APP_NAME
 
 PATIENCE_SECONDS = 2.0
@@ -34,19 +43,6 @@ SMALL_BYTES = 32 * 2**20
 
 _MAKING = threading.Lock()
 """Held while the file is made, so that no thread opens it before it has been closed again."""
-_BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
-_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
-_READ_ONLY = 8
-"""SQLite's code for a file whose header says so: that it may be written was found out before."""
-_SUSPICIOUS = (0, 1, 2, 18, 20, 24)
-"""Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
-_COLUMNS = {
-    "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
-    "talks": "id, conversation, began, folder, packed, turns, brains, opening",
-    "events": "talk, serial, line",
-    "turns": "id, talk, speaker, number, at, text",
-    "unwanted": "folder",
-}
 _NEWEST_IMAGINABLE = schema.NEWEST + 20
 """A later version than this is no version, but damage."""
 
@@ -64,46 +60,19 @@ class OpenDatabase:
     """An open database. `indexed`: it has a search index.
 
     `trouble`: why nothing in it will be stored; `notice`: what became of a damaged file. Both are sentences, or empty.
+    `rescued`: the talks that were kept of a damaged file, by their rows there.
     """
 
     connection: sqlite3.Connection
     indexed: bool
     trouble: str = ""
     notice: str = ""
+    rescued: frozenset[int] = frozenset()
 
 
 def history_path() -> Path:
     """Returns the path of the user's conversations."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
-
-
-def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
-    """Returns whether an error means that the file is damaged or not a database.
-
-    An error that only may mean that is found out about by checking the file of `connection`.
-    """
-    if isinstance(error, UnicodeDecodeError):
-        return True  # SQLite's message quotes a damaged schema, and Python can't read that
-    code = _code(error)
-    if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
-        return code != _CORRUPT_INDEX
-    if connection is None or code & 0xFF not in _SUSPICIOUS or not isinstance(error, sqlite3.Error):
-        return False
-    try:
-        _check(connection)
-    except Exception as found:
-        return is_damage(found)
-    return False
-
-
-def is_index_damage(error: Exception) -> bool:
-    """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
-    return _code(error) == _CORRUPT_INDEX
-
-
-def is_busy(error: Exception) -> bool:
-    """Returns whether an error means that another process has locked the file."""
-    return _code(error) & 0xFF in (_BUSY, _LOCKED)
 
 
 def backups(path: Path) -> list[Path]:
@@ -123,9 +92,7 @@ def open_database(path: Path) -> OpenDatabase:
             "kept until you update KAME."
         )
     except Exception as error:
-        if is_damage(error) or (
-            isinstance(error, sqlite3.OperationalError) and _code(error) in (*_SUSPICIOUS, _READ_ONLY)
-        ):
+        if is_damage_at_opening(error, path):
             return replace_damaged(path)
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         return _in_memory(
@@ -137,9 +104,10 @@ def open_database(path: Path) -> OpenDatabase:
 def replace_damaged(path: Path) -> OpenDatabase:
     """Moves a damaged file away and makes a new one of what can be read of it; never raises.
 
-    The new file is complete before the damaged one is moved: whoever is interrupted here begins again.
+    The new file is complete before the damaged one is moved. Whoever is interrupted before that begins again, and
+    later the next `_open` ends it.
     """
-    draft = path.with_name(path.name + ".rescued")
+    draft = _draft(path)
     try:
         rescued = _rescue(path, draft)
         backup = _move_damaged(path)
@@ -147,21 +115,22 @@ def replace_damaged(path: Path) -> OpenDatabase:
         fresh = _open(path)
     except Exception as error:
         with contextlib.suppress(OSError):
-            delete_file(draft, missing_ok=True)
+            if path.exists():
+                delete_file(draft, missing_ok=True)
         return _in_memory(
             f"The conversations in {path} are damaged and could not be moved away ({error}), so none is kept. Make "
             "room there, or move the file elsewhere, and start KAME again."
         )
-    if rescued.talks:
+    if rescued.kept:
         what = (
-            f"a new one was made with what can be read of it: {rescued.talks} "
-            f"{'talk' if rescued.talks == 1 else 'talks'} in {rescued.conversations} "
+            f"a new one was made with what can be read of it: {len(rescued.kept)} "
+            f"{'talk' if len(rescued.kept) == 1 else 'talks'} in {rescued.conversations} "
             f"{'conversation' if rescued.conversations == 1 else 'conversations'}"
         )
     else:
         what = "a new one was made; no talk could be read from it"
     notice = f"The file of conversations was damaged, so {what}. The damaged file is kept as {backup}."
-    return OpenDatabase(fresh.connection, fresh.indexed, notice=notice)
+    return OpenDatabase(fresh.connection, fresh.indexed, notice=notice, rescued=rescued.kept)
 
 
 def _rescue(path: Path, draft: Path) -> Rescued:
@@ -173,11 +142,6 @@ def _rescue(path: Path, draft: Path) -> Rescued:
         schema.migrate(database)
         schema.prepare_index(database)
         return rescue(path, database)
-
-
-def _code(error: Exception) -> int:
-    """Returns SQLite's code of an error; 0 if it has none, as errors that Python's module itself raises."""
-    return getattr(error, "sqlite_errorcode", 0)
 
 
 def _open_patiently(path: Path) -> OpenDatabase:
@@ -194,6 +158,8 @@ def _open_patiently(path: Path) -> OpenDatabase:
 
 def _open(path: Path) -> OpenDatabase:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists() and _draft(path).exists():
+        _put_in_place(path)
     _make_private(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         path.chmod(0o600)
@@ -205,22 +171,22 @@ def _open(path: Path) -> OpenDatabase:
         if schema.NEWEST < before <= _NEWEST_IMAGINABLE:
             raise NewerDatabaseError
         if not 0 <= before <= schema.NEWEST:
-            raise _damage("its version makes no sense")
+            raise damage("its version makes no sense")
         if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
-            raise _damage("its header makes no sense")
+            raise damage("its header makes no sense")
         if schema.is_foreign(connection):
             raise ForeignError
         connection.execute("PRAGMA journal_mode = WAL")
         if before and path.stat().st_size <= (CHECK_BYTES if unclean else SMALL_BYTES):
-            _check_pages(connection)
+            check_pages(connection)
         if 0 < before < schema.NEWEST:
             _back_up(connection, path.with_name(f"{path.name}.version-{before}.backup"))
         schema.migrate(connection)
         indexed = schema.prepare_index(connection)
-        _check_tables(connection)
-        _check_writing(connection)
+        check_tables(connection)
+        check_writing(connection)
         if indexed:
-            _check_index(connection)
+            check_index(connection)
         queries.mend(connection)
     except BaseException:
         connection.close()
@@ -261,63 +227,6 @@ def _in_memory(trouble: str) -> OpenDatabase:
     return OpenDatabase(connection, schema.prepare_index(connection), trouble)
 
 
-def _check(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error where the database is damaged."""
-    _check_pages(connection)
-    _check_tables(connection)
-    if connection.execute(_HAS_INDEX).fetchone() is not None:
-        _check_index(connection)
-
-
-def _check_pages(connection: sqlite3.Connection) -> None:
-    for table in _COLUMNS:  # not the search index, which is looked at by itself
-        found = connection.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
-        if found != "ok":
-            raise _damage(found)
-
-
-def _check_tables(connection: sqlite3.Connection) -> None:
-    for table, columns in _COLUMNS.items():
-        try:
-            connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
-        except sqlite3.OperationalError as error:
-            raise _damage(str(error)) if _code(error) in _SUSPICIOUS else error from error
-
-
-def _check_writing(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error where the header says that nothing may be written."""
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"PRAGMA user_version = {schema.version(connection)}")
-    except sqlite3.OperationalError as error:
-        if not is_busy(error):
-            raise
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_SECONDS)}")
-
-
-def _check_index(connection: sqlite3.Connection) -> None:
-    """Rebuilds the search index if it is damaged; raises sqlite3.Error where that can't be done."""
-    try:
-        connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
-    except sqlite3.Error as error:
-        if is_busy(error):
-            raise
-        try:
-            schema.remake_index(connection)
-        except sqlite3.Error as found:
-            raise _damage(str(found)) from found
-
-
-def _damage(what: str) -> sqlite3.DatabaseError:
-    error = sqlite3.DatabaseError(what)
-    error.sqlite_errorcode = _CORRUPT
-    return error
-
-
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:
     """Copies the database to `path`: to a file of its own first, since several processes may do so at a time."""
     own = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
@@ -331,13 +240,27 @@ def _back_up(connection: sqlite3.Connection, path: Path) -> None:
         raise
 
 
+def _draft(path: Path) -> Path:
+    """Returns where the file is made that replaces a damaged one."""
+    return path.with_name(path.name + ".rescued")
+
+
 def _move_damaged(path: Path) -> Path:
-    backup, number = path.with_name(path.name + ".broken"), 1
-    while backup.exists():
-        number += 1
-        backup = path.with_name(f"{path.name}.broken-{number}")
-    move_file(path, backup)
-    with contextlib.suppress(FileNotFoundError):  # it may be needed to recover the contents
+    backup = set_aside(path)
+    _move_log(path, backup)
+    return backup
+
+
+def _put_in_place(path: Path) -> None:
+    """Ends a replacement that was interrupted after the damaged file was moved away."""
+    moved = [file.name for file in path.parent.glob(f"{path.name}.broken*") if not file.name.endswith("-wal")]
+    if moved:
+        _move_log(path, path.with_name(max(moved, key=lambda name: (len(name), name))))
+    move_file(_draft(path), path)
+
+
+def _move_log(path: Path, backup: Path) -> None:
+    """Moves the log of a damaged file beside it: it may be needed to recover the contents, and fits no other file."""
+    with contextlib.suppress(FileNotFoundError):
         move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)
-    return backup

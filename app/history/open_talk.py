@@ -16,6 +16,7 @@ from app.conversation import events as e
 from app.conversation.event_json import EventReader, harmless_event, to_json
 from app.conversation.transcript import Transcript, Turn
 from app.history.base import Setup
+from app.history.packing import lines_of_turns
 from app.history.schema import TURN_BITS
 from app.history.serialization import known_event, setup_line
 from app.untrusted.limits import EVENT_LINE
@@ -23,6 +24,8 @@ from app.untrusted.text import harmless
 
 MOST_PENDING = 100_000
 """Events that are held while the disk is full; later ones are lost."""
+_UNSTORABLE = (sqlite3.DataError, OverflowError, UnicodeEncodeError)
+"""What Python raises for a text that is too long for this SQLite or no UTF-8, and for too large a number."""
 TITLE_WORDS = 7
 TITLE_CHARS = 60
 
@@ -83,7 +86,7 @@ class OpenTalk:
         for serial, line in enumerate(self._lines[:count], self._serial):
             self._write_line(database, serial, line)
         for identity, turn in self._changed.items():
-            with contextlib.suppress(sqlite3.DataError):  # too large: it can't be found, but its events are there
+            with contextlib.suppress(*_UNSTORABLE):  # it can't be found, but its events are there
                 self._write_turn(database, identity, turn)
             self._backends += [backend for backend in turn.backends if backend not in self._backends]
         database.execute(
@@ -105,17 +108,27 @@ class OpenTalk:
             self.row, self.conversation, self._rows, self.lost = self._before
             self._before = None
 
-    def restart(self, *, rescued: bool = False) -> None:
-        """Goes on as a new talk in the database, since its rows are gone, or (`rescued`) belong to an earlier talk."""
+    def drop_first(self) -> None:
+        """Gives up the first pending event, which can't be stored."""
+        del self._lines[:1]
+        self.lost += 1
+
+    def restart(self) -> None:
+        """Goes on as a new talk in the database, since its rows are gone."""
         self.row, self._before = None, None
         self._rows.clear()
-        if rescued:
-            self._transcript, reader = Transcript(), EventReader()
-            for line in self._lines:
-                event = known_event(line, reader)
-                if event is not None:
-                    self._transcript.apply(event)
         self._changed = {id(turn): turn for turn in self._transcript.turns}
+
+    def restart_after_rescue(self, rescued: bool) -> None:
+        """Goes on as a new talk: after one with what was written before, or (not `rescued`) with the words of all."""
+        if self.row is not None and not rescued:
+            self._lines = lines_of_turns((t.speaker, t.number, t.started_at, t.text) for t in self._transcript.turns)
+        self._transcript, reader = Transcript(), EventReader()
+        for line in self._lines:
+            event = known_event(line, reader)
+            if event is not None:
+                self._transcript.apply(event)
+        self.restart()
 
     def erase(self) -> None:
         """Stores nothing more of it."""
@@ -135,7 +148,7 @@ class OpenTalk:
     def _write_line(self, database: sqlite3.Connection, serial: int, line: str) -> None:
         try:
             database.execute("INSERT INTO events (talk, serial, line) VALUES (?, ?, ?)", (self.row, serial, line))
-        except sqlite3.DataError:  # this SQLite keeps no text of that length
+        except _UNSTORABLE:
             self.lost += 1
 
     def _write_turn(self, database: sqlite3.Connection, identity: int, turn: Turn) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.conversation import events as e
-from app.conversation.event_json import to_json
+from app.conversation.event_json import EventReader, to_json
+from app.conversation.transcript import Transcript
+from app.history.serialization import known_event
 from app.untrusted.limits import PACKED_TALK
 
 _PIECE = 64
@@ -33,6 +35,12 @@ def unpack_lines(packed: Any) -> tuple[list[str], bool]:
     return (lines, True) if inflate.eof else (lines[:-1], False)
 
 
+def fuller(lines: list[str], turns: Iterable[tuple[Any, ...]]) -> list[str]:
+    """Returns what is left of a damaged talk's events, or `lines_of_turns(turns)` where that has more words."""
+    by_turns = lines_of_turns(turns)
+    return by_turns if _length(by_turns) > _length(lines) else lines
+
+
 def lines_of_turns(turns: Iterable[tuple[Any, ...]]) -> list[str]:
     """Returns events that say no more than the words of turns, for a talk whose own events are damaged.
 
@@ -45,6 +53,15 @@ def lines_of_turns(turns: Iterable[tuple[Any, ...]]) -> list[str]:
         else:
             told += [e.AssistantSaid(at, number, text, 0), e.AssistantEnded(at, number, False)]
     return [to_json(event) for event in told]
+
+
+def _length(lines: list[str]) -> int:
+    transcript, reader = Transcript(), EventReader()
+    for line in lines:
+        event = known_event(line, reader)
+        if event is not None:
+            transcript.apply(event)
+    return sum(len(turn.text) for turn in transcript.turns)
 
 
 def _lines(text: bytes) -> list[str]:

@@ -6,13 +6,16 @@ beside the file holds replaces the file's pages, as far as its checksums are rig
 
 from __future__ import annotations
 
-import mmap
+import contextlib
 import re
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
+
+from app.untrusted.files import open_regular
+from app.untrusted.refused import Refused
 
 Value = None | int | float | str | bytes
 
@@ -31,19 +34,20 @@ class Pages:
         self._path = path
 
     def __enter__(self) -> Self:
-        self._data = _mapped(self._path)
-        self._log = _mapped(self._path.with_name(self._path.name + "-wal"))
-        self._size = self._page_size()
-        self._newer = dict(_logged_pages(self._log, self._size))
-        self._count = max(-(-len(self._data) // self._size), *self._newer, 0)
+        with contextlib.ExitStack() as files:
+            self._data = files.enter_context(_Content(self._path))
+            self._log = files.enter_context(_Content(self._path.with_name(self._path.name + "-wal")))
+            self._size = self._page_size()
+            self._newer, count = _logged_pages(self._log, self._size)
+            present = max(-(-self._data.length // self._size), *self._newer, 0)
+            self._count = min(count or present, present)
+            self._files = files.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for data in (self._data, self._log):
-            if isinstance(data, mmap.mmap):
-                data.close()
+        self._files.close()
 
     def rows(self, tables: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, int, tuple[Value, ...]]]:
         """Yields every row that can be read with its table's name and its id, 0 for one without.
@@ -113,11 +117,11 @@ class Pages:
     def _page(self, number: int) -> bytes:
         newer = self._newer.get(number)
         if newer is not None:
-            return self._log[newer : newer + self._size]
-        return self._data[(number - 1) * self._size : number * self._size]
+            return self._log.read(newer, self._size)
+        return self._data.read((number - 1) * self._size, self._size)
 
     def _page_size(self) -> int:
-        said = int.from_bytes(self._data[16:18])
+        said = int.from_bytes(self._data.read(16, 2))
         said = 65536 if said == 1 else said
         if said == _USUAL_SIZE or said < 512 or said & (said - 1):
             return _USUAL_SIZE
@@ -125,40 +129,66 @@ class Pages:
 
     def _leaves(self, size: int) -> int:
         """Returns how many pages look like those with rows, if a page has this size."""
-        starts = range(size, len(self._data), size)
-        return sum(self._data[at] == _TABLE_LEAF and 0 < self._data[at + 3] << 8 < size for at in starts[:-1])
+        heads = (self._data.read(at, 5) for at in range(size, self._data.length - size, size))
+        return sum(head[:1] == bytes([_TABLE_LEAF]) and 0 < int.from_bytes(head[3:5]) < size for head in heads)
 
 
-def _mapped(path: Path) -> mmap.mmap | bytes:
-    try:
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (FileNotFoundError, ValueError):  # an empty file can't be mapped
-        return b""
+class _Content(contextlib.AbstractContextManager["_Content"]):
+    """What can be read of a file, nothing if there is none. `length`: in bytes.
+
+    It is not mapped into memory: an error of the disk would then end the app.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file: BinaryIO | None = None
+        self.length = 0
+        with contextlib.suppress(FileNotFoundError, Refused):
+            self._file = open_regular(path)
+            self.length = self._file.seek(0, 2)
+
+    def __exit__(self, *exc: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def read(self, at: int, count: int) -> bytes:
+        """Returns the bytes at a place; fewer at the end of the file, and none that the disk can't read."""
+        if self._file is None:
+            return b""
+        try:
+            self._file.seek(at)
+            return self._file.read(count)
+        except OSError:
+            return b""
 
 
-def _logged_pages(log: mmap.mmap | bytes, size: int) -> Iterator[tuple[int, int]]:
-    """Yields the number and the place of each page that a log holds, of complete transactions only."""
-    if len(log) < _LOG_HEADER:
-        return
-    magic, _, page_size = struct.unpack(">III", log[:12])
-    if magic & ~1 != _LOG_MAGIC or page_size != size:
-        return
+def _logged_pages(log: _Content, size: int) -> tuple[dict[int, int], int]:
+    """Returns by its number the place of each page that a log holds, and the number of pages of the database.
+
+    Only complete transactions count; without one the number is 0.
+    """
+    pages: dict[int, int] = {}
+    header, count = log.read(0, _LOG_HEADER), 0
+    if len(header) < _LOG_HEADER:
+        return pages, count
+    magic, _, page_size = struct.unpack(">III", header[:12])
     order = ">" if magic & 1 else "<"
-    sums = _checksum(log[:24], order, (0, 0))
-    if sums != struct.unpack(">II", log[24:32]):
-        return
-    pending: list[tuple[int, int]] = []
-    for start in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
-        head, place = log[start : start + _FRAME_HEADER], start + _FRAME_HEADER
-        sums = _checksum(head[:8] + log[place : place + size], order, sums)
-        if head[8:16] != log[16:24] or sums != struct.unpack(">II", head[16:]):
-            return
+    sums = _checksum(header[:24], order, (0, 0))
+    if magic & ~1 != _LOG_MAGIC or page_size != size or sums != struct.unpack(">II", header[24:]):
+        return pages, count
+    pending: dict[int, int] = {}
+    for start in range(_LOG_HEADER, log.length - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+        frame = log.read(start, _FRAME_HEADER + size)
+        head, page = frame[:_FRAME_HEADER], frame[_FRAME_HEADER:]
+        sums = _checksum(head[:8] + page, order, sums)
+        if len(page) < size or head[8:16] != header[16:24] or sums != struct.unpack(">II", head[16:]):
+            break
         number, commit = struct.unpack(">II", head[:8])
-        pending.append((number, place))
+        pending[number] = start + _FRAME_HEADER
         if commit:
-            yield from pending
+            pages |= pending
+            count = commit
             pending.clear()
+    return pages, count
 
 
 def _checksum(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.history.base import ConversationView, KeptTalk, Setup
 from app.history.open_talk import OpenTalk, conversation_row
-from app.history.packing import lines_of_turns, pack_lines, unpack_lines
+from app.history.packing import fuller, pack_lines, unpack_lines
 from app.history.schema import TURN_BITS, transaction
 from app.history.search import Query
 from app.history.serialization import kept_title, names_of, setup_line, setup_of
@@ -45,6 +45,8 @@ _COLUMNS = (
     f"id, {_text('key')}, {_text('title')}, {_date('created')}, {_date('changed')}, {_text('setup')}, "
     f"{_int('pinned')}, {_text('folder')}"
 )
+_MOST_PACKED = PACKED_TALK.bytes // 4
+"""Characters, of four bytes at most, of a talk that is compressed. Events of longer ones stay as they are."""
 _MOST_ARGUMENTS = 900
 """SQLite's limit of arguments is at least 999."""
 
@@ -157,24 +159,24 @@ def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
 
 
 def _lines_of(database: sqlite3.Connection, talk: int, packed: bytes | None) -> tuple[str, ...]:
-    """Returns a talk's events; where they are damaged, what can be read of them, or else its turns."""
+    """Returns a talk's events; where they are damaged, what is left of them, or its turns if they hold more words."""
     lines, whole = unpack_lines(packed)
-    if not whole:
-        lines = lines_of_turns(database.execute(_TURNS, (talk,))) or lines
-    return (*lines, *(line for (line,) in database.execute(_LINES, (talk,))))
+    lines += [line for (line,) in database.execute(_LINES, (talk,))]
+    return tuple(lines if whole else fuller(lines, database.execute(_TURNS, (talk,))))
 
 
 def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
     """Compresses the events of a talk that is over, or of all talks, to a fifth of their size."""
     with transaction(database):
-        query, arguments = "SELECT DISTINCT talk FROM events", [] if talk is None else [talk]
-        if talk is not None:
-            query += " WHERE talk = ?"
-        for (row,) in database.execute(query, arguments).fetchall():
+        only, arguments = ("", []) if talk is None else ("WHERE talk = ?", [talk])
+        query = f"SELECT talk, SUM(length({_text('line')})) FROM events {only} GROUP BY talk"
+        for row, length in database.execute(query, arguments).fetchall():
+            if length >= _MOST_PACKED:
+                continue
             for (before,) in database.execute("SELECT packed FROM talks WHERE id = ?", (row,)).fetchall():
                 lines, whole = unpack_lines(before)
                 lines += [line for (line,) in database.execute(_LINES, (row,))]
-                if whole and sum(map(len, lines)) < PACKED_TALK.bytes // 4:  # a character has four bytes at most
+                if whole and sum(map(len, lines)) < _MOST_PACKED:
                     database.execute("UPDATE talks SET packed = ? WHERE id = ?", (pack_lines(lines), row))
                     database.execute("DELETE FROM events WHERE talk = ?", (row,))
 

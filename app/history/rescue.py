@@ -1,7 +1,7 @@
 """Rescues the conversations that can be read from a damaged file into a new one.
 
 Rows are taken one by one from the damaged file's pages. Of a talk its events are kept as they are; all that is derived
-from them is made again. Where they can't be read, the words of its turns are kept.
+from them is made again. Where some can't be read and its turns hold more words, these are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.conversation.event_json import EventReader
 from app.history import schema
 from app.history.base import Setup
 from app.history.open_talk import OpenTalk
-from app.history.packing import lines_of_turns, pack_lines, unpack_lines
+from app.history.packing import fuller, pack_lines, unpack_lines
 from app.history.pages import Pages, Value
 from app.history.serialization import kept_title, known_event, setup_line, setup_of
 from app.untrusted.limits import EARLIEST, LATEST
@@ -37,10 +37,10 @@ _FATAL = (10, 13)  # SQLite's codes of errors of the disk, and of a full one
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """How many conversations and talks were kept."""
+    """What was kept: the number of conversations, and the talks by their rows in the damaged file."""
 
     conversations: int = 0
-    talks: int = 0
+    kept: frozenset[int] = frozenset()
 
 
 def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
@@ -54,15 +54,16 @@ def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
         for _, rowid, values in pages.rows(_TALKS):
             lines, whole = unpack_lines(values[4])
             if whole:
-                copy.keep(rowid, values, lines, values[4])
+                later = rows.lines_of(rowid)
+                copy.keep(rowid, values, lines + later, None if later else values[4])
             else:
                 damaged_talks.append((rowid, values, lines))
         for rowid, values, lines in damaged_talks:
-            copy.keep(rowid, values, lines_of_turns(rows.turns_of(rowid)) or lines)
+            copy.keep(rowid, values, fuller([*lines, *rows.lines_of(rowid)], rows.turns_of(rowid)))
         for rowid in [*rows.turns, *rows.events]:  # the row of their talk can't be read
-            copy.keep(rowid, None, [] if rowid in rows.events else lines_of_turns(rows.turns_of(rowid)))
+            copy.keep(rowid, None, fuller(rows.lines_of(rowid), rows.turns_of(rowid)))
         copy.finish()
-    return Rescued(len(copy.used), len(copy.kept))
+    return Rescued(len(copy.used), frozenset(copy.kept))
 
 
 @dataclass
@@ -94,6 +95,11 @@ class _Rows:
             for _, (_, _, speaker, number, at, text) in found
             if abs(int(number or 0)) <= LARGEST
         ]
+
+    def lines_of(self, talk: int) -> list[str]:
+        """Returns the events of a talk that are rows of their own, in order."""
+        events = self.events.get(talk, {})
+        return [events[serial] for serial in sorted(events)]
 
     def conversation_of(self, talk: int) -> int:
         """Returns the conversation of a talk with turns, which are numbered by it; else 0."""
@@ -161,8 +167,6 @@ class _Copy:
         conversation, began, folder = self._rows.conversation_of(rowid), 0.0, None
         if values is not None:
             _, conversation, began, folder, *_ = values
-        later = self._rows.events.get(rowid, {})
-        lines = [*lines, *(later[serial] for serial in sorted(later))]
         if not lines:
             return
         began = _date(began) or self._changed.get(conversation, 0.0)
@@ -174,8 +178,8 @@ class _Copy:
             if event is not None:
                 talk.follow(event)
         talk.write(self._database, self._changed.get(conversation, began))
-        whole = pack_lines(lines) if later or packed is None else packed
-        self._database.execute("UPDATE talks SET packed = ? WHERE id = ?", (whole, talk.row))
+        packed = pack_lines(lines) if packed is None else packed
+        self._database.execute("UPDATE talks SET packed = ? WHERE id = ?", (packed, talk.row))
         if conversation:
             self._keys.setdefault(conversation, key)
         self.kept.add(rowid)

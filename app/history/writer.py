@@ -19,16 +19,10 @@ from typing import Any, TypeVar
 
 from app.conversation import events as e
 from app.history import erasing, queries, schema
-from app.history.database import (
-    OpenDatabase,
-    backups,
-    is_busy,
-    is_damage,
-    is_index_damage,
-    open_database,
-    replace_damaged,
-)
+from app.history.damage import is_damage, is_index_damage
+from app.history.database import OpenDatabase, backups, open_database, replace_damaged
 from app.history.open_talk import OpenTalk
+from app.history.pending import write_pending
 from app.history.serialization import METERS
 from app.session.errors import UserError
 
@@ -43,6 +37,9 @@ QUICK_BYTES = 24 * 2**20
 
 _COMPLETE = (e.TranscriptFinal, e.UserEnded, e.AssistantEnded, e.SessionEnded)
 """Events that are written at once, since a turn is complete."""
+
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What Python raises for an error of SQLite; the latter where its message quotes something damaged."""
 
 Result = TypeVar("Result")
 
@@ -60,6 +57,7 @@ class Writer:
         self._due: float | None = None
         self._opening_trouble = self._writing_trouble = self._lost_trouble = self._notice = ""
         self._sweep_pending = False
+        self._index_made = -AGAIN_SECONDS
         self._closing = threading.Lock()
         self._closed = self._shut_down = False
         self._thread = threading.Thread(target=self._run, name="history", daemon=True)
@@ -181,14 +179,14 @@ class Writer:
             self.erase(unused=True, starting=True)
         except (UserError, OSError):
             pass  # reported when it is read, and tried again
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._on_error(error)
 
     def _start_talk(self, talk: OpenTalk) -> None:
         self._talks.append(talk)
         try:
             queries.store_setup(self._file.connection, talk.key, talk.setup, talk.began)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._on_error(error)
 
     def _add(self, talk: OpenTalk, event: e.Event | None) -> None:
@@ -220,7 +218,7 @@ class Writer:
             self._attempt(self._flush)
             try:
                 result = work(self._file)
-            except (sqlite3.Error, UnicodeDecodeError) as error:
+            except _ERRORS as error:
                 if not self._mend(error):
                     raise
                 result = work(self._file)
@@ -233,86 +231,72 @@ class Writer:
                 done.set_result(result)
 
     def _flush(self) -> None:
-        """Writes all pending events; those that can't be written stay pending."""
+        """Writes all pending events, once more if damage could be mended; those that can't be written stay pending."""
         self._due = None
+        try:
+            try:
+                self._write_and_sweep()
+            except _ERRORS as error:
+                if not self._mend(error):
+                    raise
+                self._due = None
+                self._write_and_sweep()
+        except _ERRORS as error:
+            self._report(error)
+        self._talks = [talk for talk in self._talks if talk.pending or not talk.over]
+
+    def _write_and_sweep(self) -> None:
         pending = [talk for talk in self._talks if talk.pending]
         try:
             if pending:
-                self._write_pending(pending)
+                write_pending(self._file.connection, pending, self._clock())
                 self._writing_trouble = ""
-            if self._sweep_pending:
-                self._sweep()
-        except sqlite3.Error as error:
-            self._on_error(error)
-        self._talks = [talk for talk in self._talks if talk.pending or not talk.over]
-
-    def _write_pending(self, pending: list[OpenTalk]) -> None:
-        """Writes all pending events, or else what can be: talk by talk, event by event. Raises the first error."""
-        try:
-            return self._write(pending)
-        except sqlite3.IntegrityError:  # another process has erased a conversation that goes on here
-            for talk in pending:
-                talk.restart()
-        except sqlite3.Error as error:
-            if is_busy(error) or is_damage(error) or is_index_damage(error):
-                raise
-        failed: Exception | None = None
-        for talk in pending:
-            count = talk.pending
-            while talk.pending:
-                try:
-                    self._write([talk], count)
-                    count *= 2
-                except Exception as error:
-                    failed = failed or error
-                    if count == 1:
-                        break
-                    count = max(1, min(count, talk.pending) // 2)
-        if failed is not None:
-            raise failed
-
-    def _write(self, pending: list[OpenTalk], count: int | None = None) -> None:
-        """Writes the first `count` pending events of talks, or all, in one transaction."""
-        now = self._clock()
-        try:
-            with schema.transaction(self._file.connection):
-                for talk in pending:
-                    talk.write(self._file.connection, now, count)
-        except BaseException:
-            for talk in pending:
-                talk.rollback()
-            raise
-        for talk in pending:
-            talk.commit(count)
-            if talk.lost:
+        finally:
+            if any(talk.lost for talk in pending):
                 self._lost_trouble = (
                     "Something that was said or answered is too large to be kept, and will be missing in the "
                     "conversation later. All else is kept."
                 )
+        if self._sweep_pending:
+            self._sweep()
 
     def _mend(self, error: Exception) -> bool:
         """Mends the damage that an error tells of, if it does; returns whether what failed may be tried again."""
-        if is_index_damage(error):
-            with contextlib.suppress(sqlite3.Error):
+        if self._file.trouble:
+            return False  # the database is in memory, and the file is not to be touched
+        if is_index_damage(error) and time.monotonic() - self._index_made >= AGAIN_SECONDS:
+            try:
                 schema.remake_index(self._file.connection)
-                self._due = time.monotonic()
-                return True
-        elif not is_damage(error, self._file.connection):
+            except sqlite3.Error as found:
+                if not is_index_damage(found) and not is_damage(found, self._file.connection):
+                    return False
+                self._replace()
+            else:
+                self._index_made = time.monotonic()
+        elif is_index_damage(error) or is_damage(error, self._file.connection):
+            self._replace()
+        else:
             return False
-        self._file.connection.close()
-        self._use(replace_damaged(self.path))
-        for talk in self._talks:
-            talk.restart(rescued=True)
         self._due = time.monotonic()
         return True
 
-    def _on_error(self, error: sqlite3.Error) -> None:
+    def _replace(self) -> None:
+        """Goes on with what can be rescued of the damaged file."""
+        self._file.connection.close()
+        self._use(replace_damaged(self.path))
+        for talk in self._talks:
+            talk.restart_after_rescue(talk.row in self._file.rescued)
+
+    def _on_error(self, error: Exception) -> None:
         if not self._mend(error):
-            self._writing_trouble = (
-                f"Conversations can't be kept in {self.path} just now ({error}). The talk goes on; make room there, "
-                "and what was said is written as soon as it can be."
-            )
-            self._due = time.monotonic() + AGAIN_SECONDS
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        self._writing_trouble = (
+            f"Conversations can't be kept in {self.path} just now ({error}). The talk goes on; make room there, and "
+            "what was said is written as soon as it can be."
+        )
+        self._due = time.monotonic() + AGAIN_SECONDS
 
     def _sweep(self, starting: bool = False) -> None:
         """Removes what was erased from the log and the free pages of the file.

@@ -29,6 +29,16 @@ def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
     _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
 
 
+def set_aside(path: Path) -> Path:
+    """Renames a damaged file to `*.broken`, or `*.broken-2` and so on, and returns that path. Raises OSError."""
+    backup, number = path.with_name(path.name + ".broken"), 1
+    while backup.exists():
+        number += 1
+        backup = path.with_name(f"{path.name}.broken-{number}")
+    move_file(path, backup)
+    return backup
+
+
 def put_folder(new: Path, place: Path) -> None:
     """Moves the folder `new` to `place`, and replaces the one there, which stays if that fails. Raises OSError."""
     old = place.with_name(f".{place.name}.old")

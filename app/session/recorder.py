@@ -20,6 +20,7 @@ from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.frame import silence, silence_flushed
+from app.untrusted.limits import EVENT_LINE
 
 EVENTS_FILE = "events.jsonl"
 USER_FILE = "user.wav"
@@ -35,7 +36,11 @@ class RecorderError(Exception):
 
 
 class Recorder:
-    """Records into `folder`, which is created. `on_failure` is called once, on the writer's thread."""
+    """Records into `folder`, which is created.
+
+    `on_failure` is called with a sentence on the writer's thread, or at the end: when the recording has stopped, when
+    something had to be left out, and when the disk is too slow to end in time. Each is told once.
+    """
 
     def __init__(self, folder: Path, on_failure: Callable[[str], None]) -> None:
         self.folder = folder
@@ -43,7 +48,7 @@ class Recorder:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._delayed: list[np.ndarray] = []
         self._next_index = 0
-        self._broken = False
+        self._broken = self._left_out = False
 
     def __enter__(self) -> Recorder:
         """Open the files. Raises RecorderError."""
@@ -67,17 +72,10 @@ class Recorder:
         self._queue.put(None)
         self._thread.join(CLOSE_SECONDS)
         if self._thread.is_alive():
-            self._fail(TimeoutError(0, "the disk doesn't answer"))
-            return
-        for close in (
-            self._events.close,
-            lambda: self._user.__exit__(None, None, None),
-            lambda: self._assistant.__exit__(None, None, None),
-        ):
-            try:
-                close()
-            except Exception as error:
-                self._fail(error)
+            self._tell(
+                f"The recording in {self.folder} is not complete yet: the disk there doesn't answer in time. What is "
+                "missing is still being written; leave KAME open for a while, and look after that disk."
+            )
 
     def event(self, event: e.Event) -> None:
         """Write an event, unless it is only for meters."""
@@ -102,8 +100,16 @@ class Recorder:
             self._queue.put(lambda: self._assistant.write(oldest))
 
     def _write_line(self, event: e.Event) -> None:
-        self._events.write(to_json(event) + "\n")
-        self._events.flush()
+        line = to_json(event)
+        if len(line.encode()) < EVENT_LINE.bytes:
+            self._events.write(line + "\n")
+            self._events.flush()
+        elif not self._left_out:
+            self._left_out = True
+            self._tell(
+                "Something in this talk is too long to be recorded and is left out of the recording. All else is "
+                "recorded."
+            )
 
     def _run(self) -> None:
         while (job := self._queue.get()) is not None:
@@ -113,14 +119,26 @@ class Recorder:
                 job()
             except Exception as error:  # whatever it is, the user is told, and the talk goes on
                 self._fail(error)
+        for close in (
+            self._events.close,
+            lambda: self._user.__exit__(None, None, None),
+            lambda: self._assistant.__exit__(None, None, None),
+        ):
+            try:
+                close()
+            except Exception as error:
+                self._fail(error)
 
     def _fail(self, error: Exception) -> None:
         if self._broken:
             return
         self._broken = True
         reason = (error.strerror or error) if isinstance(error, OSError) else error
+        self._tell(
+            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept "
+            f"in {self.folder}. Make room there, and record again."
+        )
+
+    def _tell(self, sentence: str) -> None:
         with contextlib.suppress(RuntimeError):  # nobody is there any more
-            self._on_failure(
-                f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is "
-                f"kept in {self.folder}. Make room there, and record again."
-            )
+            self._on_failure(sentence)

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from app.audio.io.files import FileSource
 from app.conversation import events as e
 from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.untrusted.files import read_text
-from app.untrusted.limits import RECORDING
+from app.untrusted.files import open_regular, read_line
+from app.untrusted.limits import EVENT_LINE
 from app.untrusted.refused import Refused
 
 
@@ -31,27 +32,16 @@ class Replay:
         self.folder = folder
         path = folder / EVENTS_FILE
         try:
-            lines = read_text(path, RECORDING).removesuffix("\n").split("\n")
+            with open_regular(path) as file:
+                self._events = list(_events(file, path))
+        except FileNotFoundError:
+            raise ReplayError(
+                f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there. Give the folder that “talk "
+                "--record” was given."
+            ) from None
         except (OSError, Refused) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise ReplayError(
-                f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there or can't be read ({reason}). "
-                "Give the folder that “talk --record” was given."
-            ) from None
-        self._events: list[e.Event] = []
-        reader = EventReader()
-        for number, line in enumerate(lines, 1):
-            try:
-                event = reader.read(line)
-            except ValueError as error:
-                if number == len(lines):
-                    break  # the conversation was cut off while this line was written
-                raise ReplayError(
-                    f"Line {number} of {path} is {error}, so the conversation can't be told. Use the version of the "
-                    "app that recorded it, if this is a newer one's."
-                ) from None
-            if event is not None:
-                self._events.append(event)
+            raise ReplayError(f"{path} can't be read ({reason}). See that it is a file that you may read.") from None
         if not self._events:
             raise ReplayError(f"{path} is empty: the conversation was over before anything happened.")
 
@@ -82,3 +72,33 @@ class Replay:
                     return
                 if mine is not None and theirs is not None:
                     out.write(np.clip(mine + theirs, -1.0, 1.0))
+
+
+def _events(file: BinaryIO, path: Path) -> Iterator[e.Event]:
+    """Yields the events of a recording. Raises ReplayError for a line that is none, OSError and Refused."""
+    reader, number = EventReader(), 0
+    fault: ValueError | None = None
+    while True:
+        try:
+            data = read_line(file, EVENT_LINE)
+        except Refused as error:
+            raise _not_told(path, number + 1, ValueError(f"not an event ({error})")) from None
+        if not data:
+            return  # where the last line is no event, the talk was cut off while it was written
+        if fault is not None:
+            raise _not_told(path, number, fault) from None
+        number += 1
+        try:
+            event = reader.read(data.removesuffix(b"\n"))
+        except ValueError as error:
+            fault = error
+        else:
+            if event is not None:
+                yield event
+
+
+def _not_told(path: Path, number: int, why: Exception) -> ReplayError:
+    return ReplayError(
+        f"Line {number} of {path} is {why}, so the conversation can't be told. Use the version of the app that "
+        "recorded it, if this is a newer one's."
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.platform.atomic_files import move_file, write_json
+from app.platform.atomic_files import set_aside, write_json
 from app.untrusted.files import read_json_file
+from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS
 from app.untrusted.refused import Refused
 
@@ -36,8 +39,8 @@ def read_settings(path: Path) -> StoredSettings:
         values = read_json_file(path, SETTINGS, any_number=True)  # each setting checks its own
     except FileNotFoundError:
         return StoredSettings()
-    except Refused:
-        return StoredSettings(notice=_set_aside(path))
+    except Refused as error:
+        return StoredSettings(notice=_set_aside(path, error))
     except OSError as error:
         notice = (
             f"The settings could not be read ({error.strerror}), so the defaults are in use. Check the file {path}."
@@ -48,7 +51,14 @@ def read_settings(path: Path) -> StoredSettings:
 
 
 def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
-    """Writes the file atomically; one that could not be read (`unread`) is renamed to `*.unread`. Raises OSError."""
+    """Writes the file atomically; one that could not be read (`unread`) is renamed to `*.unread`.
+
+    Raises OSError, also for values that `read_settings` would not take.
+    """
+    try:
+        read_json(json.dumps(values, ensure_ascii=False, indent=2), SETTINGS, any_number=True)
+    except Refused as error:
+        raise OSError(errno.EFBIG, f"as a text {error}", str(path)) from None
     backup = path.with_name(path.name + ".unread") if unread and path.exists() else None
     write_json(path, values, backup=backup)
 
@@ -64,12 +74,12 @@ def _migrate(values: dict[str, Any]) -> None:
             values.setdefault(new, values.pop(old))
 
 
-def _set_aside(path: Path) -> str:
-    broken = path.with_name(path.name + ".broken")
+def _set_aside(path: Path, why: Refused) -> str:
     try:
-        move_file(path, broken)
+        broken = set_aside(path)
     except OSError as error:
         return (
-            f"The settings file {path} is damaged and could not be renamed ({error.strerror}); the defaults are in use."
+            f"The settings file {path} is damaged ({why}) and could not be renamed ({error.strerror}); the defaults "
+            "are in use."
         )
-    return f"The settings file was damaged, so the defaults are in use. The damaged file is kept as {broken}."
+    return f"The settings file was damaged ({why}), so the defaults are in use. The damaged file is kept as {broken}."

@@ -155,7 +155,7 @@ class Toolbox:
 def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
     """Returns the arguments as an object that matches the schema's first level. Raises ToolError."""
     try:
-        none = arguments[:99].strip() in ("", "null")
+        none = arguments.strip() in ("", "null")
         values: dict[str, Any] = {} if none else read_json(arguments, TOOL_ARGUMENTS)
     except Refused as error:
         raise ToolError(

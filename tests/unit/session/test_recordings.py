@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import wave
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from app.conversation.event_json import EventReader, to_json
 from app.session import recorder as recorder_module
 from app.session.recorder import Recorder
 from app.session.replay import Replay, ReplayError
+from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, talk
 
 LINES = [to_json(event) for event in talk(MOON)]
@@ -57,6 +59,55 @@ def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
             recording.sound(at, SOUND, SOUND, 0)
     (sentence,) = told
     assert sentence.startswith("The recording has stopped: ") and "goes on" in sentence
+
+
+def test_a_slow_disk_cuts_no_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder_module, "CLOSE_SECONDS", 0.05)
+    held = threading.Event()
+
+    def slow(event: e.Event) -> str:
+        held.wait()
+        return to_json(event)
+
+    monkeypatch.setattr(recorder_module, "to_json", slow)
+    told: list[str] = []
+    with Recorder(tmp_path, told.append) as recording:
+        recording.event(e.UserStarted(1.0, 1))
+        for index in range(20):
+            recording.sound(index, SOUND, SOUND, 0)
+    (sentence,) = told
+    assert "not complete yet" in sentence and "goes on" not in sentence
+    held.set()
+    recording._thread.join()
+    assert len(told) == 1 and list(Replay(tmp_path).events()) == [e.UserStarted(1.0, 1)]
+    for name in ("user.wav", "assistant.wav"):
+        with wave.open(str(tmp_path / name)) as sound:
+            assert sound.getnframes() == 20 * SOUND.size
+
+
+def test_what_is_too_long_for_a_line_is_left_out_and_told_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    with Recorder(tmp_path, told.append) as recording:
+        for text in ("First.", "ä" * (EVENT_LINE.bytes // 2), "x" * EVENT_LINE.bytes, "Last."):
+            recording.event(e.OracleDelta(1.0, 1, text))
+    assert [event.text for event in Replay(tmp_path).events()] == ["First.", "Last."]
+    assert len(told) == 1 and "too long" in told[0]
+
+
+def test_a_recording_may_be_as_long_as_the_talk(tmp_path: Path) -> None:
+    line = to_json(e.OracleDelta(1.0, 1, "x" * (EVENT_LINE.bytes - 100)))
+    with (tmp_path / "events.jsonl").open("w") as file:
+        for _ in range(66):
+            file.write(line + "\n")
+    assert sum(1 for _ in Replay(tmp_path).events()) == 66
+
+
+def test_the_advice_fits_what_is_wrong_with_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="Give the folder that"):
+        Replay(tmp_path)
+    (tmp_path / "events.jsonl").mkdir()
+    with pytest.raises(ReplayError, match="it is a folder"):
+        Replay(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,20 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes) -> None:
     assert broken.read_bytes() == content
     assert not path.exists()
     assert str(broken) in settings.notice
+    path.write_bytes(b"{")
+    notice = Settings.load(path).notice
+    assert f"{broken}-2" in notice and "no valid JSON" in notice
+    assert broken.read_bytes() == content
+
+
+def test_settings_that_could_not_be_read_again_are_not_written(path: Path) -> None:
+    settings = Settings(path=path)
+    settings.persona = "Kind."
+    settings.save()
+    settings.persona = "x" * SETTINGS.bytes
+    with pytest.raises(OSError, match="longer than 1 MB"):
+        settings.save()
+    assert Settings.load(path).persona == "Kind."
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes among files there")

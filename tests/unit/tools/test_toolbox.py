@@ -44,6 +44,7 @@ async def _echo(arguments: Mapping[str, Any]) -> str:
     [
         ('{"word": "a", "count": 2, "size": 1.5, "sure": true, "any": [1]}', True, "'count': 2"),
         ('{"word": "a", "count": 2.0, "size": null}', True, "'word': 'a'"),
+        pytest.param(" " * 200 + '{"word": "a"}', True, "'word': 'a'", id="blanks"),
         ("", False, "needs “word”"),
         ("null", False, "needs “word”"),
         ('{"word": ', False, "no valid JSON"),

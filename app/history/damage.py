@@ -1,0 +1,140 @@
+"""Tells damage to the file of conversations from other errors, and checks a file for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from app.history import schema
+
+_BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
+_READ_ONLY = 8
+_SUSPICIOUS = (0, 1, 2, 18, 20, 24)
+"""Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
+_NEWEST_FORMAT = 2
+"""SQLite only reads a file whose header has a later version of the format, in bytes 18 and 19."""
+_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
+_COLUMNS = {
+    "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
+    "talks": "id, conversation, began, folder, packed, turns, brains, opening",
+    "events": "talk, serial, line",
+    "turns": "id, talk, speaker, number, at, text",
+    "unwanted": "folder",
+}
+
+
+def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
+    """Returns whether an error means that the file is damaged or not a database.
+
+    An error that only may mean that is found out about by checking the file of `connection`.
+    """
+    code = _code(error)
+    if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
+        return code != _CORRUPT_INDEX
+    # Python can't read a message in which SQLite quotes a damaged schema.
+    suspicious = isinstance(error, UnicodeDecodeError) or _is_suspicious(error)
+    if connection is None or not suspicious:
+        return isinstance(error, UnicodeDecodeError)
+    try:
+        check(connection)
+    except Exception as found:
+        return is_damage(found)
+    return False
+
+
+def is_damage_at_opening(error: Exception, path: Path) -> bool:
+    """Returns whether an error while the file is opened means that it is damaged: only our own statements have run."""
+    if is_damage(error):
+        return True
+    if _code(error) == _READ_ONLY:  # that it may be written was found out before
+        return _says_read_only(path)
+    return isinstance(error, sqlite3.OperationalError) and _is_suspicious(error)
+
+
+def is_index_damage(error: Exception) -> bool:
+    """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
+    return _code(error) == _CORRUPT_INDEX
+
+
+def is_busy(error: Exception) -> bool:
+    """Returns whether an error means that another process has locked the file."""
+    return _code(error) & 0xFF in (_BUSY, _LOCKED)
+
+
+def damage(what: str) -> sqlite3.DatabaseError:
+    """Returns an error as SQLite raises it for a damaged file."""
+    error = sqlite3.DatabaseError(what)
+    error.sqlite_errorcode = _CORRUPT
+    return error
+
+
+def check(connection: sqlite3.Connection) -> None:
+    """Checks all of a database; raises sqlite3.Error where it is damaged or can't be read."""
+    check_pages(connection)
+    check_tables(connection)
+    if connection.execute(_HAS_INDEX).fetchone() is not None:
+        check_index(connection)
+
+
+def check_pages(connection: sqlite3.Connection) -> None:
+    """Checks every page with rows; raises sqlite3.Error."""
+    for table in _COLUMNS:  # not the search index, which is looked at by itself
+        found = connection.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
+        if found != "ok":
+            raise damage(found)
+
+
+def check_tables(connection: sqlite3.Connection) -> None:
+    """Checks that all tables are there; raises sqlite3.Error."""
+    for table, columns in _COLUMNS.items():
+        try:
+            connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
+        except sqlite3.OperationalError as error:
+            raise damage(str(error)) if _is_suspicious(error) else error from error
+
+
+def check_writing(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error where the header says that nothing may be written. Doesn't wait for another process."""
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {schema.version(connection)}")
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def check_index(connection: sqlite3.Connection) -> None:
+    """Rebuilds the search index if it is damaged; raises sqlite3.Error where that can't be done."""
+    try:
+        connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if not _concerns_index(error):
+            raise
+        try:
+            schema.remake_index(connection)
+        except sqlite3.Error as found:
+            raise damage(str(found)) if _concerns_index(found) else found from found
+
+
+def _concerns_index(error: sqlite3.Error) -> bool:
+    return is_damage(error) or is_index_damage(error) or _is_suspicious(error)
+
+
+def _is_suspicious(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and _code(error) & 0xFF in _SUSPICIOUS
+
+
+def _says_read_only(path: Path) -> bool:
+    with path.open("rb") as file:
+        return any(version > _NEWEST_FORMAT for version in file.read(20)[18:])
+
+
+def _code(error: Exception) -> int:
+    """Returns SQLite's code of an error; 0 if it has none, as errors that Python's module itself raises."""
+    return getattr(error, "sqlite_errorcode", 0)

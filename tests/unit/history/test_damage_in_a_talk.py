@@ -1,0 +1,329 @@
+"""Errors and damage while the file of conversations is in use: what was said is kept, and no sound file is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.conversation import events as e
+from app.history import database, pages, queries, schema, writer
+from app.history.base import Setup
+from app.history.open_talk import OpenTalk
+from app.history.packing import pack_lines
+from app.history.store import HistoryStore
+from tests.support.history import MOON, TEA, hold, kept, talk
+
+
+def _said(at: float, text: str, turn: int = 1) -> e.TranscriptFinal:
+    return e.TranscriptFinal(at, turn, text, at)
+
+
+def _error(code: int, kind: type[sqlite3.Error] = sqlite3.OperationalError) -> sqlite3.Error:
+    error = kind("as SQLite says it")
+    error.sqlite_errorcode = code
+    return error
+
+
+_FULL, _BUSY, _DAMAGED_INDEX = 13, 5, 267
+
+
+async def _words(history: HistoryStore, key: str) -> list[str]:
+    return [event.text for one in await history.talks(key) for event in one.events if hasattr(event, "text")]
+
+
+@pytest.mark.parametrize("code", [_FULL, _BUSY, 8])
+async def test_an_index_that_can_not_be_rebuilt_now_leaves_the_file_where_it_is(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
+    path = tmp_path / "history.sqlite3"
+    attempts = []
+
+    def refuse(_: object) -> None:
+        attempts.append(1)
+        raise _error(code)
+
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+        await history.conversations()
+        with monkeypatch.context() as patched:
+            patched.setattr(schema, "remake_index", refuse)
+            log = history.begin("b", Setup())
+            real, log.talk.write = log.talk.write, _raise(_error(_DAMAGED_INDEX, sqlite3.DatabaseError))
+            log.put(_said(0.2, "Kept nonetheless."))
+            await history._do(lambda file: None)
+            assert "just now" in history.trouble and 1 <= len(attempts) <= 2
+        log.talk.write = real
+        assert await _words(history, "b") == ["Kept nonetheless."] and history.notice == ""
+    assert not path.with_name("history.sqlite3.broken").exists()
+
+
+def _raise(error: Exception) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("code", [_FULL, _BUSY])
+def test_an_index_that_can_not_be_rebuilt_at_opening_is_no_damage(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
+    path = tmp_path / "history.sqlite3"
+    database.open_database(path).connection.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("UPDATE words_config SET v = 99")
+    monkeypatch.setattr(schema, "remake_index", _raise(_error(code)))
+    opened = database.open_database(path)
+    opened.connection.close()
+    assert "can't be opened" in opened.trouble and opened.notice == ""
+    assert not path.with_name("history.sqlite3.broken").exists()
+
+
+async def test_an_index_that_stays_damaged_is_not_rebuilt_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuilt = []
+    remake = schema.remake_index
+    monkeypatch.setattr(schema, "remake_index", lambda file: rebuilt.append(1) or remake(file))
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+        await history.conversations()
+        log = history.begin("b", Setup())
+        real, failed = log.talk.write, []
+
+        def fail(*arguments: object) -> None:
+            if len(failed) < 5 and "broken" not in " ".join(os.listdir(tmp_path)):
+                failed.append(1)
+                raise _error(_DAMAGED_INDEX, sqlite3.DatabaseError)
+            real(*arguments)
+
+        log.talk.write = fail
+        log.put(_said(0.2, "Kept."))
+        assert await _words(history, "b") == ["Kept."] and len(rebuilt) == 1
+        assert {view.key for view in await history.conversations()} == {"a", "b"}
+
+
+async def test_damage_that_shows_while_closing_costs_no_word(tmp_path: Path) -> None:
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+        await history.conversations()
+        log = history.begin("a", Setup())
+        real = log.talk.write
+
+        def fail_once(*_: object) -> None:
+            log.talk.write = real
+            raise _error(11, sqlite3.DatabaseError)
+
+        log.talk.write = fail_once
+        log.put(e.TranscriptPartial(0.2, 1, "", "The last words.", 0.2))  # not yet written when it is closed
+    async with kept(tmp_path) as history:
+        assert "The last words." in str(await history.talks("a"))
+
+
+@pytest.mark.parametrize("log_moved", [True, False])
+async def test_an_interruption_between_the_moves_loses_nothing(log_moved: bool, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+    rescued = path.rename(path.with_name("history.sqlite3.rescued"))
+    path.with_name("history.sqlite3.broken").write_bytes(b"damaged")
+    if not log_moved:  # the log of the damaged file must not be taken for the rescued one's
+        path.with_name("history.sqlite3-wal").write_bytes(b"the log of the damaged file")
+    async with kept(tmp_path) as history:
+        assert {view.key for view in await history.conversations()} == {"a"} and history.trouble == ""
+    assert not rescued.exists()
+    assert path.with_name("history.sqlite3.broken-wal").exists() is not log_moved
+
+
+def test_what_was_rescued_stays_when_it_can_not_be_moved_into_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.sqlite3"
+    path.write_bytes(b"?" * 5000)
+    monkeypatch.setattr(database, "move_file", _raise(PermissionError(13, "Permission denied")))
+    opened = database.replace_damaged(path)
+    opened.connection.close()
+    assert opened.trouble and path.with_name("history.sqlite3.rescued").exists() and not path.exists()
+
+
+def test_a_file_that_may_not_be_written_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "history.sqlite3"
+    database.open_database(path).connection.close()
+    monkeypatch.setattr(database, "check_writing", _raise(_error(8)))  # as on a share that is mounted read-only
+    opened = database.open_database(path)
+    opened.connection.close()
+    assert "can't be opened" in opened.trouble and not path.with_name("history.sqlite3.broken").exists()
+
+
+async def test_a_text_that_a_job_can_not_read_is_no_damage_by_itself(tmp_path: Path) -> None:
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+        for _ in range(2):
+            with contextlib.suppress(Exception):
+                await history._do(lambda file: b"\xff".decode())
+        assert history.notice == "" and {view.key for view in await history.conversations()} == {"a"}
+
+
+async def test_a_newer_versions_file_is_never_moved(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute(f"PRAGMA user_version = {schema.NEWEST + 1}")
+    before = path.read_bytes()
+    async with kept(tmp_path) as history:
+        with contextlib.suppress(Exception):
+            await history._do(lambda file: _raise(_error(11, sqlite3.DatabaseError))())
+        assert "newer version" in history.trouble
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["history.sqlite3"]
+
+
+def test_a_page_that_the_disk_can_not_read_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12345678")
+    with pages._Content(path) as content:
+        real = content._file
+
+        class Failing:
+            def seek(self, at: int) -> None:
+                if at == 4:
+                    raise OSError(5, "Input/output error")
+                real.seek(at)
+
+            read, close = real.read, real.close
+
+        content._file = Failing()
+        assert [content.read(at, 4) for at in (0, 4)] == [b"1234", b""]
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_read_to_its_new_end(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    database.open_database(path).connection.close()
+    with pages.Pages(path) as content:
+        os.truncate(path, 4096)
+        assert list(content.rows({})) == []
+
+
+def test_pages_behind_the_end_that_the_log_tells_are_not_rescued(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("PRAGMA wal_autocheckpoint = 0")
+        file.execute("CREATE TABLE t (a TEXT)")
+        file.executemany("INSERT INTO t VALUES (?)", [("gone" * 900,)] * 8)
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        file.execute("DELETE FROM t WHERE rowid > 2")
+        file.execute("VACUUM")
+        with pages.Pages(path) as content:
+            assert content._count < path.stat().st_size // 4096
+            assert len(list(content.rows({"t": re.compile("t")}))) == 2
+
+
+async def test_the_words_of_a_talk_that_the_rescue_did_not_keep_are_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    async with kept(tmp_path) as history:
+        hold(history, "b", TEA)
+        log = history.begin("a", Setup())
+        log.put(_said(0.2, "Said before.", 1))
+        log.put(e.AssistantSaid(0.4, 1, "Answered before.", 0))
+        assert await _words(history, "a") == ["Said before.", "Answered before."]
+
+        def lose(file: database.OpenDatabase) -> None:
+            file.connection.execute("PRAGMA foreign_keys = OFF")
+            for table in ("events", "turns", "talks"):
+                file.connection.execute(f"DELETE FROM {table} WHERE {'id' if table == 'talks' else 'talk'} = 2")
+            raise _error(11, sqlite3.DatabaseError)
+
+        with contextlib.suppress(Exception):
+            await history._do(lose)
+        log.put(_said(0.6, "Said after.", 2))
+        assert await _words(history, "a") == ["Said before.", "Answered before.", "Said after."]
+        assert "damaged" in history.notice and await _words(history, "b")
+    assert path.with_name("history.sqlite3.broken").exists()
+
+
+@pytest.mark.parametrize("cut", [0.3, 0.9])
+async def test_of_a_damaged_talk_whatever_holds_more_words_is_shown(cut: float, tmp_path: Path) -> None:
+    """The events before the damage where they hold all words, or else the turns."""
+    path = tmp_path / "history.sqlite3"
+    async with kept(tmp_path) as history:
+        hold(history, "a", MOON)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        (packed,) = file.execute("SELECT packed FROM talks").fetchone()
+        file.execute("UPDATE talks SET packed = ?", (packed[: round(len(packed) * cut)],))
+        if cut > 0.5:
+            file.execute("DELETE FROM turns WHERE speaker = 'assistant'")
+    async with kept(tmp_path) as history:
+        (told,) = await history.talks("a")
+    said = [event for event in told.events if isinstance(event, e.TranscriptFinal | e.AssistantSaid)]
+    assert said[0].text == MOON[0]
+    assert (len(said) > 2) is (cut > 0.5), "single words of the answer are in the events only"
+
+
+async def test_a_long_talk_keeps_its_events_and_is_not_loaded_at_each_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "_MOST_PACKED", 2000)
+    read = []
+    monkeypatch.setattr(queries, "unpack_lines", lambda packed: read.append(1) or ([], True))
+    async with kept(tmp_path) as history:
+        events = hold(history, "a", MOON, TEA)
+    async with kept(tmp_path) as history:
+        await history.conversations()
+        assert read == []
+        (told,) = await history.talks("a")
+        assert told.events == tuple(events)
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError("Python int too large"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "x"), TypeError("odd")]
+)
+async def test_an_event_that_can_not_be_stored_holds_up_no_other(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = OpenTalk._write_line
+
+    def fail(self: OpenTalk, file: sqlite3.Connection, serial: int, line: str) -> None:
+        if "odd" in line:
+            raise error
+        write(self, file, serial, line)
+
+    monkeypatch.setattr(OpenTalk, "_write_line", fail)
+    async with kept(tmp_path) as history:
+        log = history.begin("a", Setup())
+        for at, words in enumerate(("First.", "odd", "Last."), 1):
+            log.put(_said(float(at), words, at))
+        assert await _words(history, "a") == ["First.", "Last."]
+        assert "will be missing" in history.trouble
+
+
+def test_no_word_of_a_damaged_talk_is_rescued_twice(tmp_path: Path) -> None:
+    """Its turns hold the words of all its events, also of those that are rows of their own."""
+    path = tmp_path / "history.sqlite3"
+    opened = database.open_database(path)
+    written = OpenTalk("a", Setup(), None, 0.0)
+    for event in talk(MOON):
+        written.add(event)
+    with schema.transaction(opened.connection):
+        written.write(opened.connection, 1.0)
+    opened.connection.execute("UPDATE talks SET packed = ?", (pack_lines(["{}"])[:-2],))
+    opened.connection.close()
+    path.write_bytes(b"?" * 100 + path.read_bytes()[100:])
+    opened = database.open_database(path)
+    (told,) = queries.talks(opened.connection, "a")
+    opened.connection.close()
+    assert sum("TranscriptFinal" in line for line in told.lines) == 1
+
+
+@pytest.fixture(autouse=True)
+def _no_time_limit_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(writer, "CLOSE_SECONDS", 60.0)
+    yield
