@@ -30,14 +30,15 @@ class HeardPart:
     """Consecutive words of a turn that are of one revision, which is None if its request is not known.
 
     `number`: the revision's; 0 for words of none, such as an opening. `before`: what was heard of the answer until
-    then. `corrects`: the part puts that right, and does not continue it. `start`: it begins at this letter of the turn.
+    then. `corrects`: the part puts that right, and does not continue it. `heard`: its words, with a space before each;
+    `said`: without the spaces where it was said as one. `start`: it begins at this letter of the turn.
     """
 
     number: int
     revision: Revision | None = field(compare=False)
     before: str = ""
     corrects: bool = False
-    heard: list[str] = field(default_factory=list)
+    heard: str = ""
     said: str = ""
     start: int = 0
     _progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -48,7 +49,7 @@ class HeardPart:
 
     def hear(self, text: str, *, glued: bool) -> None:
         """Adds words that were heard; `glued`: without a space before them."""
-        self.heard.append(text)
+        self.heard = f"{self.heard} {text}" if self.heard else text
         self.said = f"{self.said}{'' if glued else ' '}{text}".strip()
 
     @property
@@ -68,7 +69,7 @@ class HeardPart:
 
     def meant(self, whole: bool) -> str:
         """What the heard words stand for in the answer; `whole`: it was heard to its end."""
-        return intended_answer(self.answer, self.heard, whole=whole, code=self.language)
+        return intended_answer(self.answer, self.heard.split(), whole=whole, code=self.language)
 
     def written(self, whole: bool) -> tuple[WrittenPart, WrittenPart]:
         """The words before those of the answer (a bridge), and the part of the answer that was heard, as it was
@@ -99,7 +100,7 @@ class HeardPart:
             progress = self._progress = Progress(code=self.language)
             continues = not self.corrects and progress.go_on(text, self.before)
             self._seeks = bool(self.before) and not continues
-        for word in " ".join(self.heard[self._followed :]).split():
+        for word in self.heard[self._followed :].split():
             progress.hear(text, word, seek=self._seeks)
             if not progress.matched:
                 self._lead.append(word)

@@ -6,7 +6,7 @@ counts, the command line and the demo derive their own views from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from app.conversation import events as e
@@ -56,7 +56,7 @@ class Revision:
     ended_at: float | None = None
     end_reason: e.EndReason | None = None
     waits_since: float = 0.0
-    tools: list[ToolUse] = field(default_factory=list)
+    tools: tuple[ToolUse, ...] = ()
     counted: e.OracleCounted | None = None
 
     @property
@@ -210,7 +210,7 @@ def _change(revision: Revision, event: _About) -> None:
         case e.OracleCounted():
             revision.counted = event
         case e.ToolCalled(name=name, arguments=arguments):
-            revision.tools.append(ToolUse(name, arguments))
+            revision.tools += (ToolUse(name, arguments),)
         case e.ToolReturned():
             use = next((use for use in revision.tools if use.name == event.name and use.ok is None), None)
             if use is not None:

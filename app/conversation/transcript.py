@@ -35,15 +35,15 @@ class Turn:
     ended_at: float | None = None
     typed: bool = False
     talk: int = 0
-    backends: list[str] = field(default_factory=list)
+    backends: tuple[str, ...] = ()
     """The models whose words were heard in it, in the order of their first word."""
     revisions: int = 0
     """The oracle revisions with words that there were for an answer before it ended."""
     opened: bool = False
     """It starts with an opening, which is no part of the answer."""
-    parts: list[HeardPart] = field(default_factory=list, repr=False)
+    parts: tuple[HeardPart, ...] = field(default=(), repr=False)
     """What it was made of, in order; nothing for the user's turns."""
-    _corrections: set[int] = field(default_factory=set, repr=False, compare=False)
+    _corrections: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
     """The revisions that correct what was said before, and of which nothing was heard yet."""
     _meant: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
     _written: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
@@ -76,7 +76,7 @@ class Turn:
         state = self._state
         if self._meant is None or self._meant[0] != state:  # every prompt needs it of every turn
             texts = (part.meant(self._whole) for part in reversed(answers))
-            heard = " ".join(word for part in answers for word in part.heard) if self.opened else self.text
+            heard = " ".join(part.heard for part in answers) if self.opened else self.text
             self._meant = state, next(filter(None, texts), heard)
         return self._meant[1]
 
@@ -144,7 +144,7 @@ class Transcript:
             case e.AssistantCorrected(how="corrected"):
                 found = self._find("assistant", event.turn)
                 if found is not None:
-                    found._corrections.add(event.revision)
+                    found._corrections |= {event.revision}
             case e.OracleDelta() | e.OracleHandedOver() if revision is not None and revision.text:
                 counted = self._count_revisions(revision)
                 last = self.last("assistant")
@@ -169,12 +169,12 @@ class Transcript:
                 if not turn.parts or turn.parts[-1].number != event.revision:
                     before = " ".join(part.said for part in turn.parts if part.number)
                     corrects = event.revision in turn._corrections
-                    turn._corrections.discard(event.revision)
-                    turn.parts.append(HeardPart(event.revision, revision, before, corrects, start=start))
+                    turn._corrections -= {event.revision}
+                    turn.parts += (HeardPart(event.revision, revision, before, corrects, start=start),)
                 turn.parts[-1].hear(event.text, glued=event.glued)
                 model = "" if revision is None else revision.model or revision.backend
                 if model and (not turn.backends or turn.backends[-1] != model):
-                    turn.backends.append(model)
+                    turn.backends += (model,)
 
     def _count_revisions(self, revision: Revision) -> Turn | None:
         """Counts again for a revision that has words; returns the turn whose number has changed."""

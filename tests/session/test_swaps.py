@@ -118,7 +118,7 @@ def test_in_mid_answer_the_new_backend_takes_over_as_soon_as_it_has_words() -> N
         and "new" in said
         and fold(said).index("old0") < min(i for i, w in enumerate(fold(said)) if w.startswith("new"))
     )
-    assert talk.transcript.last("assistant").backends == ["old", "new"]  # type: ignore[union-attr]
+    assert talk.transcript.last("assistant").backends == ("old", "new")  # type: ignore[union-attr]
     fed_in_order(talk)
     assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
 

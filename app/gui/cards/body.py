@@ -13,7 +13,7 @@ from app.gui.cards.card import Card
 from app.gui.cards.elements import Element, Paragraph, Table
 from app.gui.cards.formats import Formats, cell_format, cell_paragraph, paragraph_format, table_format
 from app.gui.cards.reader import read_markdown
-from app.gui.cards.runs import write_runs
+from app.gui.cards.runs import in_pieces, write_runs
 from app.gui.cards.tables import as_list, column_widths
 from app.gui.design.look import Look
 
@@ -100,7 +100,7 @@ class Body:
         for element in elements:
             if isinstance(element, Paragraph):
                 cursor.insertBlock(self._paragraph(element, base), self._letters(element))
-                for text, kind in element.runs:
+                for text, kind in in_pieces(element.runs):
                     cursor.insertText(text, self._formats[kind])
             else:
                 self._insert_table(cursor, element, base)

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QTextBlockFormat,
     QTextCharFormat,
+    QTextFormat,
     QTextFrameFormat,
     QTextLength,
     QTextOption,
@@ -51,6 +52,8 @@ class Formats(dict[str, QTextCharFormat]):
         text = self["text"]
         for level, size in enumerate(HEADINGS, 1):
             self[f"heading{level}"] = _bold(text, size)
+        self["apart"] = QTextCharFormat(text)
+        self["apart"].setProperty(QTextFormat.Property.UserProperty.value, True)
         self["cell"] = _bold(text, 1.0)
         self["marker"] = _coloured(text, look)
         self["edge"] = QTextCharFormat()

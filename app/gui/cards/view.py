@@ -107,6 +107,10 @@ class CardView(LinkView):
         """The place of the card under `point` of the viewport; -1 for none."""
         return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
 
+    def card_at_cursor(self) -> int:
+        """The place of the card that the text cursor is in."""
+        return self.content.place_of(self.textCursor().block())
+
     def box_of(self, place: int) -> QRectF:
         """The box of a card in the viewport."""
         return self._box(place)

@@ -14,6 +14,8 @@ COMPACT_PX = 130
 """Below this height, words and labels are small and in one row."""
 ROOMY_PX = 200
 GAP_PX = 2.0
+MOST_WIDTHS = 2_000
+"""So many texts' widths are remembered; each request has a number of its own to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Letters:
         """The width of a text in pixels."""
         width = self._widths.get(text)
         if width is None:
-            if len(self._widths) > 20_000:
+            if len(self._widths) >= MOST_WIDTHS:
                 self._widths.clear()
             width = self._widths[text] = self.metrics.horizontalAdvance(text)
         return width

@@ -19,9 +19,8 @@ class Note:
     text: str
 
 
-def thoughts_address(turn: Turn) -> str:
-    """The address of the link to the thoughts behind an answer."""
-    return f"{INNER}thoughts/{turn.talk}/{turn.number}"
+THOUGHTS = f"{INNER}thoughts"
+"""The address of the link to the thoughts behind an answer: the same in each, as the view keeps a format for each."""
 
 
 class TranscriptCards(QObject):
@@ -40,7 +39,7 @@ class TranscriptCards(QObject):
         if turn.revisions > 1:
             times = turn.revisions - 1
             words = self.tr("revised once") if times == 1 else self.tr("revised {0}×").format(times)
-            head += [("   ", "dim"), (words, f"dim@{thoughts_address(turn)}")]
+            head += [("   ", "dim"), (words, f"dim@{THOUGHTS}")]
         written = turn.written
         body: list[Run] = []
         if not written:

@@ -15,7 +15,7 @@ from app.gui.cards.card import Card
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
 from app.gui.design.theme import tokens
-from app.gui.transcript.cards import Note, TranscriptCards, divider, thoughts_address
+from app.gui.transcript.cards import THOUGHTS, Note, TranscriptCards, divider
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.header import TranscriptHeader
@@ -277,9 +277,8 @@ class TranscriptPane(QWidget):
             self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
 
     def _follow(self, address: str) -> None:
-        answers = (turn for turn in self._cards if turn is not None and turn.speaker == "assistant")
-        turn = next((turn for turn in answers if thoughts_address(turn) == address), None)
-        if turn is not None:
+        turn = self._cards[self.view.card_at_cursor()]  # a click has put the cursor there
+        if address == THOUGHTS and turn is not None:
             self.thoughts_wanted.emit(turn)
 
     def _askable(self, turn: Turn) -> bool:

@@ -6,6 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
@@ -13,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.cards.card import Card
 from app.gui.cards.paint import last_words
+from app.gui.cards.runs import PIECE, in_pieces
 from app.gui.cards.view import CardView
 
 
@@ -70,6 +73,32 @@ def test_growing_text_stays_whole_with_letters_beyond_the_basic_plane(qtbot: QtB
     view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" 😀y", "name")))
     assert view.card_text(0) == "KAME\n😀 a𝄞b 😀y"
     assert [text for text, _ in view.card_formats(0)] == ["😀 a𝄞b", " 😀y"]
+
+
+def test_no_stretch_of_a_long_text_is_kept_at_length(qtbot: QtBot) -> None:
+    """For a paragraph, Qt keeps 40 bytes for each letter of the longest stretch in one format."""
+    text = "the river runs past an old mill where people used to bring their corn " * 8
+    written, grown = made(qtbot), made(qtbot)
+    written.insert_card(0, replace(card("KAME"), written=text))
+    grown.insert_card(0, card("KAME"))
+    for end in range(0, len(text), 7):
+        grown.set_card(0, card("KAME", (text[:end], "text")))
+    for view in (written, grown):
+        pieces = view.card_formats(0)
+        assert "".join(piece for piece, _ in pieces) == view.card_text(0).removeprefix("KAME\n")
+        assert len(pieces) > 10 and max(len(piece) for piece, _ in pieces) <= PIECE
+        looks = [(form.font(), form.foreground(), form.background()) for _, form in pieces]
+        assert all(look == looks[0] for look in looks)
+
+
+@given(st.lists(st.text("ab \u2028日", max_size=70), max_size=8).map(" ".join))
+def test_a_text_in_pieces_has_all_its_words_whole(text: str) -> None:
+    pieces = list(in_pieces([(text, "text"), (text, "bad")]))
+    assert pieces[-1] == (text, "bad")
+    plain = [piece for piece, _ in pieces[:-1]]
+    assert "".join(plain) == text
+    assert all(piece.endswith(" ") for piece in plain[:-1])
+    assert all(len(piece) <= PIECE or " " not in piece[1:-1] for piece in plain)
 
 
 def test_no_character_makes_a_third_paragraph(qtbot: QtBot) -> None:

@@ -6,10 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication
 
 from app.gui.bench.replay_session import ManualClock
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_data.spans import Word
+from app.gui.timeline_drawing.style import MOST_WIDTHS, Letters
 from app.gui.timeline_drawing.word_layout import LATEST_PX, MORE, flow
 
 # -- words in rows
@@ -29,6 +32,13 @@ def test_no_word_covers_another_and_none_is_far_from_its_sound() -> None:
             positions.setdefault(word.text, []).append(word.at * 40)
         assert all(any(0 <= word.x - x <= LATEST_PX for x in positions[word.text]) for word in shown)
     assert len(flow(spoken, 400.0, lambda text: 7.0 * len(text), 1)) == 100
+
+
+def test_the_widths_of_a_long_talk_s_numbers_are_not_all_kept(qapp: QApplication) -> None:
+    letters = Letters(QFont(), False)
+    for number in range(5_000):
+        assert letters.width(str(number)) == letters.metrics.horizontalAdvance(str(number))
+    assert len(letters._widths) <= MOST_WIDTHS
 
 
 def test_a_word_never_moves_for_what_follows_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -140,3 +141,37 @@ def test_an_answer_counts_the_revisions_that_had_words_until_it_ended() -> None:
     asked(7, turn=2)
     transcript.apply(e.AssistantStarted(9.0, 2, 7))
     assert [turn.revisions for turn in transcript.turns] == [4, 1]
+
+
+def _kept(thing: object) -> int:
+    """How many objects a turn is made of."""
+    found, ahead = {id(thing): thing}, [thing]
+    while ahead:
+        for one in gc.get_referents(ahead.pop()):
+            if id(one) not in found and not isinstance(one, type):
+                found[id(one)] = one
+                ahead.append(one)
+    return len(found)
+
+
+def test_a_long_turn_is_kept_in_as_few_objects_as_a_short_one() -> None:
+    kept = []
+    for words in (20, 200):
+        transcript = Transcript()
+        said = [f"word{number} " for number in range(words)]
+        for event in (
+            e.UserStarted(0.5, 1),
+            e.TranscriptFinal(1.0, 1, "".join(said).strip(), 1.0),
+            e.OracleRequested(1.0, 1, 1, "scripted", "", "".join(said), True),
+            *(e.OracleDelta(1.1, 1, word) for word in said),
+            e.OracleEnded(1.2, 1, "complete", words),
+            e.AssistantStarted(1.3, 1, 1),
+            *(e.AssistantSaid(1.4, 1, word.strip(), 1) for word in said),
+            e.AssistantEnded(60.0, 1, False),
+        ):
+            transcript.apply(event)
+        user, assistant = transcript.turns
+        assert assistant.text == assistant.meant == user.text
+        kept.append((_kept(user), _kept(assistant)))
+    assert kept[0] == kept[1]
+    assert sum(kept[0]) < 60
