@@ -7,8 +7,18 @@ import os
 import shutil
 import sys
 import tempfile
+from typing import Any
 
 from hypothesis import settings
+
+LONGEST_ID = 60
+"""Characters of a parameter in a test's name. Windows can't hold longer names in the environment of a test."""
+
+
+def pytest_make_parametrize_id(val: Any) -> str | None:
+    """Cuts the names of tests whose parameter is a long text."""
+    return ascii(val[:LONGEST_ID]) if isinstance(val, str | bytes) and len(val) > LONGEST_ID else None
+
 
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)

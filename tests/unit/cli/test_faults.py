@@ -43,7 +43,7 @@ def test_an_unforeseen_error_is_a_sentence_and_a_traceback_in_the_log(
     said = capsys.readouterr()
     (sentence,) = said.err.splitlines()
     assert not said.out and "KeyError: 'no such key" in sentence and str(log) in sentence and "\x1b" not in said.err
-    assert "Traceback" in log.read_text() and "\x1b" not in log.read_text()
+    assert "Traceback" in log.read_text("utf-8") and "\x1b" not in log.read_text("utf-8")
     assert main(["devices", "--json"]) == 1
     assert "KeyError" in json.loads(capsys.readouterr().out)["error"]
 
@@ -65,7 +65,7 @@ def test_what_parts_and_threads_log_is_a_line_and_a_traceback_in_the_log(
     instead(monkeypatch, work)
     assert main(["devices"]) == 0
     said = capsys.readouterr().err
-    assert "RuntimeError: in a thread red" in said and "Traceback" in log.read_text()
+    assert "RuntimeError: in a thread red" in said and "Traceback" in log.read_text("utf-8")
     assert "beware of red" in said and "\x1b" not in said and "Traceback" not in said
 
 
@@ -94,7 +94,7 @@ def test_a_task_that_fails_unseen_is_a_line(
     assert main(["devices"]) == 0
     said = capsys.readouterr().err
     assert "ZeroDivisionError" in said and "Traceback" not in said
-    assert "Traceback" in log.read_text()
+    assert "Traceback" in log.read_text("utf-8")
 
 
 def test_an_error_of_the_system_names_its_file(
