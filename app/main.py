@@ -127,8 +127,8 @@ def session(
     loop = asyncio.get_running_loop()
     made: list[Session] = []
 
-    def recording_failed(sentence: str) -> None:
-        loop.call_soon_threadsafe(lambda: made[0].recording_failed(sentence))
+    def tell_of_recording(sentence: str) -> None:
+        loop.call_soon_threadsafe(lambda: made[0].tell_of_recording(sentence))
 
     voice_activity = SileroVoiceActivity()
 
@@ -144,7 +144,7 @@ def session(
         source=source,
         sink=sink,
         edge=edge,
-        recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
+        recorder=Recorder(Path(choice.record_folder), tell_of_recording) if choice.record_folder else None,
         make_backend=functools.partial(backends.backend_off_loop, language=choice.speech.language),
         make_tools=backends.tools,
         make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),

@@ -17,7 +17,7 @@ LONGEST_ID = 60
 
 def pytest_make_parametrize_id(val: Any) -> str | None:
     """Cuts the names of tests whose parameter is a long text."""
-    return ascii(val[:LONGEST_ID]) if isinstance(val, str | bytes) and len(val) > LONGEST_ID else None
+    return ascii(val[:LONGEST_ID])[:LONGEST_ID] if isinstance(val, str | bytes) and len(val) > LONGEST_ID else None
 
 
 settings.register_profile("suite", deadline=None, derandomize=True)

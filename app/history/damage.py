@@ -7,12 +7,13 @@ from pathlib import Path
 
 from app.history import schema
 
+_DISK, _FULL = 10, 13
 _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
 _READ_ONLY = 8
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
 """Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
 _NEWEST_FORMAT = 2
-"""SQLite only reads a file whose header has a later version of the format, in bytes 18 and 19."""
+"""SQLite writes no file whose header has a later version of the format, in byte 18."""
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
 _COLUMNS = {
     "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
@@ -26,7 +27,7 @@ _COLUMNS = {
 def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
     """Returns whether an error means that the file is damaged or not a database.
 
-    An error that only may mean that is found out about by checking the file of `connection`.
+    If the error alone doesn't tell, the file of `connection` is checked, and a damaged search index rebuilt.
     """
     code = _code(error)
     if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
@@ -61,6 +62,11 @@ def is_busy(error: Exception) -> bool:
     return _code(error) & 0xFF in (_BUSY, _LOCKED)
 
 
+def is_fatal(error: Exception) -> bool:
+    """Returns whether an error means that the disk is full or can't be read or written."""
+    return _code(error) & 0xFF in (_DISK, _FULL)
+
+
 def damage(what: str) -> sqlite3.DatabaseError:
     """Returns an error as SQLite raises it for a damaged file."""
     error = sqlite3.DatabaseError(what)
@@ -69,7 +75,10 @@ def damage(what: str) -> sqlite3.DatabaseError:
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Checks all of a database; raises sqlite3.Error where it is damaged or can't be read."""
+    """Checks all of a database; raises sqlite3.Error where it is damaged or can't be read.
+
+    A damaged search index is rebuilt.
+    """
     check_pages(connection)
     check_tables(connection)
     if connection.execute(_HAS_INDEX).fetchone() is not None:
@@ -131,8 +140,11 @@ def _is_suspicious(error: Exception) -> bool:
 
 
 def _says_read_only(path: Path) -> bool:
-    with path.open("rb") as file:
-        return any(version > _NEWEST_FORMAT for version in file.read(20)[18:])
+    try:
+        with path.open("rb") as file:
+            return file.read(19)[18:] > bytes([_NEWEST_FORMAT])
+    except OSError:
+        return False
 
 
 def _code(error: Exception) -> int:

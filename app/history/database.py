@@ -104,15 +104,16 @@ def open_database(path: Path) -> OpenDatabase:
 def replace_damaged(path: Path) -> OpenDatabase:
     """Moves a damaged file away and makes a new one of what can be read of it; never raises.
 
-    The new file is complete before the damaged one is moved. Whoever is interrupted before that begins again, and
-    later the next `_open` ends it.
+    The new file is complete before the damaged one is moved. If it is interrupted before that, the next start begins
+    again; after it, the next `_open` finishes the job.
     """
     draft = _draft(path)
     try:
         rescued = _rescue(path, draft)
         backup = _move_damaged(path)
-        move_file(draft, path)
-        fresh = _open(path)
+        with contextlib.suppress(FileNotFoundError):  # another process has just put it in place
+            move_file(draft, path)
+        fresh = _open_patiently(path)
     except Exception as error:
         with contextlib.suppress(OSError):
             if path.exists():
@@ -134,14 +135,25 @@ def replace_damaged(path: Path) -> OpenDatabase:
 
 
 def _rescue(path: Path, draft: Path) -> Rescued:
-    """Makes the file `draft` of what can be read of the damaged one. Raises OSError and sqlite3.Error."""
-    for name in (draft.name, draft.name + "-journal"):
-        delete_file(draft.with_name(name), missing_ok=True)
-    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with contextlib.closing(_connect(str(draft))) as database:
-        schema.migrate(database)
-        schema.prepare_index(database)
-        return rescue(path, database)
+    """Makes the file `draft` of what can be read of the damaged one, under another name until it is complete.
+
+    Raises OSError and sqlite3.Error.
+    """
+    part = draft.with_name(draft.name + ".part")
+    for name in (part.name, part.name + "-journal"):
+        delete_file(part.with_name(name), missing_ok=True)
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with contextlib.closing(_connect(str(part))) as database:
+            schema.migrate(database)
+            schema.prepare_index(database)
+            rescued = rescue(path, database)
+        move_file(part, draft)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            delete_file(part, missing_ok=True)
+        raise
+    return rescued
 
 
 def _open_patiently(path: Path) -> OpenDatabase:
@@ -158,8 +170,7 @@ def _open_patiently(path: Path) -> OpenDatabase:
 
 def _open(path: Path) -> OpenDatabase:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists() and _draft(path).exists():
-        _put_in_place(path)
+    notice = _put_in_place(path) if not path.exists() and _draft(path).exists() else ""
     _make_private(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         path.chmod(0o600)
@@ -191,7 +202,7 @@ def _open(path: Path) -> OpenDatabase:
     except BaseException:
         connection.close()
         raise
-    return OpenDatabase(connection, indexed)
+    return OpenDatabase(connection, indexed, notice=notice)
 
 
 def _make_private(path: Path) -> None:
@@ -251,12 +262,17 @@ def _move_damaged(path: Path) -> Path:
     return backup
 
 
-def _put_in_place(path: Path) -> None:
-    """Ends a replacement that was interrupted after the damaged file was moved away."""
+def _put_in_place(path: Path) -> str:
+    """Ends a replacement that was interrupted after the damaged file was moved away; returns a sentence about it."""
     moved = [file.name for file in path.parent.glob(f"{path.name}.broken*") if not file.name.endswith("-wal")]
+    kept = ""
     if moved:
-        _move_log(path, path.with_name(max(moved, key=lambda name: (len(name), name))))
-    move_file(_draft(path), path)
+        backup = path.with_name(max(moved, key=lambda name: (len(name), name)))
+        _move_log(path, backup)
+        kept = f" The damaged file is kept as {backup}."
+    with contextlib.suppress(FileNotFoundError):  # another process has just done it
+        move_file(_draft(path), path)
+    return f"The file of conversations was damaged, so a new one was made with what can be read of it.{kept}"
 
 
 def _move_log(path: Path, backup: Path) -> None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.conversation import events as e
-from app.conversation.event_json import EventReader, harmless_event, to_json
+from app.conversation.event_json import harmless_event, to_json
 from app.conversation.transcript import Transcript, Turn
 from app.history.base import Setup
 from app.history.packing import lines_of_turns
 from app.history.schema import TURN_BITS
-from app.history.serialization import known_event, setup_line
+from app.history.serialization import known_events, setup_line
 from app.untrusted.limits import EVENT_LINE
 from app.untrusted.text import harmless
 
@@ -108,11 +108,6 @@ class OpenTalk:
             self.row, self.conversation, self._rows, self.lost = self._before
             self._before = None
 
-    def drop_first(self) -> None:
-        """Gives up the first pending event, which can't be stored."""
-        del self._lines[:1]
-        self.lost += 1
-
     def restart(self) -> None:
         """Goes on as a new talk in the database, since its rows are gone."""
         self.row, self._before = None, None
@@ -120,14 +115,16 @@ class OpenTalk:
         self._changed = {id(turn): turn for turn in self._transcript.turns}
 
     def restart_after_rescue(self, rescued: bool) -> None:
-        """Goes on as a new talk: after one with what was written before, or (not `rescued`) with the words of all."""
+        """Goes on as a new talk in a database that replaces a damaged one.
+
+        If `rescued`, its earlier events are kept there as a talk of their own, and only the pending ones are written;
+        otherwise the words of all its turns are written again.
+        """
         if self.row is not None and not rescued:
             self._lines = lines_of_turns((t.speaker, t.number, t.started_at, t.text) for t in self._transcript.turns)
-        self._transcript, reader = Transcript(), EventReader()
-        for line in self._lines:
-            event = known_event(line, reader)
-            if event is not None:
-                self._transcript.apply(event)
+        self._transcript = Transcript()
+        for event in known_events(self._lines):
+            self._transcript.apply(event)
         self.restart()
 
     def erase(self) -> None:

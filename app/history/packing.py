@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.conversation import events as e
-from app.conversation.event_json import EventReader, to_json
+from app.conversation.event_json import to_json
 from app.conversation.transcript import Transcript
-from app.history.serialization import known_event
+from app.history.serialization import known_events
 from app.untrusted.limits import PACKED_TALK
 
 _PIECE = 64
@@ -36,9 +36,13 @@ def unpack_lines(packed: Any) -> tuple[list[str], bool]:
 
 
 def fuller(lines: list[str], turns: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Returns what is left of a damaged talk's events, or `lines_of_turns(turns)` where that has more words."""
-    by_turns = lines_of_turns(turns)
-    return by_turns if _length(by_turns) > _length(lines) else lines
+    """Returns what is left of a damaged talk's events, or `lines_of_turns(turns)` where the turns hold more words."""
+    turns = list(turns)
+    left = Transcript()
+    for event in known_events(lines):
+        left.apply(event)
+    fewer = sum(len(turn.text) for turn in left.turns) < sum(len(text) for *_, text in turns)
+    return lines_of_turns(turns) if fewer else lines
 
 
 def lines_of_turns(turns: Iterable[tuple[Any, ...]]) -> list[str]:
@@ -53,15 +57,6 @@ def lines_of_turns(turns: Iterable[tuple[Any, ...]]) -> list[str]:
         else:
             told += [e.AssistantSaid(at, number, text, 0), e.AssistantEnded(at, number, False)]
     return [to_json(event) for event in told]
-
-
-def _length(lines: list[str]) -> int:
-    transcript, reader = Transcript(), EventReader()
-    for line in lines:
-        event = known_event(line, reader)
-        if event is not None:
-            transcript.apply(event)
-    return sum(len(turn.text) for turn in transcript.turns)
 
 
 def _lines(text: bytes) -> list[str]:

@@ -164,7 +164,7 @@ class _Content(contextlib.AbstractContextManager["_Content"]):
 def _logged_pages(log: _Content, size: int) -> tuple[dict[int, int], int]:
     """Returns by its number the place of each page that a log holds, and the number of pages of the database.
 
-    Only complete transactions count; without one the number is 0.
+    Only complete transactions count. The number is 0 where there is none, and where a damaged page ends the log.
     """
     pages: dict[int, int] = {}
     header, count = log.read(0, _LOG_HEADER), 0
@@ -180,8 +180,10 @@ def _logged_pages(log: _Content, size: int) -> tuple[dict[int, int], int]:
         frame = log.read(start, _FRAME_HEADER + size)
         head, page = frame[:_FRAME_HEADER], frame[_FRAME_HEADER:]
         sums = _checksum(head[:8] + page, order, sums)
-        if len(page) < size or head[8:16] != header[16:24] or sums != struct.unpack(">II", head[16:]):
-            break
+        if head[8:16] != header[16:24]:
+            break  # of an earlier use of the log
+        if sums != struct.unpack(">II", head[16:]):
+            return pages, 0
         number, commit = struct.unpack(">II", head[:8])
         pending[number] = start + _FRAME_HEADER
         if commit:

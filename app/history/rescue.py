@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.conversation.event_json import EventReader
 from app.history import schema
 from app.history.base import Setup
+from app.history.damage import is_fatal
 from app.history.open_talk import OpenTalk
 from app.history.packing import fuller, pack_lines, unpack_lines
 from app.history.pages import Pages, Value
-from app.history.serialization import kept_title, known_event, setup_line, setup_of
+from app.history.serialization import kept_title, known_events, setup_line, setup_of
 from app.untrusted.limits import EARLIEST, LATEST
 from app.untrusted.records import LARGEST
 
@@ -32,7 +32,6 @@ _SHAPES = {
     "unwanted": re.compile("t"),
 }
 _TALKS = {"talks": re.compile("ni[ir][tn][bn]itt")}
-_FATAL = (10, 13)  # SQLite's codes of errors of the disk, and of a full one
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,8 @@ def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
                 damaged_talks.append((rowid, values, lines))
         for rowid, values, lines in damaged_talks:
             copy.keep(rowid, values, fuller([*lines, *rows.lines_of(rowid)], rows.turns_of(rowid)))
-        for rowid in [*rows.turns, *rows.events]:  # the row of their talk can't be read
+        without_row = (rows.turns.keys() | rows.events.keys()) - copy.kept
+        for rowid in sorted(without_row):
             copy.keep(rowid, None, fuller(rows.lines_of(rowid), rows.turns_of(rowid)))
         copy.finish()
     return Rescued(len(copy.used), frozenset(copy.kept))
@@ -143,7 +143,7 @@ class _Copy:
         try:
             yield
         except Exception as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FATAL:
+            if is_fatal(error):
                 raise
             self._database.execute("ROLLBACK TO attempt")
         self._database.execute("RELEASE attempt")
@@ -172,11 +172,8 @@ class _Copy:
         began = _date(began) or self._changed.get(conversation, 0.0)
         key = self._keys.get(conversation) or uuid.uuid4().hex
         talk = OpenTalk(key, Setup(), Path(folder) if isinstance(folder, str) else None, began, limit=None)
-        reader = EventReader()
-        for line in lines:
-            event = known_event(line, reader)
-            if event is not None:
-                talk.follow(event)
+        for event in known_events(lines):
+            talk.follow(event)
         talk.write(self._database, self._changed.get(conversation, began))
         packed = pack_lines(lines) if packed is None else packed
         self._database.execute("UPDATE talks SET packed = ? WHERE id = ?", (packed, talk.row))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
+from collections.abc import Iterable, Iterator
 
 from app.conversation import events as e
 from app.conversation.event_json import EventReader
@@ -23,12 +25,14 @@ def kept_title(title: str) -> str:
     return one_line(title, LONGEST_TITLE)
 
 
-def known_event(line: str, reader: EventReader) -> e.Event | None:
-    """The event of a talk's next stored line; None where another version of the app wrote it in another way."""
-    try:
-        return reader.read(line)
-    except ValueError:
-        return None
+def known_events(lines: Iterable[str]) -> Iterator[e.Event]:
+    """Yields the events of a talk's stored lines, without those that another version of the app wrote differently."""
+    reader = EventReader()
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            event = reader.read(line)
+            if event is not None:
+                yield event
 
 
 def setup_line(setup: Setup) -> str:

@@ -14,13 +14,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from app.conversation.event_json import EventReader
-from app.conversation.events import Event
 from app.history import erasing, queries
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.database import OpenDatabase
 from app.history.open_talk import OpenTalk, OpenTalkLog
-from app.history.serialization import kept_title, known_event
+from app.history.serialization import kept_title, known_events
 from app.history.writer import Writer
 from app.session.errors import UserError
 from app.untrusted.text import harmless
@@ -166,9 +164,4 @@ def _copy_sound(folder: Path, to: Path) -> None:
 
 
 def _parse(found: Sequence[queries.TalkLines]) -> tuple[KeptTalk, ...]:
-    return tuple(KeptTalk(talk.began, _known_events(talk.lines), talk.folder) for talk in found)
-
-
-def _known_events(lines: Sequence[str]) -> tuple[Event, ...]:
-    reader = EventReader()
-    return tuple(event for line in lines if (event := known_event(line, reader)) is not None)
+    return tuple(KeptTalk(talk.began, tuple(known_events(talk.lines)), talk.folder) for talk in found)

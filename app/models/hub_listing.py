@@ -32,9 +32,12 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
     if not _REPOSITORY.fullmatch(repository) or ".." in repository or not is_plain(repository):
         raise ModelError(f"“{repository[:200]}” is no name of weights on the hub. It has the form owner/name.")
     host = httpx.URL(hub).host
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as the hub's own package does
+        raise ModelError(
+            f"{repository} can't be downloaded from {host}, since HF_HUB_OFFLINE is set. Unset it, or set a "
+            "local folder."
+        )
     try:
-        if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as the hub's own package does
-            raise OSError
         answer = _ask(f"{hub}/api/models/{repository}?blobs=true", hub, token)
         return _files(repository, answer)
     except httpx.HTTPStatusError as error:

@@ -92,12 +92,18 @@ def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
         raise
 
 
-def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
-    """Writes `value` to `path` as JSON, as `whole_file` does; makes a missing folder. Raises OSError."""
+def json_bytes(value: Any, *, indent: int = 2) -> bytes:
+    """Returns `value` as lines of JSON in UTF-8."""
     try:
         text = json.dumps(value, indent=indent, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold and UTF-8 can't
         text = json.dumps(value, indent=indent).encode()
+    return text + b"\n"
+
+
+def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
+    """Writes `value` to `path` as JSON, as `whole_file` does; makes a missing folder. Raises OSError."""
+    text = json_bytes(value, indent=indent)
     Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, backup=backup) as file:
-        file.write(text + b"\n")
+        file.write(text)

@@ -7,6 +7,7 @@ on a thread of its own; when the disk is full the conversation goes on and the u
 from __future__ import annotations
 
 import contextlib
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -31,6 +32,9 @@ DELAY_FRAMES = 8
 """How much later the assistant's sound is written, because a barge-in takes back what was not yet played."""
 
 
+_log = logging.getLogger(__name__)
+
+
 class RecorderError(Exception):
     """The folder can't be written to; `str(error)` is a sentence for the user."""
 
@@ -38,8 +42,9 @@ class RecorderError(Exception):
 class Recorder:
     """Records into `folder`, which is created.
 
-    `on_failure` is called with a sentence on the writer's thread, or at the end: when the recording has stopped, when
-    something had to be left out, and when the disk is too slow to end in time. Each is told once.
+    `on_failure` is called with a sentence, on any thread: when the recording has stopped, when something had to be left
+    out, and when the disk is too slow to end in time. Each is told once, and at the end also logged, as the session
+    that is over by then has no listener for it.
     """
 
     def __init__(self, folder: Path, on_failure: Callable[[str], None]) -> None:
@@ -48,7 +53,7 @@ class Recorder:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._delayed: list[np.ndarray] = []
         self._next_index = 0
-        self._broken = self._left_out = False
+        self._broken = self._left_out = self._ending = False
 
     def __enter__(self) -> Recorder:
         """Open the files. Raises RecorderError."""
@@ -67,6 +72,7 @@ class Recorder:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._ending = True
         for samples in self._delayed:
             self._queue.put(partial(self._assistant.write, samples))
         self._queue.put(None)
@@ -74,7 +80,7 @@ class Recorder:
         if self._thread.is_alive():
             self._tell(
                 f"The recording in {self.folder} is not complete yet: the disk there doesn't answer in time. What is "
-                "missing is still being written; leave KAME open for a while, and look after that disk."
+                "not written when KAME ends will be missing. Look after that disk."
             )
 
     def event(self, event: e.Event) -> None:
@@ -140,5 +146,7 @@ class Recorder:
         )
 
     def _tell(self, sentence: str) -> None:
+        if self._ending:
+            _log.warning("%s", sentence)
         with contextlib.suppress(RuntimeError):  # nobody is there any more
             self._on_failure(sentence)

@@ -17,7 +17,7 @@ from app.conversation import events as e
 from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.untrusted.files import open_regular, read_line
-from app.untrusted.limits import EVENT_LINE
+from app.untrusted.limits import EVENT_LINE, in_words
 from app.untrusted.refused import Refused
 
 
@@ -81,8 +81,8 @@ def _events(file: BinaryIO, path: Path) -> Iterator[e.Event]:
     while True:
         try:
             data = read_line(file, EVENT_LINE)
-        except Refused as error:
-            raise _not_told(path, number + 1, ValueError(f"not an event ({error})")) from None
+        except Refused:
+            raise _not_told(path, number + 1, f"longer than {in_words(EVENT_LINE.bytes)}") from None
         if not data:
             return  # where the last line is no event, the talk was cut off while it was written
         if fault is not None:
@@ -97,7 +97,7 @@ def _events(file: BinaryIO, path: Path) -> Iterator[e.Event]:
                 yield event
 
 
-def _not_told(path: Path, number: int, why: Exception) -> ReplayError:
+def _not_told(path: Path, number: int, why: ValueError | str) -> ReplayError:
     return ReplayError(
         f"Line {number} of {path} is {why}, so the conversation can't be told. Use the version of the app that "
         "recorded it, if this is a newer one's."

@@ -511,6 +511,6 @@ class Session:
         """Apply the choice of now with these fields replaced."""
         self.apply(replace(self.choice, **parts), reopen=reopen)  # type: ignore[arg-type]
 
-    def recording_failed(self, sentence: str) -> None:
-        """The recorder has given up; the session goes on."""
+    def tell_of_recording(self, sentence: str) -> None:
+        """Passes on what the user should know about the recording; the session goes on."""
         self._emit(e.Failure(self.clock(), "recorder", sentence))

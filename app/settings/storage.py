@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.platform.atomic_files import set_aside, write_json
+from app.platform.atomic_files import json_bytes, set_aside, write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS
@@ -56,9 +55,9 @@ def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
     Raises OSError, also for values that `read_settings` would not take.
     """
     try:
-        read_json(json.dumps(values, ensure_ascii=False, indent=2), SETTINGS, any_number=True)
+        read_json(json_bytes(values), SETTINGS, any_number=True)
     except Refused as error:
-        raise OSError(errno.EFBIG, f"as a text {error}", str(path)) from None
+        raise OSError(errno.EFBIG, f"{error} as a text", str(path)) from None
     backup = path.with_name(path.name + ".unread") if unread and path.exists() else None
     write_json(path, values, backup=backup)
 

@@ -46,9 +46,9 @@ def read_bytes(path: Path | str, limits: Limits) -> bytes:
     return data
 
 
-def read_line(pipe: IO[bytes], limits: Limits) -> bytes:
-    """Returns a line of a child process, empty at the end of its output. Raises Refused where it is too long."""
-    line = pipe.readline(limits.bytes + 1)
+def read_line(file: IO[bytes], limits: Limits) -> bytes:
+    """Returns the next line of a file or a child process, empty at the end. Raises Refused where it is too long."""
+    line = file.readline(limits.bytes + 1)
     if len(line) > limits.bytes:
         raise Refused(f"a line of it is longer than {in_words(limits.bytes)}")
     return line

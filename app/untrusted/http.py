@@ -35,11 +35,10 @@ def bounded_hooks(
 ) -> dict[str, list[Any]]:
     """Returns `event_hooks` for an asynchronous client that speaks to the server of its first request alone.
 
-    A redirect to another server, or from https to http, raises
-    RedirectRefused. An answer beyond its bounds raises Refused while it is read: `whole` is for answers in one piece,
-    `stream` for all of a streamed one, and `line` for each of its lines. An answer with an error's status is cut off
-    before what is beyond ERROR_BODY, since its status says enough. `on_refused` is told what is raised while an answer
-    is read, for libraries that swallow it.
+    A redirect to another server, or from https to http, raises RedirectRefused. An answer beyond its bounds raises
+    Refused while it is read: `whole` is for answers in one piece, `stream` for all of a streamed one, and `line` for
+    each of its lines and events. An answer with an error's status is cut off before what is beyond ERROR_BODY, since
+    its status says enough. `on_refused` is told what is raised while an answer is read, for libraries that swallow it.
     """
     chosen: tuple[str, str, int] | None = None
     key = ""
@@ -118,6 +117,8 @@ def origin(address: str) -> tuple[str, str, int]:
 
 def _shown(address: str) -> str:
     scheme, host, port = origin(address)
+    if not scheme or not host:
+        return "an address that can't be read"
     host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{host}" + ("" if port == _PORTS.get(scheme) else f":{port}")
 

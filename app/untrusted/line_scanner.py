@@ -40,6 +40,8 @@ class LineScanner:
         self._count += len(block)
         if self._count > self._whole.bytes:
             raise Refused(f"it is longer than {in_words(self._whole.bytes)}")
+        if block and self._held and self._held[-1].endswith(b"\r") and not block.startswith(b"\n"):
+            yield from self.flush()
         # A return at the end waits for the next block, which may begin with the newline that belongs to it.
         known = len(block) - block.endswith(b"\r")
         end = max(block.rfind(b"\n", 0, known), block.rfind(b"\r", 0, known)) + 1
@@ -54,10 +56,11 @@ class LineScanner:
         self._hold(block[end:])
 
     def flush(self) -> Iterator[bytes]:
-        """Yields the last line, when the body is over. Raises Refused."""
+        """Yields what is held, when it is known to be the end of a line. Raises Refused."""
         rest, self._held, self._held_bytes = b"".join(self._held), [], 0
         if rest:
-            self._check(rest)
+            for line in rest.splitlines():
+                self._check(line)
             yield rest
 
     def _hold(self, block: bytes) -> None:

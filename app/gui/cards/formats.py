@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 
 from app.gui.cards.card import text_formats
 from app.gui.cards.elements import Align, Paragraph
+from app.gui.cards.runs import APART
 from app.gui.cards.tables import CELL_LEFT, CELL_PAD, CELL_RIGHT
 from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.look import Look
@@ -52,8 +53,8 @@ class Formats(dict[str, QTextCharFormat]):
         text = self["text"]
         for level, size in enumerate(HEADINGS, 1):
             self[f"heading{level}"] = _bold(text, size)
-        self["apart"] = QTextCharFormat(text)
-        self["apart"].setProperty(QTextFormat.Property.UserProperty.value, True)
+        self[APART] = QTextCharFormat(text)
+        self[APART].setProperty(QTextFormat.Property.UserProperty.value, True)
         self["cell"] = _bold(text, 1.0)
         self["marker"] = _coloured(text, look)
         self["edge"] = QTextCharFormat()

@@ -26,7 +26,8 @@ def qt_length(text: str) -> int:
 def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
     """Cuts plain text between words into pieces of `PIECE` letters, whose formats look the same but differ.
 
-    For each paragraph Qt 6.11 keeps 40 bytes for each letter of its longest stretch in one format.
+    For each paragraph Qt 6.11 keeps 40 bytes for each letter of its longest stretch in one format. Text without spaces
+    stays whole.
     """
     for text, kind in runs:
         if kind != "text" or len(text) <= PIECE:

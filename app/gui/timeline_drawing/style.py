@@ -15,7 +15,7 @@ COMPACT_PX = 130
 ROOMY_PX = 200
 GAP_PX = 2.0
 MOST_WIDTHS = 2_000
-"""So many texts' widths are remembered; each request has a number of its own to be written."""
+"""How many widths are remembered. Each request has its own number, so there is no natural end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.history import database, pages, queries, schema, writer
+from app.history import database, open_talk, pages, queries, schema, writer
 from app.history.base import Setup
 from app.history.open_talk import OpenTalk
 from app.history.packing import pack_lines
@@ -139,6 +139,7 @@ async def test_an_interruption_between_the_moves_loses_nothing(log_moved: bool, 
         path.with_name("history.sqlite3-wal").write_bytes(b"the log of the damaged file")
     async with kept(tmp_path) as history:
         assert {view.key for view in await history.conversations()} == {"a"} and history.trouble == ""
+        assert "damaged" in history.notice and "history.sqlite3.broken." in history.notice
     assert not rescued.exists()
     assert path.with_name("history.sqlite3.broken-wal").exists() is not log_moved
 
@@ -148,10 +149,26 @@ def test_what_was_rescued_stays_when_it_can_not_be_moved_into_place(
 ) -> None:
     path = tmp_path / "history.sqlite3"
     path.write_bytes(b"?" * 5000)
-    monkeypatch.setattr(database, "move_file", _raise(PermissionError(13, "Permission denied")))
+    move = database.move_file
+
+    def refuse(source: Path, target: Path) -> None:
+        if target == path:
+            raise PermissionError(13, "Permission denied")
+        move(source, target)
+
+    monkeypatch.setattr(database, "move_file", refuse)
     opened = database.replace_damaged(path)
     opened.connection.close()
     assert opened.trouble and path.with_name("history.sqlite3.rescued").exists() and not path.exists()
+
+
+def test_a_rescue_that_was_cut_off_is_never_taken_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "history.sqlite3"
+    path.write_bytes(b"?" * 5000)
+    monkeypatch.setattr(database, "rescue", _raise(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        database.replace_damaged(path)
+    assert os.listdir(tmp_path) == ["history.sqlite3"]
 
 
 def test_a_file_that_may_not_be_written_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,6 +244,24 @@ def test_pages_behind_the_end_that_the_log_tells_are_not_rescued(tmp_path: Path)
             assert len(list(content.rows({"t": re.compile("t")}))) == 2
 
 
+def test_a_damaged_page_in_the_log_hides_none_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    log = path.with_name("file-wal")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE t (a TEXT)")
+        for _ in range(8):
+            file.execute("INSERT INTO t VALUES (?)", ("kept" * 900,))
+        file.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        data = bytearray(log.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        other = tmp_path / "other"
+        other.write_bytes(path.read_bytes())
+        other.with_name("other-wal").write_bytes(data)
+    with pages.Pages(other) as content:
+        assert len(list(content.rows({"t": re.compile("t")}))) == 8
+
+
 async def test_the_words_of_a_talk_that_the_rescue_did_not_keep_are_written_again(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     async with kept(tmp_path) as history:
@@ -283,26 +318,60 @@ async def test_a_long_talk_keeps_its_events_and_is_not_loaded_at_each_start(
         assert told.events == tuple(events)
 
 
-@pytest.mark.parametrize(
-    "error", [OverflowError("Python int too large"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "x"), TypeError("odd")]
-)
-async def test_an_event_that_can_not_be_stored_holds_up_no_other(
-    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = OpenTalk._write_line
-
-    def fail(self: OpenTalk, file: sqlite3.Connection, serial: int, line: str) -> None:
-        if "odd" in line:
-            raise error
-        write(self, file, serial, line)
-
-    monkeypatch.setattr(OpenTalk, "_write_line", fail)
+async def test_an_event_that_can_not_be_stored_holds_up_no_other(tmp_path: Path) -> None:
     async with kept(tmp_path) as history:
         log = history.begin("a", Setup())
-        for at, words in enumerate(("First.", "odd", "Last."), 1):
-            log.put(_said(float(at), words, at))
-        assert await _words(history, "a") == ["First.", "Last."]
-        assert "will be missing" in history.trouble
+        log.put(_said(1.0, "First."))
+        await history.conversations()
+        await history._do(lambda file: log.talk._lines.extend(["\ud800", '{"type": "odd"}']))  # no UTF-8
+        log.put(_said(2.0, "Last.", 2))
+        assert await _words(history, "a") == ["First.", "Last."] and "will be missing" in history.trouble
+        await history._do(lambda file: setattr(log.talk, "_serial", 2**63))
+        log.put(_said(3.0, "Too late.", 3))
+        assert await _words(history, "a") == ["First.", "Last."] and log.talk.lost == 2
+
+
+@pytest.mark.parametrize(
+    "error", [_error(20, sqlite3.IntegrityError), _error(20, sqlite3.DatabaseError), KeyError("x")]
+)
+async def test_events_wait_where_the_error_is_not_theirs(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
+    async with kept(tmp_path) as history:
+        log = history.begin("a", Setup())
+        with monkeypatch.context() as patched:
+            patched.setattr(open_talk, "conversation_row", _raise(error))
+            for at in range(5):
+                log.put(_said(float(at), f"Word {at}.", at))
+            await history._do(lambda file: None)
+            assert log.talk.pending == 5 and history.trouble and "too large" not in history.trouble
+        assert len(await _words(history, "a")) == 5 and history.trouble == ""
+
+
+async def test_a_talk_whose_conversation_another_process_erased_goes_on_though_another_talk_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
+    async with kept(tmp_path) as history:
+        bad, good = history.begin("bad", Setup()), history.begin("good", Setup())
+        good.put(_said(0.1, "Before."))
+        await history.conversations()
+
+        def erase(file: database.OpenDatabase) -> None:
+            file.connection.execute("PRAGMA foreign_keys = OFF")
+            for table in ("events", "turns", "talks"):
+                file.connection.execute(f"DELETE FROM {table}")
+            file.connection.execute("DELETE FROM conversations WHERE key = 'good'")
+            file.connection.execute("PRAGMA foreign_keys = ON")
+
+        await history._do(erase)
+        write, bad.talk.write = bad.talk.write, _raise(_error(_FULL))
+        for at in (0.2, 0.4):
+            bad.put(e.TranscriptPartial(at, 1, "", "Bad.", at))
+            good.put(e.TranscriptPartial(at, 2, "", "Good.", at))
+        assert len((await history.talks("good"))[0].events) == 2
+        bad.talk.write = write
 
 
 def test_no_word_of_a_damaged_talk_is_rescued_twice(tmp_path: Path) -> None:

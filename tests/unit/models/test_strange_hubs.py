@@ -146,6 +146,12 @@ def test_a_name_of_no_repository_is_not_asked_for(name: str) -> None:
         list_files(name, "http://127.0.0.1:9", None)
 
 
+def test_where_the_hub_is_switched_off_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE is set"):
+        list_files("a/b", "http://127.0.0.1:9", None)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

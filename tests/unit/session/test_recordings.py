@@ -61,7 +61,9 @@ def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
     assert sentence.startswith("The recording has stopped: ") and "goes on" in sentence
 
 
-def test_a_slow_disk_cuts_no_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_disk_cuts_no_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(recorder_module, "CLOSE_SECONDS", 0.05)
     held = threading.Event()
 
@@ -76,7 +78,7 @@ def test_a_slow_disk_cuts_no_recording(tmp_path: Path, monkeypatch: pytest.Monke
         for index in range(20):
             recording.sound(index, SOUND, SOUND, 0)
     (sentence,) = told
-    assert "not complete yet" in sentence and "goes on" not in sentence
+    assert "not complete yet" in sentence and "goes on" not in sentence and sentence in caplog.text
     held.set()
     recording._thread.join()
     assert len(told) == 1 and list(Replay(tmp_path).events()) == [e.UserStarted(1.0, 1)]

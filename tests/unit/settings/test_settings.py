@@ -69,9 +69,10 @@ def test_settings_that_could_not_be_read_again_are_not_written(path: Path) -> No
     settings = Settings(path=path)
     settings.persona = "Kind."
     settings.save()
-    settings.persona = "x" * SETTINGS.bytes
-    with pytest.raises(OSError, match="longer than 1 MB"):
-        settings.save()
+    for persona in ("x" * SETTINGS.bytes, "ä" * (SETTINGS.bytes * 6 // 10)):
+        settings.persona = persona
+        with pytest.raises(OSError, match="longer than 1 MB"):
+            settings.save()
     assert Settings.load(path).persona == "Kind."
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.untrusted.http import bounded_hooks, no_downgrade_hooks
+from app.untrusted.http import bounded_hooks, no_downgrade_hooks, other_server
 from app.untrusted.limits import MB, Limits
 from app.untrusted.refused import RedirectRefused, Refused
 from tests.support.wire import Reply, Wire
@@ -123,3 +123,9 @@ def test_weights_may_come_from_elsewhere_but_never_without_encryption() -> None:
     assert get("https://cdn.invalid/y") == b"weights"
     with pytest.raises(RedirectRefused, match=r"http://cdn\.invalid"):
         get("http://cdn.invalid/y")
+
+
+def test_an_address_that_is_none_is_called_so() -> None:
+    request = httpx.Request("GET", "http://127.0.0.1:9/x")
+    response = httpx.Response(302, headers={"Location": "http://h:99999/"}, request=request)
+    assert other_server(response) == "an address that can't be read"

@@ -14,7 +14,7 @@ from app.untrusted.refused import Refused
 
 WHOLE, LINE = Limits(10_000, depth=6, items=40), Limits(60, depth=6, items=20)
 PIECES = st.sampled_from(
-    ["data: ", "[", "]", "{", "}", ",", '"a"', '"[[[["', "1", "\r\n", "\r\n", "\n", "\r\n\r\n", ": x"]
+    ["data: ", "[", "]", "{", "}", ",", '"a"', '"[[[["', "1", "\r\n", "\r\n", "\r", "\n", "\r\n\r\n", ": x"]
 )
 BODIES = st.lists(PIECES, max_size=40).map(lambda parts: "".join(parts).encode())
 
@@ -51,6 +51,11 @@ def test_an_event_of_many_lines_is_bounded_as_one(event: list[bytes]) -> None:
     body = b"".join(event)
     assert scanned([body]) is None
     assert all(scanned([body[:cut], body[cut:]]) is None for cut in range(len(body)))
+
+
+def test_lines_that_end_with_a_return_alone_are_lines() -> None:
+    blocks = [b"data: x\r", b"\r"] * 40
+    assert scanned(blocks) == b"".join(blocks)
 
 
 def test_events_are_bounded_one_by_one() -> None:
