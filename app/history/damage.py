@@ -10,6 +10,7 @@ from app.history import schema
 _DISK, _FULL = 10, 13
 _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1 << 8  # SQLite's result codes
 _READ_ONLY = 8
+_NOT_THE_SCHEMA = (_BUSY, _LOCKED, _READ_ONLY, _DISK)
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
 """Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
 _NEWEST_FORMAT = 2
@@ -83,6 +84,7 @@ def check(connection: sqlite3.Connection) -> None:
     check_tables(connection)
     if connection.execute(_HAS_INDEX).fetchone() is not None:
         check_index(connection)
+    check_writing(connection)
 
 
 def check_pages(connection: sqlite3.Connection) -> None:
@@ -103,12 +105,13 @@ def check_tables(connection: sqlite3.Connection) -> None:
 
 
 def check_writing(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error where the header says that nothing may be written. Doesn't wait for another process."""
+    """Writes a talk on trial and takes it back; raises sqlite3.Error where that fails. Waits for no other process."""
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute("PRAGMA busy_timeout = 0")
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {schema.version(connection)}")
+        _write_on_trial(connection)
     except sqlite3.OperationalError as error:
         if not is_busy(error):
             raise
@@ -116,6 +119,27 @@ def check_writing(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _write_on_trial(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error where a damaged schema or counter keeps rows from being written.
+
+    The page cache holds them: a full disk is not noticed.
+    """
+    try:
+        conversation = connection.execute(
+            "INSERT INTO conversations (key, created, changed, setup) VALUES (hex(randomblob(16)), 0, 0, '')"
+        ).lastrowid
+        talk = connection.execute("INSERT INTO talks (conversation, began) VALUES (?, 0)", (conversation,)).lastrowid
+        connection.execute("INSERT INTO events (talk, serial, line) VALUES (?, 0, '')", (talk,))
+        turn = connection.execute(
+            "INSERT INTO turns (talk, speaker, number, at, text) VALUES (?, 'user', 1, 0, 'a')", (talk,)
+        ).lastrowid
+        connection.execute("UPDATE turns SET text = 'b' WHERE id = ?", (turn,))
+        for table in ("events", "turns"):
+            connection.execute(f"DELETE FROM {table} WHERE talk = ?", (talk,))
+    except sqlite3.Error as error:
+        raise error if _code(error) & 0xFF in _NOT_THE_SCHEMA else damage(str(error)) from error
 
 
 def check_index(connection: sqlite3.Connection) -> None:

@@ -195,9 +195,9 @@ def _open(path: Path) -> OpenDatabase:
         schema.migrate(connection)
         indexed = schema.prepare_index(connection)
         check_tables(connection)
-        check_writing(connection)
         if indexed:
             check_index(connection)
+        check_writing(connection)
         queries.mend(connection)
     except BaseException:
         connection.close()

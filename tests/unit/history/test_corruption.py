@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +104,15 @@ def _with_other_index(data: bytes) -> bytes:
     return data[:start] + data[start : start + 4096].replace(b"key-b", b"key-c") + data[start + 4096 :]
 
 
+def _with_last_number(data: bytes) -> bytes:
+    """The file in which no further conversation can be numbered."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(data)
+        _change(path, f"UPDATE sqlite_sequence SET seq = {2**63 - 1} WHERE name = 'conversations'")
+        return path.read_bytes()
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -110,8 +120,11 @@ def _with_other_index(data: bytes) -> bytes:
         lambda data: data[:18] + b"\x8a" + data[19:],
         lambda data: data[:56] + b"\0\0\0\2" + data[60:],
         lambda data: data.replace(b"prefix='1 2 3'", b"prdfix='1 2 3'"),
+        lambda data: data.replace(b"REFERENCES conversations (id)", b"REFERENCES conversations (hd)"),
+        lambda data: data.replace(b"INSERT INTO words (rowid, text)", b"INSERT INTO wards (rowid, text)"),
+        _with_last_number,
     ],
-    ids=["index", "read-only", "UTF-16", "search index"],
+    ids=["index", "read-only", "UTF-16", "search index", "reference", "trigger", "counter"],
 )
 async def test_damage_that_sqlite_does_not_tell_at_first_is_found(
     damage: Callable[[bytes], bytes], tmp_path: Path
