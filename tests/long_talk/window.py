@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtWidgets import QApplication
-
 from app.conversation import events as e
 from app.gui.bench.replay_session import ManualClock, ReplaySession
 from app.gui.state.choice import WindowChoices
@@ -85,7 +83,8 @@ class LongWindow:
             if clock.now - drawn >= DRAW_SECONDS:
                 drawn = clock.now
                 view.advance()
-                QApplication.processEvents()
+                view.repaint()
+                window.transcript.view.viewport().repaint()
                 await asyncio.sleep(0)
             if clock.now >= measured:
                 await self.store.conversations()  # all that was put is written
@@ -102,11 +101,12 @@ class LongWindow:
 
     def scroll(self) -> list[float]:
         """Scrolls the transcript from its end to its beginning; returns the milliseconds of each step."""
-        bar, took = self.window.transcript.view.verticalScrollBar(), []
+        view, took = self.window.transcript.view, []
+        bar = view.verticalScrollBar()
         for step in range(SCROLL_STEPS + 1):
             began = time.perf_counter()
             bar.setValue(round(bar.maximum() * (1 - step / SCROLL_STEPS)))
-            QApplication.processEvents()
+            view.viewport().repaint()
             took.append((time.perf_counter() - began) * 1000)
         return took
 
