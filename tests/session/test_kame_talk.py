@@ -167,8 +167,7 @@ class Babbling(Listening):
         return logits
 
 
-@pytest.mark.parametrize("name", ["kame", "moshi"])
-@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(("name", "typed"), [("kame", True), ("moshi", False)])
 def test_once_silenced_it_is_muted_until_the_user_has_spoken_again_or_typed(
     folder: Path, name: str, typed: bool
 ) -> None:
