@@ -1,7 +1,7 @@
 """Reads JSON from outside within bounds, and makes the texts in it harmless.
 
-Size, depth and number of values are known before the text is parsed, so that no input can take more memory or a deeper
-stack than the bounds allow.
+Size, depth and number of values are checked before the values are made, so that no input can take more memory or a
+deeper stack than the bounds allow.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from app.untrusted.large_json import LargeJsonDecoder
 from app.untrusted.limits import Limits, in_words
 from app.untrusted.refused import Refused
 from app.untrusted.text import harmless, is_harmless
@@ -27,6 +28,8 @@ _LONG = re.compile(r"(?<![\d.])\d{21}")
 """An integer beyond 64 bits."""
 _SMALL = 4096
 """Characters of a text whose numbers are checked one by one, which takes less than searching it beforehand."""
+_LARGE_CHARS = 2**20
+"""Characters of a text that is parsed value by value."""
 _ESCAPED = re.compile(r"\\[ubfr]")
 
 
@@ -34,12 +37,14 @@ def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) ->
     """Returns the value of a JSON text; its texts are harmless. Raises Refused.
 
     Numbers are finite, and integers have 20 digits at most; with `any_number` the caller checks them. Takes some 30 ms
-    for each MB: on the event loop only for small texts.
+    for each MB: on the event loop only for small texts. Beyond 1 MB, it gives other threads their turns.
     """
     text = decoded(data, limits)
     decoder = _ANY_NUMBER if any_number else _EACH_NUMBER
     brackets = text.count("{") + text.count("[")
-    if len(text) > _SMALL or brackets > limits.depth or text.count(",") + brackets > limits.items:
+    if large := len(text) > _LARGE_CHARS:
+        decoder = LargeJsonDecoder(limits, decoder)
+    elif len(text) > _SMALL or brackets > limits.depth or text.count(",") + brackets > limits.items:
         bare = without_strings(text)
         check_shape(shape_of(bare), limits)
         if _LONG.search(bare) and not any_number:
@@ -56,7 +61,7 @@ def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) ->
         raise Refused("it holds a number that is too long") from None
     if not isinstance(value, limits.kind):
         raise Refused("it is JSON, but not of the form that is expected")
-    return _cleaned(value) if _may_harm(text) else value
+    return _cleaned(value) if large or _may_harm(text) else value
 
 
 def _may_harm(text: str) -> bool:
@@ -106,10 +111,10 @@ def shape_of(bare: str) -> Shape:
 
 def check_shape(shape: Shape, limits: Limits) -> None:
     """Raises Refused where a JSON text has too many values or is nested too deeply."""
-    if shape.items > limits.items:
-        raise Refused(f"it holds more than {limits.items:,} values")
     if shape.depth > limits.depth:
         raise Refused(f"it is nested deeper than {limits.depth} levels")
+    if shape.items > limits.items:
+        raise Refused(f"it holds more than {limits.items:,} values")
 
 
 def _refuse_constant(name: str) -> Any:

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.untrusted import json_text
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import Limits
 from app.untrusted.refused import Refused
 from app.untrusted.text import harmless
 
 ANY = Limits(10_000, depth=6, items=50, kind=object)
+
+
+@pytest.fixture(scope="module", autouse=True, params=["short", "large"])
+def length(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Has every text parsed as a short one, then as one of megabytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "large":
+            patch.setattr(json_text, "_LARGE_CHARS", -1)
+        yield
+
 
 VALUES = st.recursive(
     st.none()
@@ -46,13 +59,20 @@ def _depth(value: Any) -> int:
     return 0
 
 
+def _count(value: Any) -> int:
+    if isinstance(value, list | dict):
+        return 1 + sum(map(_count, value.values() if isinstance(value, dict) else value))
+    return 1
+
+
 @given(VALUES, st.booleans())
 def test_reads_what_is_within_its_bounds(value: Any, plain: bool) -> None:
     text = json.dumps(value, ensure_ascii=plain)
     try:
         read = read_json(text, ANY)
     except Refused:
-        assert _depth(value) > ANY.depth or text.count(",") + text.count("[") + text.count("{") > ANY.items
+        most = max(_count(value), text.count(",") + text.count("[") + text.count("{"))
+        assert _depth(value) > ANY.depth or most > ANY.items
     else:
         assert read == _harmless(value)
         assert _depth(value) <= ANY.depth
@@ -78,7 +98,8 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     ("text", "why"),
     [
         ("[" * 100_000, "longer"),
-        ("[" * 5_000 + "]" * 5_000, "values"),
+        ("[" * 5_000 + "]" * 5_000, "nested deeper"),
+        ("[" + "[]," * 49 + "[]]", "more than 50 values"),
         ('{"a":' * 7 + "1" + "}" * 7, "nested deeper"),
         ("[" + "1," * 60 + "1]", "more than 50 values"),
         ("[NaN]", "NaN"),
@@ -115,3 +136,23 @@ def test_a_nested_text_of_megabytes_takes_neither_memory_nor_time() -> None:
     tracemalloc.stop()
     assert peak < 40 * 2**20
     assert spent < 5
+
+
+def test_megabytes_leave_other_threads_their_turns() -> None:
+    text = json.dumps([{"event": "AssistantSaid", "at": 0.08 * i, "text": f"word {i}"} for i in range(60_000)])
+    turns, done = 0, threading.Event()
+
+    def take_turns() -> None:
+        nonlocal turns
+        while not done.is_set():
+            time.sleep(0.001)
+            turns += 1
+
+    other = threading.Thread(target=take_turns)
+    other.start()
+    try:
+        assert len(read_json(text, Limits(8 * 2**20, items=400_000, kind=list))) == 60_000
+    finally:
+        done.set()
+        other.join()
+    assert turns > 30, "the interpreter was held"
