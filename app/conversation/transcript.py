@@ -121,6 +121,8 @@ class Transcript:
 
     turns: list[Turn] = field(default_factory=list)
     _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision), repr=False, compare=False)
+    _newest: dict[tuple[str, int], Turn] = field(default_factory=dict, repr=False, compare=False)
+    """The newest turn of each side and number."""
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
@@ -146,7 +148,8 @@ class Transcript:
                 if found is not None:
                     found._corrections |= {event.revision}
             case e.OracleDelta() | e.OracleHandedOver() if revision is not None and revision.text:
-                counted = self._count_revisions(revision)
+                first_words = not isinstance(event, e.OracleDelta) or len(event.text) == len(revision.text)
+                counted = self._count_revisions(revision) if first_words else None
                 last = self.last("assistant")
                 if last is not None and last.parts and last.parts[-1].number == event.revision:
                     return last  # code that was announced may still be growing
@@ -193,13 +196,16 @@ class Transcript:
         return next((t for t in reversed(self.turns) if t.speaker == speaker), None)
 
     def _find(self, speaker: Literal["user", "assistant"], number: int) -> Turn | None:
-        return next((t for t in reversed(self.turns) if t.speaker == speaker and t.number == number), None)
+        return self._newest.get((speaker, number))
 
     def _add(self, turn: Turn) -> Turn:
         place = len(self.turns)
         while place and self.turns[place - 1].started_at > turn.started_at:
             place -= 1
         self.turns.insert(place, turn)
+        before = self._newest.get((turn.speaker, turn.number))
+        if before is None or before.started_at <= turn.started_at:
+            self._newest[turn.speaker, turn.number] = turn
         return turn
 
 

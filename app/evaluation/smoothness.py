@@ -64,6 +64,7 @@ class SmoothnessResult:
             _most("window's share of a core, live, in %", live["window_share"] * 100),
             _most("memory, MB more a minute of talk", full["memory_mb_per_minute"], memory_goal),
             _most(f"a conversation of {long['turns']} turns opened", long["open_ms"]),
+            _most("which held the window up, worst", long["open_held_ms"]["max"], PICTURE_GOAL_MS),
             _most("scrolled there by a step, p99", long["scroll_ms"]["p99"], SCROLL_GOAL_MS),
             _most("searched there, worst", long["search_ms"]["max"], SEARCH_GOAL_MS),
             _most("gone on to the next found, p99", long["next_ms"]["p99"]),

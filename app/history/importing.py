@@ -7,6 +7,7 @@ opened to the model, no tool with side effects is switched on, and no words are 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,10 @@ from app.untrusted.refused import Refused
 
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
+MOST_WORDS = 20_000
+"""Words of one turn: two hours without a pause. The work for a turn grows with their square."""
+MOST_ANSWERS = 500
+"""Changes from one answer to another within one turn."""
 
 _AT_ONCE = 2**20
 
@@ -166,10 +171,18 @@ def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...
 
 def _turns(path: Path, events: Iterable[e.Event]) -> list[Any]:
     transcript = Transcript()
+    words: Counter[int] = Counter()
     for event in events:
-        transcript.apply(event)
+        turn = transcript.apply(event)
         if len(transcript.turns) > MOST_TURNS:
             raise _refusal(path, f"a talk in it has more than {MOST_TURNS:,} turns")
+        if turn is None or not isinstance(event, e.AssistantSaid):
+            continue
+        words[id(turn)] += 1
+        if words[id(turn)] > MOST_WORDS:
+            raise _refusal(path, f"a turn in it has more than {MOST_WORDS:,} words")
+        if len(turn.parts) > MOST_ANSWERS:
+            raise _refusal(path, f"a turn in it goes through more than {MOST_ANSWERS:,} answers")
     return transcript.turns
 
 

@@ -6629,8 +6629,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>(nichts verstanden)</translation>
     </message>
     <message>
+        <source>Earlier turns are too many to be shown here. Export the conversation to read them.</source>
+        <translation>Die früheren Beiträge sind zu viele, um sie hier zu zeigen. Exportiere das Gespräch, um sie zu lesen.</translation>
+    </message>
+    <message>
         <source>KAME</source>
         <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Now answering: {0}</source>
+        <translation>Jetzt antwortet: {0}</translation>
+    </message>
+    <message>
+        <source>Switched to {0}</source>
+        <translation>Zu {0} gewechselt</translation>
     </message>
     <message>
         <source>You</source>
@@ -6647,6 +6659,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>revised {0}×</source>
         <translation>{0}× neu gedacht</translation>
+    </message>
+    <message>
+        <source>{0} takes over</source>
+        <translation>{0} übernimmt</translation>
+    </message>
+    <message>
+        <source>{0} takes over again</source>
+        <translation>{0} übernimmt wieder</translation>
     </message>
 </context>
 <context>
@@ -6747,28 +6767,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Neues Gespräch, {0}</translation>
     </message>
     <message>
-        <source>Now answering: {0}</source>
-        <translation>Jetzt antwortet: {0}</translation>
-    </message>
-    <message>
         <source>Shows what the model thought before this answer.</source>
         <translation>Zeigt, was das Modell vor dieser Antwort gedacht hat.</translation>
     </message>
     <message>
-        <source>Switched to {0}</source>
-        <translation>Zu {0} gewechselt</translation>
-    </message>
-    <message>
         <source>You</source>
         <translation>Du</translation>
-    </message>
-    <message>
-        <source>{0} takes over</source>
-        <translation>{0} übernimmt</translation>
-    </message>
-    <message>
-        <source>{0} takes over again</source>
-        <translation>{0} übernimmt wieder</translation>
     </message>
 </context>
 <context>

@@ -6628,7 +6628,19 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Earlier turns are too many to be shown here. Export the conversation to read them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Now answering: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switched to {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -6645,6 +6657,14 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>revised {0}×</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} takes over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} takes over again</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -6746,27 +6766,11 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Now answering: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Shows what the model thought before this answer.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Switched to {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>You</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} takes over</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} takes over again</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -18,9 +18,11 @@ from app.gui.bench.replay_session import FrameThread, ManualClock, ReplaySession
 from app.gui.cards.find_bar import FindBar
 from app.gui.state.choice import WindowChoices
 from app.gui.timeline.plot import TICK_MS
+from app.gui.transcript.past_talk import past_talk
 from app.gui.window.event_pump import BATCH_MS
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
+from app.history.base import KeptTalk
 from app.platform.hardware import resident_bytes
 from app.session.control import SessionChoice, SessionControl
 from app.settings.declarations import Settings
@@ -172,10 +174,14 @@ class Bench:
         pane = self.window.transcript
         pane.clear()
         QApplication.processEvents()
-        events = many_turns(turns)
+        talk = past_talk(KeptTalk(0.0, tuple(many_turns(turns))))
         start = time.perf_counter()
-        pane.show_talk(events, "Bench")
-        QApplication.processEvents()
+        pane.show_talk(talk, "Bench")
+        held = [(time.perf_counter() - start) * 1000]
+        while pane.showing:
+            step = time.perf_counter()
+            QApplication.processEvents()
+            held.append((time.perf_counter() - step) * 1000)
         opened = time.perf_counter() - start
         bar, scroll = pane.view.verticalScrollBar(), []
         for step in range(SCROLL_STEPS + 1):
@@ -202,6 +208,7 @@ class Bench:
         return {
             "turns": turns,
             "open_ms": round(opened * 1000, 1),
+            "open_held_ms": spread(held),
             "scroll_ms": spread(scroll),
             "search_ms": spread(search),
             "next_ms": spread(steps),

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QTextBlockFormat, QTextCharFormat
 
 from app.gui.design.look import Look, blend
+from app.gui.design.plain import shortened
 
 Run = tuple[str, str]
 """A text and its kind: a key of `text_formats`."""
@@ -18,6 +19,8 @@ INDENT = 48.0
 BODY = 15 / 13
 """The size of what is said, of the size of controls."""
 STEP = 16.0
+LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
+"""The most letters that are shown: to lay out a word without an end takes Qt the square of its length."""
 LINE_BREAK = "\u2028"
 _NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
 _ONE_PARAGRAPH = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | _NO_TEXT)
@@ -42,9 +45,15 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns the card without characters that would start another paragraph."""
-        quote = " ".join(self.quote.split())
-        return replace(self, head=_clean(self.head), body=_clean(self.body), quote=quote)
+        """Returns the card without characters that would start another paragraph, and no longer than can be shown."""
+        return replace(
+            self,
+            head=_clean(_cut(self.head, LONGEST_HEAD)),
+            body=_clean(_cut(self.body, LONGEST_BODY)),
+            quote=" ".join(shortened(self.quote, LONGEST_HEAD).split()),
+            caret=min(self.caret, LONGEST_BODY),
+            written=shortened(self.written, LONGEST_BODY),
+        )
 
 
 def clean_text(text: str) -> str:
@@ -54,6 +63,19 @@ def clean_text(text: str) -> str:
 
 def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:
     return tuple((text.replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs)
+
+
+def _cut(runs: tuple[Run, ...], most: int) -> tuple[Run, ...]:
+    if sum(len(text) for text, _ in runs) <= most:
+        return runs
+    cut: list[Run] = []
+    for text, kind in runs:
+        if len(text) >= most:
+            cut.append((f"{text[: most - 1]}…", kind))
+            break
+        cut.append((text, kind))
+        most -= len(text)
+    return tuple(cut)
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:

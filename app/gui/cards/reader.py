@@ -22,6 +22,8 @@ _BREAK = re.compile(r"(?: {2,}|\\)\n(?=[ \t]*\S)")
 _NEW_CHUNK = re.compile(r"\n[ \t]*\n(?=[^\s])(?![-*+][ \t]|\d{1,9}[.)][ \t])")
 """The end of a paragraph behind which nothing depends on what is before."""
 _BULLETS = ("•", "◦", "▪")
+MOST_CELLS = 1_000
+"""The most of a table that is shown: for each cell Qt takes a fifth of a millisecond."""
 _MARKERS = {"checked": "☑", "unchecked": "☐"}
 
 
@@ -182,19 +184,20 @@ def _styles(look: QTextCharFormat, *, plain: bool) -> Iterator[str]:
 
 
 def _table(table: QTextTable, source: str) -> Table:
+    columns = table.columns()
+    count = min(table.rows(), max(2, MOST_CELLS // columns))
     rows = tuple(
         tuple(
             tuple(
                 _runs(table.cellAt(row, column).firstCursorPosition().block(), "text" if row else "cell", plain=not row)
             )
-            for column in range(table.columns())
+            for column in range(columns)
         )
-        for row in range(table.rows())
+        for row in range(count)
     )
-    last = table.rows() - 1
-    aligns = tuple(
-        _align(table.cellAt(last, column).firstCursorPosition().block()) for column in range(table.columns())
-    )
+    aligns = tuple(_align(table.cellAt(count - 1, column).firstCursorPosition().block()) for column in range(columns))
+    if count < table.rows():
+        rows += (((("…", "text"),),) * columns,)
     return Table(rows, aligns, source.strip())
 
 

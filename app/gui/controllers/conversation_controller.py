@@ -5,6 +5,7 @@ The conversation that is shown is the one that the microphone belongs to.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -19,7 +20,8 @@ from app.conversation.prompt import ChatMessage
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.pane import TranscriptPane
-from app.history.base import ConversationView, HistoryService, KeptTalk, Setup, TalkLog
+from app.gui.transcript.past_talk import PastTalk, past_talks
+from app.history.base import ConversationView, HistoryService, Setup, TalkLog
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
@@ -68,7 +70,7 @@ class ConversationController(QObject):
         """Of the conversation that is shown; empty while it has none."""
         self.past = True
         """Whether what the session says belongs to a conversation that is no longer shown."""
-        self.on_talk: Callable[[KeptTalk], None] = lambda talk: None
+        self.on_talk: Callable[[PastTalk], None] = lambda talk: None
         """Called for each session of a conversation that is opened, behind its turns."""
         self._settings = settings
         self._manager = manager
@@ -134,13 +136,17 @@ class ConversationController(QObject):
             return
         service = self.service
 
-        def show(talks: Sequence[KeptTalk]) -> None:
+        async def read() -> list[PastTalk]:
+            talks = await service.talks(key)
+            return await asyncio.to_thread(past_talks, talks)
+
+        def show(talks: Sequence[PastTalk]) -> None:
             self._leave()
             self._show_nothing()
             self.key, self.title, self._written = key, title, setup
             self._first = False
             for talk in talks:
-                self._transcript.show_talk(talk.events, self._when(talk.began))
+                self._transcript.show_talk(talk, self._when(talk.began))
                 self.on_talk(talk)
             self.changed.emit()
             self.opened.emit(setup)
@@ -150,7 +156,7 @@ class ConversationController(QObject):
             self.failed.emit(sentence)
 
         self._opening = key
-        self._background.run(_OPENING, lambda: service.talks(key), show, failed)
+        self._background.run(_OPENING, read, show, failed)
 
     def stay(self) -> None:
         """The conversation that is shown is wanted after all, and not one that was asked for before."""

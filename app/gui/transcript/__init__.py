@@ -4,10 +4,12 @@
 - `header.py`: the title and the settings of the conversation, which the top bar shows.
 - `welcome.py`: what is shown before the first word.
 - `turn_actions.py`: the buttons over the turn that is under the mouse.
+- `entries.py`: turns, and the changes of the back-end between them, from a session's events.
+- `past_talk.py`: prepares kept talks on a worker thread.
 - `cards.py`: what the card of a turn says.
 - `composer.py`: the field to type in.
 - `replay_controller.py`: plays the sound of a turn again.
 
-`TranscriptPane.apply` passes an event to `app.conversation.transcript.Transcript`, which returns the turn that has
-changed; `settle` writes the cards of those turns.
+`TranscriptPane.apply` passes an event to `TranscriptEntries`, which returns the turn that has changed; `settle` writes
+the cards of those turns. Cards of past talks are written a few at a time, so that the window answers meanwhile.
 """

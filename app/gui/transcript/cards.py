@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QObject
 
 from app.conversation.transcript import Turn
 from app.gui.cards.card import Card, Run
 from app.gui.cards.links import INNER
-
-
-@dataclass(slots=True)
-class Note:
-    """A line between turns, at a time of the session."""
-
-    started_at: float
-    text: str
-
+from app.gui.transcript.entries import Entry, Note
 
 THOUGHTS = f"{INNER}thoughts"
 """The address of the link to the thoughts behind an answer: the same in each, as the view keeps a format for each."""
@@ -26,11 +16,21 @@ THOUGHTS = f"{INNER}thoughts"
 class TranscriptCards(QObject):
     """Makes cards in the user's language."""
 
-    def card(self, entry: Turn | Note) -> Card:
+    def card(self, entry: Entry) -> Card:
         """Makes the card of a turn or a note."""
         if isinstance(entry, Note):
-            return divider(entry.text)
+            return divider(self._note(entry))
         return self._user(entry) if entry.speaker == "user" else self._assistant(entry)
+
+    def _note(self, note: Note) -> str:
+        forms = {
+            "chosen": self.tr("Now answering: {0}"),
+            "handed": self.tr("Switched to {0}"),
+            "fallback": self.tr("{0} takes over"),
+            "again": self.tr("{0} takes over again"),
+            "left_out": self.tr("Earlier turns are too many to be shown here. Export the conversation to read them."),
+        }
+        return forms[note.reason].format(note.backend)
 
     def _assistant(self, turn: Turn) -> Card:
         head: list[Run] = [(self.tr("KAME"), "name")]

@@ -9,7 +9,9 @@ from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
 
+from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import shortened
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
 from app.gui.widgets.keys import TALKS_WHEN_EMPTY
@@ -162,7 +164,7 @@ class Composer(QWidget):
 
     def edit(self, text: str) -> None:
         """Puts a text into the field to be changed and sent."""
-        self.field.setText(text)
+        self.field.setText(shortened(text, LONGEST_BODY))
         self.field.setFocus()
 
     def take_back(self) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections import deque
+from collections.abc import Callable
 
-from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal
-from PySide6.QtGui import QGuiApplication, QPalette, QTextCursor
+from PySide6.QtCore import QLocale, QPoint, Qt, QTime, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.transcript import Turn
 from app.gui.cards.card import Card
 from app.gui.cards.find_bar import FindBar
+from app.gui.cards.runs import laid_out_once
 from app.gui.cards.view import CardView
 from app.gui.design.theme import tokens
-from app.gui.transcript.cards import THOUGHTS, Note, TranscriptCards, divider
+from app.gui.transcript.cards import THOUGHTS, TranscriptCards, divider
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
+from app.gui.transcript.entries import Entry, TranscriptEntries
 from app.gui.transcript.header import TranscriptHeader
+from app.gui.transcript.past_talk import PastTalk
 from app.gui.transcript.turn_actions import HoverWatch, TurnActions
 from app.gui.transcript.welcome import Welcome
-from app.gui.widgets.formats import backend_words
 
 SIDE_PX, GAP_PX = 16, 8
+SHOWING_SECONDS = 0.012
+"""How long cards of past talks are written before the window gets its turn: less than a picture takes."""
 
 
 class TranscriptPane(QWidget):
@@ -78,7 +84,10 @@ class TranscriptPane(QWidget):
         self._talk = 0  # counts the sessions in view
         self._earlier: list[Turn] = []  # of the sessions before this one
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
-        self._begin_transcript()
+        self._past: deque[Entry | str] = deque()  # of past talks, with headings, what is still to be shown
+        self._past_timer = QTimer(self, interval=0, singleShot=True)
+        self._past_timer.timeout.connect(self._show_some)
+        self._begin_entries()
 
     def add_below(self, widget: QWidget) -> None:
         """Adds a widget below the composer, as wide as the transcript's column."""
@@ -106,10 +115,7 @@ class TranscriptPane(QWidget):
 
     def end(self) -> None:
         """Closes the turns that were open: the session is over."""
-        for turn in self._transcript.turns:
-            if turn.open:
-                turn.open = False
-                self._changed.add(id(turn))
+        self._changed.update(map(id, self._entries.end()))
         self.settle()
 
     def clear(self) -> None:
@@ -119,31 +125,40 @@ class TranscriptPane(QWidget):
         self.composer.forget()
         self.view.clear_cards()
         self._talk, self._earlier, self._cards = 0, [], []
+        self._past.clear()
         self._show_page()
-        self._begin_transcript()
+        self._begin_entries()
 
-    def show_talk(self, events: Iterable[e.Event], heading: str) -> None:
-        """Shows a past talk below those that are shown; `heading` says when it was."""
-        cursor = QTextCursor(self.view.document())
-        cursor.beginEditBlock()  # laid out once, and not for each of maybe thousands of turns
-        if not self.view.cards:
-            self._insert(0, divider(heading), None)
-        self._begin(heading)
-        for event in events:
-            self.apply(event)
-        self.end()
-        cursor.endEditBlock()
-        self.view.show_newest()
+    def show_talk(self, talk: PastTalk, heading: str) -> None:
+        """Shows a past talk below those that are shown, some of it later; `heading` says when it was."""
+        self._leave_session()
+        self._earlier += talk.turns
+        for turn in talk.turns:
+            turn.talk = self._talk
+        self._past += heading, *talk.entries
+        if not self._past_timer.isActive():
+            self._show_some()
+
+    @property
+    def showing(self) -> bool:
+        """Whether some of the past talks is still to be shown."""
+        return bool(self._past)
+
+    def show_rest(self) -> None:
+        """Shows at once what is still to be shown of past talks."""
+        while self._past:
+            self._show_some()
+        self._past_timer.stop()
 
     @property
     def has_words(self) -> bool:
         """Whether anything that was said is shown."""
-        return any(turn is not None for turn in self._cards)
+        return any(turn is not None for turn in self._cards) or any(isinstance(one, Turn) for one in self._past)
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
         """What was said in all talks that are shown, as the context for a model."""
-        turns = [*self._earlier, *self._transcript.turns]
+        turns = [*self._earlier, *self._entries.turns]
         return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
     @property
@@ -154,28 +169,25 @@ class TranscriptPane(QWidget):
     @property
     def empty(self) -> bool:
         """Whether nothing was said in any talk that is shown."""
-        return not any(turn.text for turn in (*self._earlier, *self._transcript.turns))
+        return not any(turn.text for turn in (*self._earlier, *self._entries.turns))
 
     # -- events
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
-        match event:
-            case e.SessionStarted(backend=backend, model=model):
-                self._drivers.append(backend_words(backend, model))
-            case e.BackendChanged():
-                self._note_backend(event)
-        turn = self._transcript.apply(event)
-        if turn is not None:
-            turn.talk = self._talk
-            self._changed.add(id(turn))
+        entry = self._entries.apply(event)
+        if isinstance(entry, Turn):
+            entry.talk = self._talk
+        if entry is not None:
+            self._changed.add(id(entry))
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""
         if not self._changed:
             return
+        self.show_rest()
         stay = self.view.at_newest()
-        if len(self._shown) == len(self._transcript.turns) + len(self._notes):
+        if len(self._shown) == self._entries.count:
             for key in self._changed:
                 place = self._places[key]
                 self.view.set_card(self._first + place, self._make.card(self._shown[place]))
@@ -186,23 +198,45 @@ class TranscriptPane(QWidget):
 
     # -- inner parts
 
-    def _begin_transcript(self) -> None:
-        self._transcript = Transcript()
-        self._notes: list[Note] = []
-        self._drivers: list[str] = []  # the models that have answered in this conversation
-        self._shown: list[Turn | Note] = []  # this session's cards in the view, in its order
+    def _begin_entries(self) -> None:
+        self._entries = TranscriptEntries()
+        self._shown: list[Entry] = []  # this session's cards in the view, in its order
         self._places: dict[int, int] = {}  # of each in that list
         self._changed: set[int] = set()
         self._first = len(self.view.cards)  # the view's place of this session's first card
 
     def _begin(self, heading: str) -> None:
-        self.settle()
-        self._earlier += self._transcript.turns
-        self._talk += 1
+        self._leave_session()
+        self.show_rest()
         if self.view.cards and self.view.cards[-1].style != "divider":
             self._insert(len(self.view.cards), divider(heading), None)
             self.view.show_newest()
-        self._begin_transcript()
+        self._first = len(self.view.cards)
+
+    def _leave_session(self) -> None:
+        """What comes next is another session's."""
+        self.settle()
+        self._earlier += self._entries.turns
+        self._talk += 1
+        self._begin_entries()
+
+    def _show_some(self) -> None:
+        """Shows more of the past talks, for a moment."""
+        stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS
+        with laid_out_once(self.view.document()):
+            while self._past and time.perf_counter() < until:
+                self._show_past(self._past.popleft())
+        self._first = len(self.view.cards)
+        self.view.keep_view(stay, 0.0)
+        if self._past:
+            self._past_timer.start()
+
+    def _show_past(self, entry: Entry | str) -> None:
+        place = len(self.view.cards)
+        if not isinstance(entry, str):
+            self._insert(place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
+        elif not place or self.view.cards[-1].style != "divider":
+            self._insert(place, divider(entry), None)
 
     def _show_page(self) -> None:
         """The cards, or before the first one the welcome."""
@@ -215,7 +249,7 @@ class TranscriptPane(QWidget):
             self._show_page()
 
     def _insert_new(self) -> None:
-        for place, entry in enumerate(self._in_order()):
+        for place, entry in enumerate(self._entries.in_order()):
             # Those before it are in the view already, so its place here is its place there.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
@@ -224,31 +258,6 @@ class TranscriptPane(QWidget):
                 self._shown.insert(place, entry)
                 self._insert(self._first + place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
-
-    def _note_backend(self, event: e.BackendChanged) -> None:
-        backend = backend_words(event.backend, event.model)
-        # Before the first word of a conversation there is nothing to divide.
-        if self._transcript.turns:
-            forms = {
-                "chosen": self.tr("Now answering: {0}"),
-                "handed": self.tr("Switched to {0}"),
-                "fallback": self.tr("{0} takes over again") if backend in self._drivers else self.tr("{0} takes over"),
-            }
-            note = Note(event.at, forms[event.reason].format(backend))
-            self._notes.append(note)
-            self._changed.add(id(note))
-        if backend not in self._drivers:
-            self._drivers.append(backend)
-
-    def _in_order(self) -> list[Turn | Note]:
-        """This session's turns, with each note after the turns that had started before it."""
-        entries: list[Turn | Note] = []
-        notes = list(self._notes)
-        for turn in self._transcript.turns:
-            while notes and notes[0].started_at < turn.started_at:
-                entries.append(notes.pop(0))
-            entries.append(turn)
-        return entries + notes
 
     # -- what can be done with a turn
 
@@ -291,6 +300,7 @@ class TranscriptPane(QWidget):
 
     def text(self) -> str:
         """All that is shown as plain text: who said what, turn by turn."""
+        self.show_rest()
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
         turns = [turn for turn in self._cards if turn is not None and turn.text]
         return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in turns)

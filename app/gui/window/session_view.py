@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject
 
 from app.conversation import events as e
 from app.gui.state.talk_state import Phase
+from app.gui.transcript.past_talk import PastTalk
 from app.gui.window.event_pump import EventPump
-from app.history.base import KeptTalk
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
@@ -163,13 +163,13 @@ class SessionView(QObject):
         window.timeline.begin()
         window.timeline.end()
 
-    def show_kept(self, talk: KeptTalk) -> None:
+    def show_kept(self, talk: PastTalk) -> None:
         """Show a session of the past, of a conversation that is opened."""
         window = self._window
         if talk.folder is not None:
             window.replay.folders[window.transcript.talk] = talk.folder
-        window.oracle.show_talk(talk.events, window.transcript.talk)
-        window.pages.show_talk(talk.events)
+        window.oracle.show_talk(talk.requests, window.transcript.talk)
+        window.pages.show_talk(talk.requests)
 
     def show_state(self) -> None:
         """Show what may be done now, and what the session is doing."""

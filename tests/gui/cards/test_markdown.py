@@ -16,7 +16,7 @@ from app.gui.cards.code_buttons import CodeButton
 from app.gui.cards.elements import Paragraph, Table
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.formula import plain_formula
-from app.gui.cards.reader import read_markdown
+from app.gui.cards.reader import MOST_CELLS, read_markdown
 from app.gui.cards.view import CardView
 from app.gui.design.fonts import CODE_FAMILY
 
@@ -405,3 +405,10 @@ def test_new_colours_and_sizes_reach_all_of_it(qtbot: QtBot) -> None:
         assert look.foreground().color() != before[text].foreground().color()
     assert view._box(0).height() > 1.7 * height
     assert buttons(view) == [button] and button.height() <= view.content.strip_height
+
+
+def test_of_an_endless_table_the_beginning_is_shown_and_all_of_it_copied(qtbot: QtBot) -> None:
+    source = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 900
+    (table, _end) = read_markdown(source)
+    assert isinstance(table, Table) and table.source == source.strip()
+    assert len(table.rows) == MOST_CELLS // 2 + 1 and table.rows[-1] == ((("…", "text"),),) * 2

@@ -112,6 +112,8 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("CONVERSATION", Limits(1000), "longer than 1000 bytes"),
         ("MOST_EVENTS", 10, "more than 10 events"),
         ("MOST_TURNS", 1, "more than 1 turns"),
+        ("MOST_WORDS", 1, "more than 1 words"),
+        ("MOST_ANSWERS", 0, "more than 0 answers"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(importing, name, most)

@@ -1,0 +1,80 @@
+"""Prepares kept talks for the window, on a worker thread: folding the events of eight hours takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.conversation import events as e
+from app.conversation.transcript import Turn
+from app.gui.cards.card import LONGEST_BODY
+from app.gui.transcript.entries import Entry, Note, TranscriptEntries
+from app.history.base import KeptTalk
+
+MOST_LETTERS = 2_000_000
+"""The most that is shown of a conversation: fifty hours of talk. To lay more out would hold the window up."""
+LETTERS_PER_TURN = 400
+"""What a turn costs at least: its frame and its head."""
+MOST_REQUESTS = 512
+"""So many of the newest requests of a talk are shown, with their answers."""
+MOST_EVENTS = 30_000
+"""The most events of those requests."""
+
+_MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
+
+
+@dataclass(frozen=True, slots=True)
+class PastTalk:
+    """What is shown of a kept talk.
+
+    `turns`: all of them, as the models' context; `entries`: those that are shown, with the notes between them.
+    `requests`: the events of the newest requests, and those that say which models there were before.
+    """
+
+    began: float
+    folder: Path | None
+    turns: list[Turn]
+    entries: list[Entry]
+    requests: list[e.Event]
+
+
+def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
+    """Returns what is shown of the talks of a conversation: of a very long one the newest turns and requests."""
+    found: list[PastTalk] = []
+    letters, requests = MOST_LETTERS, MOST_REQUESTS
+    for talk in reversed(talks):
+        past = past_talk(talk, letters, requests)
+        letters -= sum(map(_letters, past.entries))
+        requests -= sum(isinstance(event, e.OracleRequested) for event in past.requests)
+        found.append(past)
+    return found[::-1]
+
+
+def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, requests: int = MOST_REQUESTS) -> PastTalk:
+    """Returns what is shown of one talk, with room for so many letters and requests."""
+    entries = TranscriptEntries()
+    for event in talk.events:
+        entries.apply(event)
+    entries.end()
+    shown = _newest_entries(entries.in_order(), letters)
+    return PastTalk(talk.began, talk.folder, entries.turns, shown, _newest_requests(talk.events, requests))
+
+
+def _newest_requests(events: Sequence[e.Event], most: int) -> list[e.Event]:
+    asked = [place for place, event in enumerate(events) if isinstance(event, e.OracleRequested)]
+    first = 0 if len(asked) <= most else asked[-most] if most > 0 else len(events)
+    first = max(first, len(events) - MOST_EVENTS)
+    return [*(event for event in events[:first] if isinstance(event, _MODELS)), *events[first:]]
+
+
+def _newest_entries(entries: list[Entry], letters: int) -> list[Entry]:
+    for place in range(len(entries) - 1, -1, -1):
+        letters -= _letters(entries[place])
+        if letters < 0:
+            return [Note(entries[place].started_at, "left_out"), *entries[place + 1 :]]
+    return entries
+
+
+def _letters(entry: Entry) -> int:
+    return LETTERS_PER_TURN + (min(len(entry.stable), LONGEST_BODY) if isinstance(entry, Turn) else 0)

@@ -1,0 +1,132 @@
+"""Kept talks, also endless ones, are shown a few cards at a time: the window answers meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.conversation import events as e
+from app.gui.bench.dense_talk import many_turns
+from app.gui.cards.card import LONGEST_BODY
+from app.gui.transcript import past_talk as past_talk_module
+from app.gui.transcript.pane import TranscriptPane
+from app.gui.transcript.past_talk import MOST_REQUESTS, PastTalk, past_talk, past_talks
+from app.history.base import KeptTalk
+
+
+def kept(turns: int) -> KeptTalk:
+    return KeptTalk(5.0, tuple(many_turns(turns)))
+
+
+def said(text: str, turn: int = 1) -> tuple[e.Event, ...]:
+    return e.UserStarted(1.0, turn), e.TranscriptFinal(2.0, turn, text, 2.0)
+
+
+def pane_with(qtbot: QtBot, *talks: PastTalk) -> TranscriptPane:
+    pane = TranscriptPane()
+    qtbot.addWidget(pane)
+    pane.resize(500, 700)
+    pane.show()
+    for number, talk in enumerate(talks, 1):
+        pane.show_talk(talk, f"Talk {number}")
+    return pane
+
+
+def heads(pane: TranscriptPane) -> list[str]:
+    return [pane.view.card_text(place).split("\n")[0] for place in range(len(pane.view.cards))]
+
+
+def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot, past_talk(kept(2_000)))
+    assert pane.showing and pane.has_words and 0 < len(pane.view.cards) < 2_001
+    steps = 0
+    while pane.showing:
+        before = len(pane.view.cards)
+        QApplication.processEvents()
+        assert len(pane.view.cards) > before
+        steps += 1
+    assert steps > 3 and len(pane.view.cards) == 2_001
+    assert pane.view.at_newest() and "Question 1000:" in pane.view.card_text(1_999)
+    assert len(pane.messages) == 2_000
+
+
+def test_talks_come_in_order_and_what_is_said_now_below_them(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot, past_talk(kept(600)), past_talk(kept(4)))
+    pane.begin()
+    for event in said("And now?"):
+        pane.apply(event)
+    pane.settle()
+    assert not pane.showing
+    told = heads(pane)
+    assert [place for place, head in enumerate(told) if "Talk" in head or "Goes on" in head] == [0, 601, 606]
+    assert len(told) == 608 and "And now?" in pane.view.card_text(607)
+    for event in (e.TranscriptFinal(2.5, 1, "And now, what?", 2.5),):
+        pane.apply(event)
+    QApplication.processEvents()
+    pane.settle()
+    assert "And now, what?" in pane.view.card_text(607) and len(pane.view.cards) == 608
+    assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
+
+
+def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot, past_talk(kept(2_000)))
+    assert pane.showing
+    pane.clear()
+    assert not pane.showing and not pane.has_words
+    pane.show_talk(past_talk(KeptTalk(0.0, said("Hello."))), "Another")
+    qtbot.wait(50)
+    assert heads(pane)[0] == "Another" and len(pane.view.cards) == 2
+
+
+def test_what_is_copied_is_all_of_it_though_some_is_still_to_be_shown(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot, past_talk(kept(2_000)))
+    assert pane.showing
+    assert pane.text().count("You: Question ") == 1_000
+
+
+def test_a_word_without_an_end_is_cut_where_it_is_shown_and_copied_whole(qtbot: QtBot) -> None:
+    word = "a" * 900_000  # Qt lays this out in minutes
+    pane = pane_with(qtbot, past_talk(KeptTalk(0.0, said(word))))
+    shown = pane.view.card_text(1)
+    assert shown.endswith("a…") and len(shown) < LONGEST_BODY + 100
+    assert word in pane.text()
+
+
+def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past_talk_module, "MOST_LETTERS", 70_000)
+    long = "word " * 100_000  # of which 20,000 letters are shown
+    talk = (*said(long), *said(long, 2))
+    first, second = past_talks([KeptTalk(0.0, talk), KeptTalk(9.0, talk)])
+    assert len(first.turns) == len(second.turns) == 2
+    pane = pane_with(qtbot, first, second)
+    pane.show_rest()
+    assert [card.style for card in pane.view.cards] == ["divider", "divider", "user", "divider", "user", "user"]
+    assert "Earlier turns are too many" in heads(pane)[1]
+    assert len(pane.messages) == 4
+
+
+def test_of_many_talks_the_newest_requests_are_kept_and_the_models_of_all() -> None:
+    talks = past_talks([kept(800), kept(600), kept(10)])
+    asked = [sum(isinstance(event, e.OracleRequested) for event in talk.requests) for talk in talks]
+    assert asked == [MOST_REQUESTS - 305, 300, 5]
+    assert all(isinstance(talk.requests[0], e.SessionStarted) for talk in talks)
+
+
+def test_requests_without_an_end_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past_talk_module, "MOST_EVENTS", 50)
+    assert len(past_talk(kept(800)).requests) == 51
+
+
+def test_a_model_that_comes_back_takes_over_again(qtbot: QtBot) -> None:
+    changes = [
+        e.SessionStarted(0.0, "cascade", "w", "Ollama", "gemma", "thinking"),
+        e.BackendChanged(0.5, "Ollama", "llama"),  # before the first word
+        *said("Hello."),
+        e.BackendChanged(3.0, "Ollama", "qwen", "fallback"),
+        e.BackendChanged(4.0, "Ollama", "gemma", "fallback"),
+        e.BackendChanged(5.0, "Ollama", "phi", "handed"),
+    ]
+    pane = pane_with(qtbot, past_talk(KeptTalk(0.0, tuple(changes))))
+    notes = [head for head, card in zip(heads(pane), pane.view.cards, strict=True) if card.style == "divider"]
+    assert notes[1:] == ["qwen (Ollama) takes over", "gemma (Ollama) takes over again", "Switched to phi (Ollama)"]
