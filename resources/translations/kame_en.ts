@@ -1231,6 +1231,13 @@
     </message>
 </context>
 <context>
+    <name>ComposerField</name>
+    <message>
+        <source>Only the first {0} letters were pasted. Add a long text as a document.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ConversationItems</name>
     <message>
         <source>From its first words</source>

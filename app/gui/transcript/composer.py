@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, 
 
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
-from app.gui.design.plain import shortened
+from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
 from app.gui.widgets.keys import TALKS_WHEN_EMPTY
@@ -51,8 +51,8 @@ class ComposerField(QPlainTextEdit):
         return self.toPlainText()
 
     def setText(self, text: str) -> None:
-        """Replaces what is typed, with the cursor behind it."""
-        self.setPlainText(text)
+        """Replaces what is typed, with the cursor behind it. A text that is too long is cut."""
+        self.setPlainText(shortened(text, LONGEST_BODY))
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def _fit(self) -> None:
@@ -84,6 +84,17 @@ class ComposerField(QPlainTextEdit):
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Leaves files to the window, which adds them to the conversation; their paths are no words."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes text as far as there is room: to lay out a word without an end takes Qt minutes."""
+        typed = len(self.text()) - len(self.textCursor().selectedText())
+        room, text = max(0, LONGEST_BODY - typed), source.text()
+        self.insertPlainText(text[:room])
+        self.ensureCursorVisible()
+        if len(text) > room:
+            words = self.tr("Only the first {0} letters were pasted. Add a long text as a document.")
+            at = self.mapToGlobal(self.cursorRect().topLeft())
+            show_tip(at, words.format(self.locale().toString(room)), self, wrap=True)
 
     def _at_edge(self, step: int) -> bool:
         """Whether the cursor is in the first line, for a step up, or in the last one."""
@@ -164,7 +175,7 @@ class Composer(QWidget):
 
     def edit(self, text: str) -> None:
         """Puts a text into the field to be changed and sent."""
-        self.field.setText(shortened(text, LONGEST_BODY))
+        self.field.setText(text)
         self.field.setFocus()
 
     def take_back(self) -> None:

@@ -7,9 +7,10 @@ import asyncio
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
 from app.conversation import events as e
+from app.gui.cards.card import LONGEST_BODY
 from app.gui.window.main_window import MainWindow
 from app.session.errors import UserError
 from tests.gui.fake_history import FakeHistory
@@ -255,3 +256,18 @@ async def test_a_turn_is_asked_again_by_the_menu_key() -> None:
         assert offered(window, "Ask this again")
         QTest.keyClick(menu, Qt.Key.Key_A)
         assert written(factory.session) == ["The last one?"]
+
+
+async def test_of_an_endless_text_the_beginning_is_pasted_and_the_rest_told() -> None:
+    async with shown(FakeFactory()) as window:
+        await until(window.isActiveWindow)
+        field = window.transcript.composer.field
+        field.setText("Explain: ")
+        QApplication.clipboard().setText("a" * 900_000)
+        field.paste()
+        assert field.text() == "Explain: " + "a" * (LONGEST_BODY - 9)
+        assert "letters were pasted" in QToolTip.text()
+        field.selectAll()
+        QApplication.clipboard().setText("Hello.")
+        field.paste()
+        assert field.text() == "Hello."
