@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -136,23 +135,3 @@ def test_a_nested_text_of_megabytes_takes_neither_memory_nor_time() -> None:
     tracemalloc.stop()
     assert peak < 40 * 2**20
     assert spent < 5
-
-
-def test_megabytes_leave_other_threads_their_turns() -> None:
-    text = json.dumps([{"event": "AssistantSaid", "at": 0.08 * i, "text": f"word {i}"} for i in range(60_000)])
-    turns, done = 0, threading.Event()
-
-    def take_turns() -> None:
-        nonlocal turns
-        while not done.is_set():
-            time.sleep(0.001)
-            turns += 1
-
-    other = threading.Thread(target=take_turns)
-    other.start()
-    try:
-        assert len(read_json(text, Limits(8 * 2**20, items=400_000, kind=list))) == 60_000
-    finally:
-        done.set()
-        other.join()
-    assert turns > 30, "the interpreter was held"
