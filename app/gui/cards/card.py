@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,6 +22,8 @@ BODY = 15 / 13
 STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
 """The most letters that are shown: to lay out a word without an end takes Qt the square of its length."""
+_STEP = 4_000
+"""Letters by which the beginning of a growing body is cut: all that is left is written again each time."""
 LINE_BREAK = "\u2028"
 _NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
 _ONE_PARAGRAPH = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | _NO_TEXT)
@@ -45,13 +48,19 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns the card without characters that would start another paragraph, and no longer than can be shown."""
+        """Returns the card without characters that would start another paragraph, and no longer than can be shown: of
+        the body the end, where a growing one has its newest words.
+        """
+        body, caret = self.body, self.caret
+        if (length := sum(len(text) for text, _ in body)) > LONGEST_BODY:
+            gone = -((LONGEST_BODY - length) // _STEP) * _STEP
+            body, caret = _without_beginning(body, gone), max(-1, caret - gone + 1)
         return replace(
             self,
-            head=_clean(_cut(self.head, LONGEST_HEAD)),
-            body=_clean(_cut(self.body, LONGEST_BODY)),
+            head=_clean((shortened(text, LONGEST_HEAD), kind) for text, kind in self.head),
+            body=_clean(body),
             quote=" ".join(shortened(self.quote, LONGEST_HEAD).split()),
-            caret=min(self.caret, LONGEST_BODY),
+            caret=caret,
             written=shortened(self.written, LONGEST_BODY),
         )
 
@@ -61,21 +70,16 @@ def clean_text(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
-def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+def _clean(runs: Iterable[Run]) -> tuple[Run, ...]:
     return tuple((text.replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs)
 
 
-def _cut(runs: tuple[Run, ...], most: int) -> tuple[Run, ...]:
-    if sum(len(text) for text, _ in runs) <= most:
-        return runs
-    cut: list[Run] = []
-    for text, kind in runs:
-        if len(text) >= most:
-            cut.append((f"{text[: most - 1]}…", kind))
-            break
-        cut.append((text, kind))
-        most -= len(text)
-    return tuple(cut)
+def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:
+    for place, (text, kind) in enumerate(runs):
+        if len(text) > letters:
+            return ((f"…{text[letters:]}", kind), *runs[place + 1 :])
+        letters -= len(text)
+    return ()
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:

@@ -86,11 +86,23 @@ def test_what_is_copied_is_all_of_it_though_some_is_still_to_be_shown(qtbot: QtB
 
 
 def test_a_word_without_an_end_is_cut_where_it_is_shown_and_copied_whole(qtbot: QtBot) -> None:
-    word = "a" * 900_000  # Qt lays this out in minutes
+    word = "a" * 900_000 + "b"  # Qt lays this out in minutes
     pane = pane_with(qtbot, past_talk(KeptTalk(0.0, said(word))))
     shown = pane.view.card_text(1)
-    assert shown.endswith("a…") and len(shown) < LONGEST_BODY + 100
+    assert "…aa" in shown and shown.endswith("ab") and len(shown) < LONGEST_BODY + 100
     assert word in pane.text()
+
+
+def test_of_an_answer_that_grows_without_an_end_the_newest_words_are_shown(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot)
+    pane.begin()
+    for number in range(4_000):
+        pane.apply(e.AssistantSaid(number * 0.4, 1, f"word{number}", 1))
+        if number % 40 == 39:
+            pane.settle()
+            shown = pane.view.card_text(0)
+            assert shown.endswith(f" word{number}") and len(shown) < LONGEST_BODY + 100
+    assert "…" in shown
 
 
 def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
