@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -51,18 +50,14 @@ class Card:
         """Returns the card without characters that would start another paragraph, and no longer than can be shown: of
         the body the end, where a growing one has its newest words.
         """
-        body, caret = self.body, self.caret
-        if (length := sum(len(text) for text, _ in body)) > LONGEST_BODY:
+        card = self
+        if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:
             gone = -((LONGEST_BODY - length) // _STEP) * _STEP
-            body, caret = _without_beginning(body, gone), max(-1, caret - gone + 1)
-        return replace(
-            self,
-            head=_clean((shortened(text, LONGEST_HEAD), kind) for text, kind in self.head),
-            body=_clean(body),
-            quote=" ".join(shortened(self.quote, LONGEST_HEAD).split()),
-            caret=caret,
-            written=shortened(self.written, LONGEST_BODY),
-        )
+            card = replace(card, body=_without_beginning(self.body, gone), caret=max(-1, self.caret - gone + 1))
+        if len(self.written) > LONGEST_BODY:
+            card = replace(card, written=shortened(self.written, LONGEST_BODY))
+        quote = " ".join(shortened(self.quote, LONGEST_HEAD).split())
+        return replace(card, head=_clean(self.head, LONGEST_HEAD), body=_clean(card.body), quote=quote)
 
 
 def clean_text(text: str) -> str:
@@ -70,8 +65,10 @@ def clean_text(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
-def _clean(runs: Iterable[Run]) -> tuple[Run, ...]:
-    return tuple((text.replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs)
+def _clean(runs: tuple[Run, ...], longest: int = LONGEST_BODY + 1) -> tuple[Run, ...]:
+    return tuple(
+        [(shortened(text, longest).replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs]
+    )
 
 
 def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:
