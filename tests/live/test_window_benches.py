@@ -93,7 +93,7 @@ def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
         "window", "--minutes", "0.1", "--live", "3", "--turns", "60", environment=dict(os.environ), home=tmp_path
     )
     rows = {row["what"]: row for row in document["rows"]}
-    assert len(rows) == 21 and sum(row["goal"] is not None for row in rows.values()) == 6
+    assert len(rows) == 22 and sum(row["goal"] is not None for row in rows.values()) == 7
     memory = "memory, MB more a minute of talk"
     assert all(row["value"] > 0 for what, row in rows.items() if what != memory)
     full, live = document["full_speed"], document["live"]
