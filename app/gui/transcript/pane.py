@@ -145,7 +145,7 @@ class TranscriptPane(QWidget):
         return bool(self._past)
 
     def show_rest(self) -> None:
-        """Shows at once what is still to be shown of past talks."""
+        """Shows at once what is still to be shown of past talks, and what has changed since."""
         while self._past:
             self._show_some()
         self._past_timer.stop()
@@ -182,10 +182,9 @@ class TranscriptPane(QWidget):
             self._changed.add(id(entry))
 
     def settle(self) -> None:
-        """Shows all that has changed since the last time."""
-        if not self._changed:
+        """Shows all that has changed since the last time, once all past talks are shown."""
+        if self._past or not self._changed:
             return
-        self.show_rest()
         stay = self.view.at_newest()
         if len(self._shown) == self._entries.count:
             for key in self._changed:
@@ -207,21 +206,26 @@ class TranscriptPane(QWidget):
 
     def _begin(self, heading: str) -> None:
         self._leave_session()
-        self.show_rest()
-        if self.view.cards and self.view.cards[-1].style != "divider":
-            self._insert(len(self.view.cards), divider(heading), None)
+        if self._past:
+            self._past.append(heading)
+        elif self.view.cards:
+            self._show_past(heading)
             self.view.show_newest()
         self._first = len(self.view.cards)
 
     def _leave_session(self) -> None:
         """What comes next is another session's."""
-        self.settle()
+        if self._changed:
+            self.show_rest()
+            self.settle()
         self._earlier += self._entries.turns
         self._talk += 1
         self._begin_entries()
 
     def _show_some(self) -> None:
-        """Shows more of the past talks, for a moment."""
+        """Shows more of the past talks, for a moment; after the last of them, what is said now."""
+        if not self._past:
+            return
         stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS
         with laid_out_once(self.view.document()):
             while self._past and time.perf_counter() < until:
@@ -230,6 +234,8 @@ class TranscriptPane(QWidget):
         self.view.keep_view(stay, 0.0)
         if self._past:
             self._past_timer.start()
+        else:
+            self.settle()
 
     def _show_past(self, entry: Entry | str) -> None:
         place = len(self.view.cards)

@@ -444,5 +444,6 @@ async def test_a_long_one_is_opened_whole() -> None:
     kept(history, "long", "Long", events)
     async with shown(factory, history=history, choices=CHOICES) as window:
         await opened(window, factory, "long")
+        await until(lambda: not window.transcript.showing)
         assert len(transcript(window)) == turns + 2
         assert window.transcript.view.at_newest()

@@ -51,22 +51,36 @@ def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> No
     assert len(pane.messages) == 2_000
 
 
-def test_talks_come_in_order_and_what_is_said_now_below_them(qtbot: QtBot) -> None:
+def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(600)), past_talk(kept(4)))
     pane.begin()
     for event in said("And now?"):
         pane.apply(event)
     pane.settle()
-    assert not pane.showing
+    assert pane.showing, "a session that begins does not wait for all cards"
+    qtbot.waitUntil(lambda: not pane.showing)
     told = heads(pane)
     assert [place for place, head in enumerate(told) if "Talk" in head or "Goes on" in head] == [0, 601, 606]
     assert len(told) == 608 and "And now?" in pane.view.card_text(607)
-    for event in (e.TranscriptFinal(2.5, 1, "And now, what?", 2.5),):
-        pane.apply(event)
-    QApplication.processEvents()
+    pane.apply(e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
     pane.settle()
     assert "And now, what?" in pane.view.card_text(607) and len(pane.view.cards) == 608
     assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
+
+
+def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(qtbot: QtBot) -> None:
+    pane = pane_with(qtbot, past_talk(kept(2_000)))
+    for number in (1, 2):
+        pane.begin()
+        for event in said(f"Session {number}."):
+            pane.apply(event)
+        pane.end()
+    qtbot.waitUntil(lambda: not pane.showing)
+    assert [pane.view.card_text(place).split("\n")[-1] for place in (-3, -1)] == ["Session 1.", "Session 2."]
+    assert len(pane.view.cards) == 2_005 and [message.content for message in pane.messages][-2:] == [
+        "Session 1.",
+        "Session 2.",
+    ]
 
 
 def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
