@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,3 +73,14 @@ def test_what_the_device_loses_is_counted_and_is_not_called_slowness() -> None:
 def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
     steps = Machine(sound=10, held_at=40, held=1.2).run()
     assert steps == [(index, 0, 0) for index in range(STEPS)]
+
+
+def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_a_time() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", "import app, sys; print(sys.getswitchinterval())"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert float(found.stdout) < 0.001
