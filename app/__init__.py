@@ -14,9 +14,9 @@ from app.platform.cpp_runtime import add_cpp_runtime
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-# A thread that waits for the interpreter gets it after this time, in seconds, and a frame needs it dozens of times. With
-# Python's 5 ms, a second of the user's voice was lost while a kept talk of eight hours was read; with this, less than the
-# user is told of.
+# A thread that waits for the interpreter gets it after this time, in seconds, and a frame needs it dozens of times.
+# With Python's 5 ms, a second of the user's voice was lost while a kept talk of eight hours was read; with this, less
+# than the user is told of.
 sys.setswitchinterval(0.0005)
 
 # The package moshi compiles two small functions at their first use, with a C compiler and Triton that most
