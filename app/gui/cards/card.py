@@ -20,8 +20,10 @@ BODY = 15 / 13
 """The size of what is said, of the size of controls."""
 STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
-"""The most letters that are shown: to lay out a word without an end takes Qt the square of its length."""
-_STEP = 4_000
+"""The most letters that are shown of a body, and of each run of a head: to lay out one long word takes Qt the square of
+its length.
+"""
+_CUT = 4_000
 """Letters by which the beginning of a growing body is cut: all that is left is written again each time."""
 LINE_BREAK = "\u2028"
 _NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
@@ -52,12 +54,13 @@ class Card:
         """
         card = self
         if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:
-            gone = -((LONGEST_BODY - length) // _STEP) * _STEP
+            gone = -((LONGEST_BODY - length) // _CUT) * _CUT
             card = replace(card, body=_without_beginning(self.body, gone), caret=max(-1, self.caret - gone + 1))
         if len(self.written) > LONGEST_BODY:
             card = replace(card, written=shortened(self.written, LONGEST_BODY))
         quote = " ".join(shortened(self.quote, LONGEST_HEAD).split())
-        return replace(card, head=_clean(self.head, LONGEST_HEAD), body=_clean(card.body), quote=quote)
+        head = tuple([(shortened(text, LONGEST_HEAD), kind) for text, kind in self.head])
+        return replace(card, head=_clean(head), body=_clean(card.body), quote=quote)
 
 
 def clean_text(text: str) -> str:
@@ -65,10 +68,8 @@ def clean_text(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
-def _clean(runs: tuple[Run, ...], longest: int = LONGEST_BODY + 1) -> tuple[Run, ...]:
-    return tuple(
-        [(shortened(text, longest).replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs]
-    )
+def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    return tuple([(text.replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs])
 
 
 def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:

@@ -29,7 +29,7 @@ from app.gui.transcript.welcome import Welcome
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long cards of past talks are written before the window gets its turn: less than a picture takes."""
+"""How long cards of past talks are written before the window gets its turn; laying them out takes twice as long."""
 
 
 class TranscriptPane(QWidget):

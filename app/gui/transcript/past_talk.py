@@ -13,7 +13,7 @@ from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk
 
 MOST_LETTERS = 2_000_000
-"""The most that is shown of a conversation: fifty hours of talk. To lay more out would hold the window up."""
+"""The most that is shown of a conversation: some fifteen hours of talk. To lay more out would hold the window up."""
 LETTERS_PER_TURN = 400
 """What a turn costs at least: its frame and its head."""
 MOST_REQUESTS = 512
