@@ -33,8 +33,12 @@ class Watch:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watches files, connections, threads and objects that are finalised while the block runs."""
+        """Watches files, connections, threads and objects that are finalised while the block runs.
+
+        Python keeps no compiled modules meanwhile: a module that is imported here first would be a file of its own.
+        """
         hooks = threading.excepthook, sys.unraisablehook
+        keeps_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         threading.excepthook = lambda told: self.found.append(f"a thread ended with {told.exc_value!r}")
         sys.unraisablehook = lambda told: self.found.append(f"an object ended with {told.exc_value!r}")
         self._on = True
@@ -44,6 +48,7 @@ class Watch:
         finally:
             self._on = False
             threading.excepthook, sys.unraisablehook = hooks
+            sys.dont_write_bytecode = keeps_no_bytecode
 
     async def beat(self) -> None:
         """Measures how long the event loop is held up; runs until it is cancelled."""
