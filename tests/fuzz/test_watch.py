@@ -1,4 +1,4 @@
-"""What the fuzzer's watch takes for a defect, and what not."""
+"""What the fuzzer's watch reports as a defect, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import pytest
 from tests.fuzz.watch import Watch
 
 
-def test_a_module_that_is_first_imported_meanwhile_is_no_file_outside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_import_is_not_reported_and_a_file_outside_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "late_module.py").write_text("value = 1\n", "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

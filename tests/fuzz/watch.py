@@ -35,7 +35,7 @@ class Watch:
     def watching(self) -> Iterator[None]:
         """Watches files, connections, threads and objects that are finalised while the block runs.
 
-        Python keeps no compiled modules meanwhile: a module that is imported here first would be a file of its own.
+        Python writes no compiled modules meanwhile: those of a library that is imported late would be reported.
         """
         hooks = threading.excepthook, sys.unraisablehook
         keeps_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
