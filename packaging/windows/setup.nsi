@@ -20,6 +20,8 @@ Unicode true
 !define PYTHON '"$INSTDIR\python\python.exe" -I -X utf8'
 ; What running.py ends with when the app stays open.
 !define STILL_OPEN 77
+!define PATH_TRIES 3
+!define STILL_ON_PATH "It still names $INSTDIR, which does no harm. To tidy it up, remove the folder from the variable Path in Windows' settings."
 ; Exit codes, which packaging/README.md explains.
 !define NOT_CLOSED 3
 !define WRONG_SYSTEM 4
@@ -187,9 +189,19 @@ Function Swap
   !insertmacro MOVE_ALL "${OLD}" "$INSTDIR"
 FunctionEnd
 
-!macro USER_PATH ACTION
-  nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\user_path.py" ${ACTION} "$INSTDIR"'
-  Pop $0
+; A virus scanner, or Windows itself, may keep a program from starting once.
+!macro USER_PATH ACTION HAND
+  ${For} $1 1 ${PATH_TRIES}
+    nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\user_path.py" ${ACTION} "$INSTDIR"'
+    Pop $0
+    ${If} $0 == 0
+      ${ExitFor}
+    ${EndIf}
+    Sleep 250
+  ${Next}
+  ${If} $0 != 0
+    MessageBox MB_OK|MB_ICONEXCLAMATION "Your PATH could not be changed.$\r$\n$\r$\n${HAND}" /SD IDOK
+  ${EndIf}
 !macroend
 
 Section "${NAME}" main
@@ -262,10 +274,10 @@ SectionEnd
 
 Section "-choices"
   ${If} ${SectionIsSelected} ${command}
-    !insertmacro USER_PATH add
+    !insertmacro USER_PATH add "Terminals don't know the command kame-desktop. To make them know it, add $INSTDIR to the variable Path in Windows' settings."
     WriteRegDWORD HKCU "${UNINSTALL_KEY}" "CommandInTerminals" 1
   ${Else}
-    !insertmacro USER_PATH remove
+    !insertmacro USER_PATH remove "${STILL_ON_PATH}"
     WriteRegDWORD HKCU "${UNINSTALL_KEY}" "CommandInTerminals" 0
   ${EndIf}
   !insertmacro SHORTCUT desktop "$DESKTOP"
@@ -351,7 +363,7 @@ Section "un.${NAME}" un.main
   !insertmacro CLOSE_APP
   DetailPrint "Removing ${NAME}"
   SetDetailsPrint none
-  !insertmacro USER_PATH remove
+  !insertmacro USER_PATH remove "${STILL_ON_PATH}"
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
   Delete "$SMSTARTUP\${NAME}.lnk"

@@ -235,6 +235,21 @@ def uninstaller(machine: Machine, *options: str) -> list[Path | str]:
     return [folder / "uninstall.exe", "/S", *options, *f"_?={machine.windows(folder)}".split(" ")]
 
 
+def hinder_path_once(folder: Path) -> None:
+    """Let the script that changes the user's PATH fail when it is next run, as a program does that can't be started."""
+    script = folder / "packaging" / "installation" / "user_path.py"
+    once = (
+        "import os\n"
+        "if not os.path.exists(__file__ + '.failed'):\n"
+        "    open(__file__ + '.failed', 'w').close()\n"
+        "    raise SystemExit(1)\n"
+    )
+    text = script.read_text("utf-8")
+    future = "from __future__ import annotations\n"
+    assert future in text
+    script.write_text(text.replace(future, future + once), "utf-8")
+
+
 def uninstall(machine: Machine, *options: str) -> None:
     """Uninstall silently. Checks that nothing of the program stays; with /PURGE nothing of the user's either."""
     folder, data = folder_of(machine), data_of(machine)

@@ -171,8 +171,9 @@ def test_an_interrupted_set_up_is_repaired_by_the_next(machine: Wine, folder: Pa
 
 
 def test_uninstalling_leaves_only_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
-    """With /PURGE, not even that is left."""
+    """With /PURGE, not even that is left. A script that fails to start once costs nothing."""
     with awake(machine):
+        checks.hinder_path_once(folder)
         checks.uninstall(machine)
         checks.install(machine, installer)
         checks.uninstall(machine, "/PURGE")
