@@ -67,7 +67,10 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
 @pytest.mark.parametrize("duplex", [True, False], ids=["full duplex", "push to talk"])
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
-    """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone."""
+    """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone.
+
+    Without openings, which a slow machine would say before the answer.
+    """
     tmp_path = Path(tempfile.mkdtemp(dir=tmp_path))
     words = tuple(f" {word}" for word in ANSWER.split())
     with (
@@ -82,6 +85,7 @@ def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) 
             provider="openai",
             openai_url=f"{url}/v1",
             openai_model="any",
+            openings=False,
         ) as child,
     ):
         recordings = tmp_path / "data"

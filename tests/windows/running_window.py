@@ -71,8 +71,12 @@ def picture(screen: Screen, name: str) -> None:
 
 
 def server_settings(url: str) -> dict[str, object]:
-    """Settings for push-to-talk with the model of an OpenAI-compatible server."""
-    return {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any", "duplex": False}
+    """Settings for push-to-talk with the model of an OpenAI-compatible server.
+
+    Without openings: a slow machine would say "One second." before the answer, and tests compare what was said.
+    """
+    chosen = {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any"}
+    return {**chosen, "duplex": False, "openings": False}
 
 
 def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: object) -> Path:
