@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.errors import AudioError
+from app.backend import key_names
 from app.backend.base import Backend, BackendError
 from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import AUTOMATIC, ENGLISH
@@ -75,8 +76,20 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         context=model.context,
         reserved=reserved,
         dials=SetDials(model.delay, model.lead),
+        server=choice.server,
+        server_key=voice_server_key(choice.server) if choice.frontend == "remote" else "",
     )
     return make_frontend(choice.frontend, options)
+
+
+def voice_server_key(address: str) -> str:
+    """The key of a voice server, which is kept like that of any server of the user's own; empty without one.
+
+    Raises FrontEndError for what is no address.
+    """
+    from app.frontend.remote.address import read_address
+
+    return api_key(key_names("compatible", f"http://{read_address(address).shown}"))
 
 
 def _first_voice(choice: SessionChoice) -> str:

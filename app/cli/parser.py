@@ -20,6 +20,7 @@ from app.untrusted.text import harmless, one_line
 
 MODULES = (
     "talk_command",
+    "serve_command",
     "demo_command",
     "ptt_command",
     "model_commands",

@@ -48,6 +48,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--input", metavar="Q.wav", help="a sound file that asks, instead of the microphone")
     talk.add_argument("--output", metavar="A.wav", help="a file for the answer, instead of the loudspeaker")
     talk.add_argument("--frontend", default="cascade", help="what hears and speaks (default: cascade)")
+    talk.add_argument(
+        "--url", default="", metavar="URL", help="with --frontend remote: the voice server, ws://HOST:8998"
+    )
     talk.add_argument("--backend", default="", help=f"the back-end: {', '.join(PROVIDERS)}, router (default: embedded)")
     talk.add_argument("--model", default="", help="the back-end's model (default: the back-end's own choice)")
     talk.add_argument(
@@ -230,6 +233,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         openings=not args.no_openings,
         duplex=True,
         record_folder=args.record,
+        server=args.url,
     )
     report = TalkReport(terminal)
     try:

@@ -107,7 +107,7 @@ class TalkReport:
                 self._lost += event.frames
             case e.RecognitionSkipped():
                 self._shed += event.decodes
-            case e.DeviceChanged():
+            case e.DeviceChanged() | e.ServerDescribed():
                 self._terminal.note(event.sentence)
             case e.Failure():
                 self.fail(event.sentence)

@@ -470,6 +470,15 @@ class FrontEndChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerDescribed:
+    """A server elsewhere hears and speaks for this session. `sentence` says what it can do, and what it can't."""
+
+    at: float
+    server: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechChanged:
     """From now on `stt` transcribes new turns, and `voice` speaks new clauses at this rate and volume. `voice` is empty
     if the front-end has one of its own.
@@ -607,6 +616,7 @@ Event = (
     | ContextMeasured
     | ContextRestarted
     | FrontEndChanged
+    | ServerDescribed
     | SpeechChanged
     | Underrun
     | FramesDropped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.conversation import events as e
 
@@ -36,9 +36,13 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """Discard the rest of the answer. `user_speaks`: the user has taken the floor; otherwise it was only noise."""
+    """Discard the rest of the answer. `user_speaks`: the user has taken the floor; otherwise it was only noise.
+
+    `turn`: the turn that the user has begun with it, or 0.
+    """
 
     user_speaks: bool = True
+    turn: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ class TurnTracker:
                 out.append(self._open(at))
             self._held = assistant_speaks
             # An answer that does not sound yet is not worth holding back.
-            out.append(Hold(self.turn) if assistant_speaks else Interrupt())
+            out.append(Hold(self.turn) if assistant_speaks else Interrupt(turn=self.turn))
         self._state = "speaking"
         self._onset_at = at - voiced
         self._voiced, self._finished, self._last_voice = voiced, None, at
@@ -343,7 +343,7 @@ class TurnTracker:
                 self._close(at, "button", out)
             elif pressed and self._state == "silent":
                 self._unannounced = self._open(at)
-                out.append(Interrupt())
+                out.append(Interrupt(turn=self.turn))
             elif pressed and self._wordless:
                 self._wordless = False
                 out.append(Interrupt())

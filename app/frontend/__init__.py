@@ -10,6 +10,7 @@ To be read in this order (`README.md` describes how it works):
 - `clause_playback.py`: clauses into frames.
 - `kame/`: the GPU front-ends, KAME and Moshi (the only package that imports torch).
 - `nano/`: a small KAME for a processor.
+- `remote/`: a voice server on another machine.
 
 A session posts `OracleAsked`, `OracleWords` and commands about the floor, and calls `FrontEnd.step` with each frame;
 `FrontEndStep` carries sound, words and marks back. This module makes a front-end by its name, and imports it only then.
@@ -56,6 +57,7 @@ PROVIDERS = {
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
     "nano": FrontEndSpec("Nano KAME (CPU): an experiment", folder="nano"),
+    "remote": FrontEndSpec("Voice server (another machine)"),
 }
 
 
@@ -65,7 +67,8 @@ class FrontEndOptions:
 
     `make_voice`: makes the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`
     "auto": the best that fits. `device` "auto": the CUDA card. `context`: frames that are remembered; 0: the model's
-    own. `reserved`: bytes of the graphics card that speech recognition takes.
+    own. `reserved`: bytes of the graphics card that speech recognition takes. `server` and `server_key`: the address of
+    a voice server, and the key that it wants.
     """
 
     make_voice: Callable[[], Voice]
@@ -78,6 +81,8 @@ class FrontEndOptions:
     context: int = 0
     reserved: int = 0
     dials: SetDials = field(default_factory=SetDials)
+    server: str = ""
+    server_key: str = field(default="", repr=False)
 
 
 def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
@@ -89,6 +94,10 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         from app.frontend.kame.build import make
 
         return make(name, options)
+    if name == "remote":
+        from app.frontend.remote.frontend import RemoteFrontEnd
+
+        return RemoteFrontEnd(options.server, options.server_key)
     if name == "nano":
         from app.frontend.nano.frontend import NanoFrontEnd
         from app.frontend.nano.pieces import PIECES_NAME

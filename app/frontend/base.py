@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from app.conversation.events import AnswerMode
+from app.conversation.events import AnswerMode, Event
 from app.conversation.frame import Frame
 from app.conversation.turn import FloorCommand
 from app.tts.base import Voice
@@ -170,7 +170,8 @@ class FrontEndStep:
 
     `samples`: float32, shape (1920,), 24 kHz. `flush`: what was given out before and has not been played is to be
     thrown away, so that the assistant falls silent now. `problem`: a sentence for the user about what could not be
-    said, or empty. `oracle` and `context`: of front-ends that have them.
+    said, or empty. `oracle` and `context`: of front-ends that have them. `relayed`: events of a session elsewhere that
+    hears and speaks for this one, with this session's times and turns.
     """
 
     samples: np.ndarray
@@ -180,6 +181,7 @@ class FrontEndStep:
     problem: str = ""
     oracle: OraclePosition | None = None
     context: ContextGauge | None = None
+    relayed: tuple[Event, ...] = ()
 
 
 class FrontEndError(Exception):

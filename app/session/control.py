@@ -99,7 +99,8 @@ class SessionChoice:
     `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may
     cost, 0 for no cap. `documents`: what the models are to know besides. `earlier`: what both sides have said in the
     conversation before. `patience` in [-1, 1]: how long pauses are waited out, 0 as fitted. Device names are empty for
-    the system's default. `record_folder`: where this session is recorded; empty: nowhere.
+    the system's default. `record_folder`: where this session is recorded; empty: nowhere. `server`: the address of the
+    voice server for the front-end `remote`.
     """
 
     frontend: str = "cascade"
@@ -121,6 +122,7 @@ class SessionChoice:
     processing: Processing = USUAL_PROCESSING
     muted: bool = False
     record_folder: str = ""
+    server: str = ""
 
 
 def needs_restart(old: SessionChoice, new: SessionChoice) -> bool:
@@ -135,6 +137,8 @@ def _fixed(choice: SessionChoice) -> tuple[object, ...]:
     """
     if choice.frontend == "cascade":
         return (choice.frontend,)  # it has no weights of its own
+    if choice.frontend == "remote":
+        return choice.frontend, choice.server
     model = choice.model
     return choice.frontend, model.weights, model.precision, model.device, model.context
 

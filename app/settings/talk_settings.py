@@ -16,11 +16,25 @@ class TalkSettings:
         tr("Front-end"),
         tr(
             "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which "
-            "packages leave out, is an experiment that garbles most answers."
+            "packages leave out, is an experiment that garbles most answers. A voice server is another machine that "
+            "runs this app with “kame-desktop serve”, or a server of Moshi or KAME."
         ),
         "frontend",
         effect="restart",
-        words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi"), "nano": tr("Nano KAME")},
+        words={
+            "cascade": tr("Cascade"),
+            "kame": tr("KAME"),
+            "moshi": tr("Moshi"),
+            "nano": tr("Nano KAME"),
+            "remote": tr("Voice server"),
+        },
+    )
+    voice_server: str = setting(
+        "",
+        tr("Voice server"),
+        tr("The address of the machine that hears and speaks for this one, such as ws://192.168.1.20:8998."),
+        "frontend",
+        effect="restart",
     )
     answer_mode: str = setting(
         "thinking",

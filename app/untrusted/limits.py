@@ -102,6 +102,12 @@ PDF_BYTES = 100 * MB
 """Most of a large PDF file are pictures, which are not read."""
 PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
+# From a voice server, and from a client of ours
+VOICE_MESSAGE = Limits(256 * KB)
+"""One message of Moshi's protocol: 80 ms of sound have some 330 bytes."""
+VOICE_EVENT = Limits(256 * KB, depth=8, items=2_000)
+"""One event of a session on another machine."""
+
 # Others
 UPDATE_FEED = Limits(64 * KB, depth=4, items=100, seconds=20.0)
 COMMAND = Limits(256, seconds=3.0)

@@ -23,9 +23,23 @@ COMPILE = (
 
 COMPILED = (
     ("gpu.txt", ("pyproject.toml", "--all-extras")),
-    ("dev.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "dev", "-c", "packaging/locks/gpu.txt")),
+    (
+        "dev.txt",
+        (
+            "pyproject.toml",
+            *("--extra", "embedded", "--extra", "figures", "--extra", "dev"),
+            *("-c", "packaging/locks/gpu.txt"),
+        ),
+    ),
     ("app.txt", ("pyproject.toml", "--extra", "embedded", "-c", "packaging/locks/gpu.txt")),
-    ("card.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "gpu", "-c", "packaging/locks/gpu.txt")),
+    (
+        "card.txt",
+        (
+            "pyproject.toml",
+            *("--extra", "embedded", "--extra", "gpu", "--extra", "figures"),
+            *("-c", "packaging/locks/gpu.txt"),
+        ),
+    ),
     ("models.txt", ("packaging/locks/models.in", "--no-deps", "--no-annotate")),
     ("models-dev.txt", ("packaging/locks/models-dev.in", "--no-deps", "--no-annotate")),
     ("models-optional.txt", ("packaging/locks/models-optional.in", "--no-deps", "--no-annotate")),

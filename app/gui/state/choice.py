@@ -181,6 +181,7 @@ LIVE_PARTS = (
     "microphone",
     "loudspeaker",
     "processing",
+    "server",
 )
 """The fields of a `SessionChoice` that always are as the settings say; the others belong to the conversation."""
 
@@ -209,6 +210,7 @@ def session_choice(settings: Settings) -> SessionChoice:
         loudspeaker=settings.loudspeaker,
         processing=processing_choice(settings),
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
+        server=settings.voice_server,
     )
 
 

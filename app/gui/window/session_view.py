@@ -59,6 +59,8 @@ class SessionView(QObject):
                 self._show_failure(event)
             case e.ConversationConfigured(given=given) if not past:
                 window.transcript.documents.show_given(given)
+            case e.ServerDescribed(sentence=sentence):
+                window.messages.say(sentence, topic="server", level="notice")
             case e.BudgetChanged():
                 window.messages.clear_topic("cap")
             case e.SecondaryChanged(backend=backend) if backend and not past:

@@ -1,0 +1,114 @@
+"""A source whose sound is pushed by somebody else, and a sink that hands it on: the ends of a session over a network."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from app.audio.io.base import EndOfAudio
+from app.audio.io.pacer import Pacer
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+
+MOST_SECONDS = 10.0
+"""How much sound waits at most; of more, the oldest is lost."""
+
+
+class PushedSource:
+    """An `AudioSource` that one thread pushes sound into, and the frame thread reads.
+
+    Frames leave no faster than they sound, except to catch up after a network has held them back: then none is
+    dropped, since a network delays sound and loses none of it.
+    """
+
+    backlog = 0
+    """What waits is caught up with, and is no sign that the reader is late."""
+
+    def __init__(self, name: str, now: Callable[[], float] = time.perf_counter) -> None:
+        self.name = name
+        self.overruns = 0
+        self._now = now
+        self._pacer = Pacer()
+        self._frames: deque[np.ndarray] = deque()
+        self._rest: np.ndarray = np.zeros(0, np.float32)
+        self._closed = False
+        self._changed = threading.Condition()
+
+    def push(self, samples: np.ndarray) -> None:
+        """Appends float32 samples of shape (n,) at 24 kHz. Any thread may call it; never waits."""
+        with self._changed:
+            sound = np.concatenate([self._rest, samples]) if len(self._rest) else samples
+            whole = len(sound) // FRAME_SAMPLES * FRAME_SAMPLES
+            self._frames.extend(np.array(sound[:whole], np.float32).reshape(-1, FRAME_SAMPLES))
+            self._rest = np.array(sound[whole:], np.float32)
+            while len(self._frames) * FRAME_SAMPLES > MOST_SECONDS * SAMPLE_RATE:
+                self._frames.popleft()
+                self.overruns += FRAME_SAMPLES
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Ends the sound: `read_frame` raises EndOfAudio once all of it has been read."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        until = self._now() + timeout
+        with self._changed:
+            while True:
+                now = self._now()
+                early = self._pacer.early(now)
+                if self._frames and early <= 0:
+                    self._pacer.passed(now)
+                    return self._frames.popleft()
+                if self._closed and not self._frames:
+                    raise EndOfAudio
+                if now >= until:
+                    return None
+                self._changed.wait(min(until - now, early if self._frames else timeout))
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> PushedSource:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class SendingSink:
+    """An `AudioSink` that hands every frame to `send`, silence included, at the moment when it is written.
+
+    What was sent counts as played: nothing of it can be taken back.
+    """
+
+    keeps_time = True
+    queued = flushed = overruns = underruns = 0
+
+    def __init__(self, name: str, send: Callable[[np.ndarray], object]) -> None:
+        self.name = name
+        self.written = 0
+        self._send = send
+
+    @property
+    def played(self) -> int:
+        return self.written
+
+    def write(self, samples: np.ndarray) -> None:
+        if len(samples):
+            self.written += len(samples)
+            self._send(samples.copy())
+
+    def flush(self) -> int:
+        """Nothing is ever queued: 0."""
+        return 0
+
+    def __enter__(self) -> SendingSink:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None

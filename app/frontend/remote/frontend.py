@@ -1,0 +1,179 @@
+"""The front-end `remote`: a server hears and speaks, and this machine is its microphone and loudspeaker."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.conversation import events as e
+from app.conversation import turn as floor
+from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, Mark
+from app.frontend.remote.address import read_address
+from app.frontend.remote.answer import ServerAnswer
+from app.frontend.remote.connection import ServerConnection
+
+FIRST_REVISION = 1_000_000
+"""Added to the server's numbers of revisions, so that they are none of this machine's."""
+FADE_SAMPLES = 240
+
+
+class RemoteFrontEnd:
+    """A session at the server `url`. `key`: what it wants of clients, or empty. Raises FrontEndError for no address.
+
+    The server has its own back-end and decides when to speak. Its answer is silenced here at once when the user
+    interrupts, before the server has heard that.
+    """
+
+    name = "remote"
+    hears_oracle = False
+    needs = ""
+    voice = None
+    busy = False
+
+    def __init__(self, url: str, key: str = "") -> None:
+        self.address = read_address(url)
+        if key and not self.address.may_have_key:
+            raise FrontEndError(
+                f"The key of the voice server at {self.address.shown} would cross the internet in the clear, so it is "
+                "not sent. Give the server a certificate and write wss://…, or reach it through a tunnel."
+            )
+        self._connection = ServerConnection(self.address, key)
+        self._answer = ServerAnswer()
+        self._silenced = self._was_silenced = False
+        self._told = False
+        self._lost = False
+
+    @property
+    def speaking(self) -> bool:
+        return self._answer.answering is not None
+
+    @property
+    def idle(self) -> bool:
+        return self._answer.idle
+
+    def ready(self, heard: str) -> bool:
+        """Always True: the server starts to speak by itself."""
+        return True
+
+    def unheard(self, samples: int, words: int) -> None:
+        """Does nothing: the server has said what was flushed, and goes on from there."""
+
+    def __enter__(self) -> RemoteFrontEnd:
+        self._connection.open()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._connection.close()
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        connection, answer = self._connection, self._answer
+        if connection.failed:
+            raise FrontEndError(connection.failed)
+        marks = [mark for item in inputs for mark in self._receive(item)]
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker has done so
+        flush = faded or any(mark.what == "interrupted" for mark in marks)
+        connection.send(frame.samples)
+        received = connection.take()
+        samples = self._mute(received.samples, faded=faded)
+        words, over, relayed = self._sort(received.events, frame.at)
+        words += [(text, 0) for text in received.words]
+        said, changes = answer.follow([] if self._silenced else words, samples, over=over)
+        relayed += self._network_events(frame.at)
+        return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, relayed=tuple(relayed))
+
+    def _receive(self, item: FrontEndInput) -> list[Mark]:
+        """Handles one input; returns the mark of an interruption, if it is one."""
+        match item:
+            case floor.TakeFloor(turn):
+                self._answer.turn = max(self._answer.turn, turn)
+                self._answer.idle_frames = 0
+                self._silenced = False
+            case floor.Hold(turn):
+                self._answer.turn = max(self._answer.turn, turn)
+            case floor.Interrupt(user_speaks, turn):
+                marks = self._answer.stop() if user_speaks else []
+                self._silenced = self._silenced or bool(marks)
+                self._answer.turn = max(self._answer.turn, turn)
+                return marks
+            case floor.Yield() | floor.Silence():
+                marks = self._answer.stop()
+                self._silenced = self._silenced or bool(marks) or isinstance(item, floor.Silence)
+                return marks
+        return []
+
+    def _sort(self, events: list[e.Event], at: float) -> tuple[list[tuple[str, int]], bool, list[e.Event]]:
+        """Returns the words that the server's events hold, each with its revision, whether the answer is over, and the
+        events to be relayed, with this session's times, turns and numbers.
+        """
+        words: list[tuple[str, int]] = []
+        over, relayed = False, list[e.Event]()
+        for event in events:
+            match event:
+                case e.AssistantSaid(text=text, revision=revision, glued=glued):
+                    words.append((text if glued else f" {text}", revision + FIRST_REVISION if revision else 0))
+                case e.AssistantEnded():
+                    over = True
+                case e.TranscriptPartial() | e.TranscriptFinal():
+                    pass  # this machine's own recogniser has the user's words
+                case e.Failure(sentence=sentence):
+                    relayed.append(e.Failure(at, "frontend", f"The voice server says: {sentence}"))
+                case e.OracleSuperseded(revision=old, by=new):
+                    relayed.append(e.OracleSuperseded(at, old + FIRST_REVISION, new + FIRST_REVISION))
+                case e.OracleRequested(revision=revision):
+                    number = revision + FIRST_REVISION
+                    relayed.append(dataclasses.replace(event, at=at, revision=number, turn=self._answer.turn))
+                case (
+                    e.OraclePromoted(revision=revision)
+                    | e.OracleDelta(revision=revision)
+                    | e.OracleEnded(revision=revision)
+                    | e.OracleCounted(revision=revision)
+                ):
+                    relayed.append(dataclasses.replace(event, at=at, revision=revision + FIRST_REVISION))
+        return words, over, relayed
+
+    def _network_events(self, at: float) -> list[e.Event]:
+        """What is to be told of the server and the network."""
+        connection, out = self._connection, list[e.Event]()
+        if not self._told:
+            self._told = True
+            out.append(e.ServerDescribed(at, self.address.shown, self._description()))
+        if connection.lost and not self._lost:
+            self._lost = True
+            sentence = (
+                f"The connection to the voice server at {self.address.shown} is lost and is being tried again. What you "
+                "say in the next seconds is sent when it is back."
+            )
+            out.append(e.Failure(at, "frontend", sentence))
+        elif self._lost and not connection.lost:
+            self._lost = False
+            resumed = connection.welcome is not None and connection.welcome.resumed
+            words = "" if resumed else " It has begun a new conversation, and knows nothing of what was said before."
+            out.append(e.ServerDescribed(at, self.address.shown, f"The voice server is connected again.{words}"))
+        return out
+
+    def _description(self) -> str:
+        """What the server is, and what can't be done with it, in sentences."""
+        welcome = self._connection.welcome
+        if welcome is not None:
+            return (
+                f"The voice server at {self.address.shown} hears and speaks ({welcome.frontend}), and {welcome.model} "
+                "thinks there: its oracle is shown here. The model, persona, tools and voice are chosen on the server, "
+                "and it can't read what you type."
+            )
+        return (
+            f"The voice server at {self.address.shown} hears and speaks. It shows no oracle; model, persona, tools and "
+            "voice can't be chosen here, and it can't read what you type."
+        )
+
+    def _mute(self, samples: np.ndarray, *, faded: bool) -> np.ndarray:
+        """Silence while the answer is silenced, with a fade into it if what came before has not `faded`."""
+        was, self._was_silenced = self._was_silenced, self._silenced
+        if not self._silenced:
+            return samples
+        out = np.zeros(FRAME_SAMPLES, np.float32)
+        if not (was or faded):
+            out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
+        return out

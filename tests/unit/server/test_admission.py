@@ -1,0 +1,56 @@
+"""Who may talk with a voice server: its path, its key, and which pages and names it is reached by."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.server.admission import read_request, refusal
+
+LOCAL = {"Host": "127.0.0.1:8998"}
+
+
+def refused(target: str, headers: dict[str, str], key: str = "") -> int:
+    found = refusal(read_request(target, headers), headers, key)
+    return found.status if found is not None else 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (LOCAL, 0),
+        ({"Host": "localhost:8998"}, 0),
+        ({"Host": "[::1]:8998"}, 0),
+        ({**LOCAL, "Origin": "http://localhost:3000"}, 0),
+        ({**LOCAL, "Origin": "https://example.org"}, 403),  # a page that a browser of this machine shows
+        ({**LOCAL, "Origin": "null"}, 403),
+        ({"Host": "rebound.example.org:8998"}, 403),  # a name that was made to lead to loopback
+        ({}, 403),
+        ({"Host": "[::"}, 403),
+    ],
+)
+def test_without_a_key_only_this_machine_may_talk(headers: dict[str, str], status: int) -> None:
+    assert refused("/api/chat", headers) == status
+
+
+@pytest.mark.parametrize(
+    ("target", "authorization", "status"),
+    [
+        ("/api/chat", "Bearer the-key", 0),
+        ("/api/chat?key=the-key", "", 0),
+        ("/api/chat", "bearer the-key", 0),
+        ("/api/chat", "Bearer another", 401),
+        ("/api/chat", "Basic the-key", 401),
+        ("/api/chat?key=", "", 401),
+        ("/api/chat", "", 401),
+        ("/api/chat?key=\udcff", "", 401),
+        ("/other?key=the-key", "", 404),
+        ("//[/api/chat", "", 404),
+    ],
+)
+def test_with_a_key_who_gives_it_may_talk_from_anywhere(target: str, authorization: str, status: int) -> None:
+    headers = {"Host": "den.example.org", "Origin": "https://example.org", "Authorization": authorization}
+    assert refused(target, headers, "the-key") == status
+
+
+def test_the_session_to_come_back_to_is_in_the_address() -> None:
+    assert read_request("/api/chat?session=abc", {}).session == "abc"
