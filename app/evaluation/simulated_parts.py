@@ -163,13 +163,18 @@ def _words_begun(text: str) -> int:
 class SimulatedParts:
     """Makes sessions in simulated time. A context manager, which loads the models on entering and may raise
     TranscriberError and VoiceError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of
-    embedded models, by their keys.
+    embedded models, by their keys; `other`: of every other back-end, None for the speed that it has.
     """
 
     def __init__(
-        self, make_backend: Callable[[SessionChoice], Backend], speeds: Mapping[str, Speed] | None = None
+        self,
+        make_backend: Callable[[SessionChoice], Backend],
+        speeds: Mapping[str, Speed] | None = None,
+        *,
+        other: Speed | None = None,
     ) -> None:
         self._make_backend = make_backend
+        self._other = other
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
     def __enter__(self) -> SimulatedParts:
@@ -196,7 +201,7 @@ class SimulatedParts:
         """Makes a session of `choice`, to be entered on a loop in simulated time."""
         voice = SimulatedVoice(self._voice)
         model = choice.backend.model or DEFAULTS["llm"]
-        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
+        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else self._other
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, choice.answer_mode, openings=choice.openings),
             transcriber=SimulatedTranscriber(self._models),

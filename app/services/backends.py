@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.backend import make_backend
+from app.backend import PROVIDERS, make_backend
+from app.backend.address import in_own_network
 from app.backend.base import Backend, BackendError, Usage
 from app.backend.prices import Prices, load_prices
 from app.conversation.backend_speed import Pace
@@ -96,6 +97,17 @@ def tool_servers() -> tuple[list[str], str]:
 def price_table() -> tuple[Prices, str]:
     """The price table in force, and a sentence when the user's own can't be used."""
     return load_prices(resource("prices.json"), prices_path())
+
+
+def expected_cost(choice: BackendChoice, usage: Usage) -> float | None:
+    """What such a request to a back-end that is not open yet will cost, in US dollars; None where there is no price."""
+    spec = PROVIDERS.get(choice.provider)
+    if spec is not None and (spec.free or in_own_network(choice.base_url)):
+        return 0.0
+    price = price_table()[0].find(
+        choice.model or (spec.suggestions[0] if spec is not None and spec.suggestions else "")
+    )
+    return price.of(usage) if price is not None else None
 
 
 def cost(backend: Backend, usage: Usage) -> float | None:

@@ -652,6 +652,10 @@
         <translation>Textgröße</translation>
     </message>
     <message>
+        <source>The address of the machine that hears and speaks for this one, such as ws://192.168.1.20:8998.</source>
+        <translation>Die Adresse des Rechners, der für diesen hier hört und spricht, etwa ws://192.168.1.20:8998.</translation>
+    </message>
+    <message>
         <source>The app&apos;s own model that answers; empty for the best one that is here.</source>
         <translation>Das Modell der App, das antwortet; leer für das beste, das hier ist.</translation>
     </message>
@@ -760,6 +764,10 @@
         <translation>Stimme neuer Unterhaltungen</translation>
     </message>
     <message>
+        <source>Voice server</source>
+        <translation>Sprachserver</translation>
+    </message>
+    <message>
         <source>Voice that answers</source>
         <translation>Stimme, die antwortet</translation>
     </message>
@@ -776,8 +784,8 @@
         <translation>Spiegelserver der Gewichte</translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers.</source>
-        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch, der die meisten Antworten undeutlich spricht.</translation>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers. A voice server is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME.</source>
+        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch, der die meisten Antworten undeutlich spricht. Ein Sprachserver ist ein anderer Rechner, auf dem diese App mit „kame-desktop serve“ läuft, oder ein Server von Moshi oder KAME.</translation>
     </message>
     <message>
         <source>What is heard</source>

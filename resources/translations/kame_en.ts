@@ -652,6 +652,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The address of the machine that hears and speaks for this one, such as ws://192.168.1.20:8998.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The app&apos;s own model that answers; empty for the best one that is here.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -760,6 +764,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Voice server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Voice that answers</source>
         <translation type="unfinished"></translation>
     </message>
@@ -776,7 +784,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers.</source>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers. A voice server is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -143,8 +143,8 @@ class RemoteFrontEnd:
         if connection.lost and not self._lost:
             self._lost = True
             sentence = (
-                f"The connection to the voice server at {self.address.shown} is lost and is being tried again. What you "
-                "say in the next seconds is sent when it is back."
+                f"The connection to the voice server at {self.address.shown} is lost and is being tried again. What "
+                "you say in the next seconds is sent when it is back."
             )
             out.append(e.Failure(at, "frontend", sentence))
         elif self._lost and not connection.lost:
@@ -164,8 +164,8 @@ class RemoteFrontEnd:
                 "and it can't read what you type."
             )
         return (
-            f"The voice server at {self.address.shown} hears and speaks. It shows no oracle; model, persona, tools and "
-            "voice can't be chosen here, and it can't read what you type."
+            f"The voice server at {self.address.shown} hears and speaks. It shows no oracle; model, persona, tools "
+            "and voice can't be chosen here, and it can't read what you type."
         )
 
     def _mute(self, samples: np.ndarray, *, faded: bool) -> np.ndarray:

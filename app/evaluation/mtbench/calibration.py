@@ -1,0 +1,65 @@
+"""The gate that a judge must pass: it has to tell right answers from those to other questions.
+
+Each reference answer is judged beside the reference of another question of the same turn. The area under the ROC curve
+(AUC: how often the right one has the higher score, equal scores counting half) must reach `LEAST_AUC`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.backend.base import Backend, Usage
+from app.evaluation.mtbench.judge import UNJUDGED, judge
+from app.evaluation.mtbench.questions import Question
+from app.evaluation.report import Progress
+
+LEAST_AUC = 0.95
+"""A judge below it can't tell good from bad, and its scores say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a judge gave right and shuffled answers; `usages`: of its requests."""
+
+    right: tuple[float, ...]
+    shuffled: tuple[float, ...]
+    usages: tuple[Usage, ...] = ()
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC curve; an answer without a score counts as the lowest."""
+        pairs = [(right > wrong) + 0.5 * (right == wrong) for right in self.right for wrong in self.shuffled]
+        return sum(pairs) / len(pairs) if pairs else 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether the judge may judge."""
+        return self.auc >= LEAST_AUC
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence."""
+        unjudged = sum(score == UNJUDGED for score in (*self.right, *self.shuffled))
+        verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
+        return (
+            f"The judge told right answers from shuffled ones with an AUC of {self.auc:.2f}, {verdict} "
+            f"({unjudged} of {len(self.right) + len(self.shuffled)} without a score)."
+        )
+
+
+async def calibrate(backend: Backend, questions: Sequence[Question], progress: Progress) -> Calibration:
+    """Lets the judge score the references of `questions`, and the same shuffled. Raises BackendError."""
+    known = [question for question in questions if question.references]
+    right: list[float] = []
+    shuffled: list[float] = []
+    usages: list[Usage] = []
+    for place, question in enumerate(known):
+        other = known[(place + len(known) // 2) % len(known)]
+        progress(f"the judge is calibrated: question {place + 1} of {len(known)}")
+        for answers, scores in ((question.references, right), (other.references, shuffled)):
+            score, _, usage = await judge(backend, question, 1, answers[:1])
+            scores.append(score)
+            if usage is not None:
+                usages.append(usage)
+    return Calibration(tuple(right), tuple(shuffled), tuple(usages))
