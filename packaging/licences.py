@@ -32,6 +32,7 @@ KNOWN = {
     "LGPL-3.0-only",
     "MIT",
     "MIT-0",
+    "MIT-CMU",
     "MPL-2.0",
     "PSF-2.0",
     NVIDIA,
@@ -57,7 +58,9 @@ SPELLINGS = {
 # Read from the licence files of these packages, whose metadata says too little.
 READ_BY_HAND = {
     "colorama": "BSD-3-Clause",
+    "cycler": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
+    "kiwisolver": "BSD-3-Clause",
     "mpmath": "BSD-3-Clause",
     "nvidia-nvshmem-cu12": NVIDIA,
     "pywin32": "PSF-2.0",  # only on Windows

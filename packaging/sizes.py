@@ -37,7 +37,7 @@ def write_sizes() -> Path:
         if target.system == "windows":
             # The registry's torch for Windows has no CUDA; the app installs another build.
             wheels = [wheel for wheel in wheels if not wheel.name.startswith("torch-")]
-        every = {pin_of(wheel): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
+        every = {pin_of(wheel.name): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
         own = {pin for name in EMBEDDED.locks for pin in requirements_for((locks / name).read_text("utf-8"), target)}
         sizes[str(target)] = {pin: size for pin, size in every.items() if pin in own}
         sizes[f"{target}{FOR_CARD}"] = {pin: size for pin, size in every.items() if pin not in own}

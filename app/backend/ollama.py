@@ -39,7 +39,7 @@ class OllamaBackend:
     def __init__(self, *, base_url: str = "", model: str = "") -> None:
         self.base_url = base_url or DEFAULT_URL
         self.model = model
-        self.traits = Traits(free=True)
+        self.traits = Traits(free=True, concurrent=False)  # by default it answers few requests at a time
         self._client: Any = None
         self._abilities = Abilities()
         self._warm: asyncio.Task[None] | None = None

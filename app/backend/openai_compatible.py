@@ -58,10 +58,12 @@ class OpenAICompatibleBackend:
         self.base_url = base_url.rstrip("/")
         self._id = model
         self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
+        own = in_own_network(self.base_url)
+        # A server of one's own mostly answers one request after the other: the newest must not wait for an older one.
         self.traits = (
             Traits(history_words=LONG_HISTORY_WORDS, document_bytes=LONG_DOCUMENT_BYTES)
             if key_wanted
-            else Traits(free=in_own_network(self.base_url))
+            else Traits(free=own, concurrent=not own)
         )
         self._api_key = api_key
         self._extra = extra

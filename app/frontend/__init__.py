@@ -36,12 +36,13 @@ from app.tts.base import Voice
 class FrontEndSpec:
     """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card.
 
-    `folder`: of its files among the app's own, which packages leave out.
+    `folder`: of its files among the app's own, which packages leave out. `elsewhere`: another machine does its work.
     """
 
     label: str
     weights: bool = False
     folder: str = ""
+    elsewhere: bool = False
 
     @property
     def here(self) -> bool:
@@ -57,7 +58,7 @@ PROVIDERS = {
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
     "nano": FrontEndSpec("Nano KAME (CPU): an experiment", folder="nano"),
-    "remote": FrontEndSpec("Voice server (another machine)"),
+    "remote": FrontEndSpec("Voice server (another machine)", elsewhere=True),
 }
 
 

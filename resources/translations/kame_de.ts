@@ -768,6 +768,10 @@
         <translation>Sprachserver</translation>
     </message>
     <message>
+        <source>Voice server (another machine)</source>
+        <translation>Sprachserver (ein anderer Rechner)</translation>
+    </message>
+    <message>
         <source>Voice that answers</source>
         <translation>Stimme, die antwortet</translation>
     </message>

@@ -768,6 +768,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Voice server (another machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Voice that answers</source>
         <translation type="unfinished"></translation>
     </message>

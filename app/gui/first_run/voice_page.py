@@ -115,8 +115,10 @@ class VoicePage(ChoicePage):
         }
         self.cards: dict[str, VoiceCard] = {}
         self._precision = ""
-        for key, label in frontends:
-            title, words = known.get(key, (label, ""))
+        for key, _ in frontends:
+            if key not in known:
+                continue  # a voice server is chosen in the settings, where its address is
+            title, words = known[key]
             card = self.cards[key] = VoiceCard(key, title, words, self)
             self.add_card(card)
             card.picked.connect(self.touch)

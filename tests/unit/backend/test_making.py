@@ -40,3 +40,17 @@ async def test_before_it_is_opened_it_says_so(kind: str) -> None:
 def test_an_unknown_backend_names_those_there_are() -> None:
     with pytest.raises(BackendError, match="embedded, ollama, openai"):
         make_backend("hal9000")
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "concurrent"),
+    [
+        ("openai", "", True),
+        ("compatible", "https://example.org/v1", True),
+        ("compatible", "http://127.0.0.1:8080/v1", False),
+        ("compatible", "http://192.168.1.20:8080/v1", False),
+        ("ollama", "", False),
+    ],
+)
+def test_a_server_of_ones_own_is_asked_one_thing_at_a_time(name: str, url: str, concurrent: bool) -> None:
+    assert make_backend(name, base_url=url, key=lambda names: "sk-a-key").traits.concurrent is concurrent

@@ -1,0 +1,119 @@
+"""The whole bench of spoken MT-Bench on stand-ins: killed at random and resumed, judged, refused, and capped.
+
+`python -m tests.live.test_mtbench 10` kills and resumes it ten times.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.judge import brief, careless, fair, model_server
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = "from app.__main__ import main\nraise SystemExit(main())"
+
+
+def bench(out: Path, model: str, judge: str, *options: str) -> list[str]:
+    """The command: two systems, one of them spoken in simulated time, on two questions."""
+    systems = f"typed=compatible:rule@{model},cascade=embedded:smollm2-135m"
+    return [
+        *(sys.executable, "-c", APP, "bench", "mtbench", "--simulated", "--systems", systems),
+        *("--questions", "104,144", "--runs", "1", "--judge", f"compatible:rule@{judge}", "--out", str(out)),
+        *("--json", *options),
+    ]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files of a result, by name."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def killed_and_resumed(
+    times: int, out: Path, model: str, judge: str, seconds: float, seed: int = 5
+) -> dict[str, bytes]:
+    """Starts the bench, kills it `times` times at random moments within `seconds`, and lets it end."""
+    chance = random.Random(seed)
+    for _ in range(times):
+        process = subprocess.Popen(
+            bench(out, model, judge), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+        )
+        time.sleep(chance.uniform(0.3, seconds))
+        process.kill()
+        process.wait(30)
+    done = subprocess.run(bench(out, model, judge), capture_output=True, text=True, cwd=ROOT, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return files(out)
+
+
+def compared(times: int, folder: Path) -> tuple[dict[str, bytes], float]:
+    """Runs the bench without a kill, then with `times`; both results must be the same. Returns it, and the seconds."""
+    with model_server(brief) as (model, _), model_server(fair) as (judge, _):
+        began = time.monotonic()
+        done = subprocess.run(
+            bench(folder / "whole", model, judge), capture_output=True, text=True, cwd=ROOT, timeout=400
+        )
+        took = time.monotonic() - began
+        assert done.returncode == 0, done.stdout + done.stderr
+        whole = files(folder / "whole")
+        again = killed_and_resumed(times, folder / "killed", model, judge, took * 0.8)
+    assert again.keys() == whole.keys()
+    assert [name for name in whole if whole[name] != again[name]] == []
+    return whole, took
+
+
+def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: Path) -> None:
+    whole, _ = compared(2, tmp_path)
+    result = json.loads(whole["results.json"])
+    assert result["calibration_auc"] == 1.0 and [one["name"].partition("=")[0] for one in result["systems"]] == [
+        "typed",
+        "cascade",
+    ]
+    assert all(one["turns"] == 4 and "average" in one["scores"] for one in result["systems"])
+    assert {f"figures/{name}.svg" for name in ("score-latency", "delay-curve", "latencies", "categories")} <= set(whole)
+    judged = [json.loads(line) for line in whole["model_judgment/compatible-rule_single.jsonl"].splitlines()]
+    assert len(judged) == 8 and {row["judge"][1] for row in judged} == {
+        "single-math-v1",
+        "single-math-v1-multi-turn",
+        "single-v1",
+        "single-v1-multi-turn",
+    }
+    assert json.loads(whole["routes.json"]).keys() == {"reasoning", "stem"}
+    assert "Moshi (paper)" in whole["results.md"].decode() and "6.43" in whole["results.md"].decode()
+
+
+def test_a_judge_that_fails_its_gate_scores_nothing(tmp_path: Path) -> None:
+    with model_server(brief) as (model, _), model_server(careless) as (judge, requests):
+        command = bench(tmp_path / "out", model, judge)
+        command[command.index("--systems") + 1] = f"typed=compatible:rule@{model}"
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len(requests) == 20  # the calibration alone
+    result = json.loads(done.stdout)
+    assert result["calibration_auc"] == 0.5 and result["systems"][0]["scores"] == {}
+    assert any("withheld" in note for note in result["notes"])
+    assert not (tmp_path / "out" / "model_judgment").exists()
+
+
+@pytest.mark.parametrize("options", [("--questions", "7"), ("--delays", "1"), ("--systems", "last-oracle")])
+def test_what_can_not_be_run_is_told_in_a_sentence(tmp_path: Path, options: tuple[str, ...]) -> None:
+    command = [*bench(tmp_path / "out", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=200)
+    assert done.returncode == 2 and json.loads(done.stdout)["error"].endswith("."), done.stdout + done.stderr
+
+
+def main(times: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        whole, took = compared(times, Path(folder))
+    print(f"{times} kills, a run takes {took:.0f} s: {len(whole)} files, all the same to the byte.")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

@@ -1,0 +1,207 @@
+"""The parts of the bench of spoken MT-Bench: questions, systems, facts, measures, judge, scores, files on disk."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from app.backend.base import Usage
+from app.cli.bench_mtbench import question_numbers, systems
+from app.conversation import events as e
+from app.evaluation.mtbench.answer import Answer, read_answer
+from app.evaluation.mtbench.calibration import Calibration
+from app.evaluation.mtbench.cost import estimate
+from app.evaluation.mtbench.facts import has_fact, known_facts
+from app.evaluation.mtbench.judge import UNJUDGED, Judgement, judge_request, score_in, template_of
+from app.evaluation.mtbench.measures import adoption, content_words, relevance_gap
+from app.evaluation.mtbench.questions import CATEGORIES, load_questions
+from app.evaluation.mtbench.routes import best_routes
+from app.evaluation.mtbench.scores import summarise
+from app.evaluation.mtbench.store import Lines, once_for_all
+from app.evaluation.mtbench.systems import System, with_delays
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+
+QUESTIONS = load_questions()
+
+
+def test_the_thirty_questions_are_those_of_the_paper() -> None:
+    assert [q.number for q in QUESTIONS] == [*range(101, 111), *range(141, 161)]
+    assert {q.category for q in QUESTIONS} == set(CATEGORIES) and all(len(q.turns) == 2 for q in QUESTIONS)
+    assert [q.number for q in QUESTIONS if q.references] == list(range(101, 111))
+    with pytest.raises(UserError, match="no question 7"):
+        load_questions([7])
+
+
+def test_systems_as_they_are_written() -> None:
+    found = systems("moshi,kame=openai:gpt-4.1,cascade=compatible:m@http://127.0.0.1:1/v1,typed,last-oracle")
+    assert found[0] == System("moshi") and found[-1] == "last-oracle"
+    assert found[1] == System("kame", BackendChoice("openai", "gpt-4.1"))
+    assert found[2].backend.base_url == "http://127.0.0.1:1/v1" and found[2].choice().answer_mode == "after"
+    assert [getattr(one, "name", one) for one in found[:2]] == ["moshi", "kame=openai:gpt-4.1"]
+    for wrong in ("", "siri", "kame=siri:1"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            systems(wrong)
+    assert question_numbers("101-103,141") == [101, 102, 103, 141]
+
+
+def test_delays_are_forced_on_models_that_speak() -> None:
+    made = with_delays([System("kame"), System("cascade")], [0.0, 0.5])
+    assert [(one.kind, one.delay) for one in made] == [("kame", 0.0), ("kame", 0.5), ("cascade", 0.0)]
+    assert made[1].choice().model.delay == 6 and made[1].name.endswith("+0.5s")
+    with pytest.raises(ValueError, match="kame, moshi and nano"):
+        with_delays([System("cascade")], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "right", "wrong"),
+    [
+        (101, 1, "You are in second place now.", "You are in first place."),
+        (102, 1, "The White House is in Washington, D.C.", "It is to the left."),
+        (104, 1, "David has no brothers; he is the only brother.", "David has three brothers."),
+        (104, 2, "He would have one brother.", "He would have two brothers."),
+        (107, 1, "A is C's grandfather.", "A is the uncle of C."),
+        (108, 1, "The odd one out is car, the others are parts.", "The tyre does not belong."),
+        (109, 1, "The shadow points west.", "It points east."),
+        (144, 1, "Francis Crick named it in 1958.", "Watson named it."),
+        (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
+    ],
+)
+def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
+    assert has_fact(question, turn, right) is True and has_fact(question, turn, wrong) is False
+
+
+def test_the_references_have_the_key_facts_but_for_the_two_that_are_wrong() -> None:
+    checked = [(q.number, t) for q in QUESTIONS for t in (1, 2) if q.references and (q.number, t) in known_facts()]
+    missing = {
+        key
+        for key in checked
+        if not has_fact(*key, next(q for q in QUESTIONS if q.number == key[0]).references[key[1] - 1])
+    }
+    assert missing <= {(104, 1), (104, 2), (109, 2), (101, 2)} and len(known_facts()) >= 20
+    assert has_fact(160, 1, "anything") is None
+
+
+def test_what_of_the_oracle_was_said_and_how_late() -> None:
+    events = [
+        e.OracleDelta(1.0, 3, "Stockholm lies"),
+        e.OracleDelta(1.5, 3, " on fourteen islands"),
+        e.AssistantSaid(2.0, 1, "Stockholm", 3),
+        e.AssistantSaid(2.2, 1, "lies on", 3),
+        e.AssistantSaid(3.0, 1, "islands.", 3),
+    ]
+    share, late = adoption("Stockholm lies on fourteen islands", events, 3)
+    assert share == pytest.approx(0.75) and late == pytest.approx(1.2)
+    assert adoption("", events, 3) == (None, None)
+    assert content_words("What is the capital of Sweden?") == ["capital", "sweden"]
+
+
+def test_relevance_is_the_overlap_beyond_that_with_other_questions() -> None:
+    questions = ["What is the capital of Sweden?", "How do bridges carry weight?"]
+    assert relevance_gap(questions, ["The capital of Sweden is Stockholm.", "Bridges carry weight by arches."]) == 1.0
+    assert relevance_gap(questions, ["It depends.", "It depends."]) == 0.0
+    assert relevance_gap(questions[:1], ["It depends."]) is None
+
+
+def test_the_judge_is_asked_as_fastchats_is() -> None:
+    maths, plain = QUESTIONS[0], QUESTIONS[-1]
+    assert [template_of(q, t) for q in (plain, maths) for t in (1, 2)] == [
+        "single-v1",
+        "single-v1-multi-turn",
+        "single-math-v1",
+        "single-math-v1-multi-turn",
+    ]
+    request = judge_request(maths, 2, ["First.", "Second."])
+    words = request.messages[1].content
+    assert all(text in words for text in (*maths.turns, *maths.references, "First.", "Second."))
+    assert request.temperature == 0.0 and request.max_tokens == 2048
+    assert "First." in judge_request(plain, 1, ["First."]).messages[1].content
+    assert [score_in(text) for text in ("so [[7]], or [[3]]", "[[8.5]]", "seven", "[[11]]", "[[0]]")] == [
+        7.0,
+        8.5,
+        UNJUDGED,
+        UNJUDGED,
+        UNJUDGED,
+    ]
+
+
+def test_a_judge_must_tell_right_from_wrong() -> None:
+    assert Calibration((9.0, 8.0), (2.0, 1.0)).passed
+    blind = Calibration((9.0, 9.0), (9.0, 9.0))
+    assert blind.auc == 0.5 and not blind.passed and "withheld" in blind.sentence
+    assert Calibration((UNJUDGED,), (5.0,)).auc == 0.0
+
+
+def test_scores_are_plain_means_of_the_categories_with_an_interval() -> None:
+    judgements = [
+        Judgement("moshi", 0, number, turn, score, "", "")
+        for number, scores in ((101, (2.0, 4.0)), (105, (9.0, 9.0)), (141, (6.0, 6.0)))
+        for turn, score in enumerate(scores, 1)
+    ]
+    judgements.append(Judgement("moshi", 0, 142, 1, UNJUDGED, "", ""))
+    (one,) = summarise([("moshi", "moshi", 0.0)], QUESTIONS, [], judgements)
+    assert one.scores["reasoning"].mean == 6.0 and one.scores["stem"].mean == 6.0 and one.scores["average"].mean == 6.0
+    assert one.scores_without_long == pytest.approx(4.5) and one.unjudged == 1
+    assert one.scores["reasoning"].low == 3.0 and one.scores["reasoning"].high == 9.0
+
+
+def test_latencies_are_told_raw_and_clamped() -> None:
+    answers = [
+        Answer("kame=x", 0, 101, 1, "", "It is.", first_sound=-0.4, first_content=0.2),
+        Answer("kame=x", 0, 101, 2, "", "It is.", first_sound=0.6, first_content=0.8),
+    ]
+    (one,) = summarise([("kame=x", "kame=x", 0.0)], QUESTIONS, answers, [])
+    assert one.latency(clamped=False) == 0.1 and one.latency() == 0.3 and one.latency(content=True) == 0.5
+    assert one.document()["first_sound_raw_median"] == 0.1 and one.facts == (0, 2)
+
+
+def test_a_file_of_results_survives_a_kill_in_the_middle_of_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    lines = Lines(file, read_answer, Answer.document)
+    answers = [Answer("typed", 0, 101, turn, "", "Ünd so.") for turn in (1, 2)]
+    for answer in answers:
+        lines.add(answer)
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"system": "typed", "ru')
+    again = Lines(file, read_answer, Answer.document)
+    assert again.records == answers and file.read_bytes() == whole
+    file.write_bytes(b"nonsense\n" + whole)
+    with pytest.raises(UserError, match="Line 1"):
+        Lines(file, read_answer, Answer.document)
+
+
+def test_results_of_other_questions_are_not_mixed(tmp_path: Path) -> None:
+    once_for_all(tmp_path / "run.json", {"questions": [101]})
+    once_for_all(tmp_path / "run.json", {"questions": [101]})
+    with pytest.raises(UserError, match="another --out"):
+        once_for_all(tmp_path / "run.json", {"questions": [102]})
+
+
+def test_what_a_run_costs_is_told_before() -> None:
+    found = estimate(
+        [System("kame"), System("moshi")], 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001
+    )
+    assert found.requests == 8 * 360 and found.judge_calls == 360 * 3 + 20
+    assert found.dollars == pytest.approx(0.001 * (8 * 360 + found.judge_calls)) and "$" in found.sentence
+    unknown = estimate([System("kame")], 1, QUESTIONS, None, lambda choice, usage: None)
+    assert unknown.dollars is None and unknown.judge_calls == 0 and Usage(1, 1)
+
+
+def test_the_best_model_for_each_kind_becomes_its_route() -> None:
+    strong, weak = BackendChoice("openai", "strong"), BackendChoice("ollama", "weak")
+    systems_ = [System("typed", weak), System("typed", strong)]
+    answers = [
+        Answer("typed=ollama:weak", 0, 101, 1, "", "You are second."),
+        Answer("typed=openai:strong", 0, 101, 1, "", "You are first."),
+    ]
+    (route,) = best_routes(systems_, QUESTIONS, answers, [])
+    assert (route.kind, route.backend, route.by) == ("reasoning", weak, "share of key facts")
+    judgements = [
+        Judgement("typed=ollama:weak", 0, 151, 1, 3.0, "", ""),
+        Judgement("typed=openai:strong", 0, 151, 1, 8.0, "", ""),
+    ]
+    (route,) = best_routes(systems_, QUESTIONS, [], judgements)
+    assert (route.kind, route.backend) == ("humanities", strong)
+    assert route.figures == {"ollama:weak": 3.0, "openai:strong": 8.0} and route.by == "score"
