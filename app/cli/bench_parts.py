@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from app.cli.arguments import number, whole_number
@@ -86,9 +87,28 @@ def _window(args: argparse.Namespace, progress: Progress) -> Any:
     )
 
 
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", type=Path, metavar="A", help="a folder that a bench has written, or its --json")
+    parser.add_argument("after", type=Path, metavar="B", help="another of the same bench")
+    tolerance_help = "how many percent a figure may differ and count as the same (default: 10)"
+    parser.add_argument("--tolerance", type=number, default=10.0, metavar="PERCENT", help=tolerance_help)
+    add_folder(parser, "--html", "also write one page with all figures", "FILE")
+
+
+def _compare(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.evaluation.comparison import compare
+    from app.evaluation.comparison_page import page
+
+    found = compare(args.before, args.after, max(0.0, args.tolerance) / 100)
+    if args.html is not None:
+        args.html.write_text(page(found, args.before, args.after), "utf-8")
+    return found
+
+
 BENCHES = (
     Bench("routing", "the router's classifier on questions it has not seen", _add_routing, _routing),
     Bench("frame", "one step of the model, in parts, on this machine", _add_frame, _frame, can_fail=True),
     Bench("startup", "from the click to the window, and until one can talk", _add_startup, _startup, can_fail=True),
+    Bench("compare", "two results of a bench, and what has become worse", _add_compare, _compare, can_fail=True),
     Bench("window", "whether the window stays smooth through a dense talk", _add_window, _window, can_fail=True),
 )

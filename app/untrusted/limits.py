@@ -93,6 +93,8 @@ CORPUS = Limits(1 * GB, depth=16, items=50_000_000, kind=(dict, list))
 """A file of questions, or of a corpus for training."""
 CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)
 """One question, or one dialogue."""
+BENCH_RESULT = Limits(64 * MB, depth=24, items=4_000_000)
+"""The result of a bench, with the words of all its talks."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
 TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
 BILL = Limits(4 * MB, depth=16, items=100_000)

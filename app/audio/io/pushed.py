@@ -1,4 +1,4 @@
-"""A source whose sound is pushed by somebody else, and a sink that hands it on: the ends of a session over a network."""
+"""A source whose sound somebody else pushes, and a sink that hands it on: the ends of a session over a network."""
 
 from __future__ import annotations
 

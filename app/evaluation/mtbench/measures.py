@@ -1,4 +1,4 @@
-"""Measures an answer without a judge: what of the oracle was said and how late, and whether it is about the question."""
+"""Measures an answer without a judge: what of the oracle was said, how late, and whether it is about the question."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def content_words(text: str) -> list[str]:
 
 
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
-    """The share of the content words of the last oracle that were said, and the median of the seconds from when each was
-    known until it had been said. `revision`: the oracle's number. None where there is no oracle, or nothing was said.
+    """The share of the content words of the last oracle that were said, and the median of the seconds from when each
+    was known until it had been said. `revision`: the oracle's number. None without an oracle, or if nothing was said.
     """
     wanted = content_words(oracle)
     if not wanted:

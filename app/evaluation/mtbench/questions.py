@@ -54,8 +54,8 @@ def load_questions(numbers: Sequence[int] = (), folder: Path | None = None) -> l
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
-            f"MT-Bench's questions can't be read in {folder} ({error}). Give a folder with FastChat's question.jsonl and "
-            "reference_answer_gpt4.jsonl."
+            f"MT-Bench's questions can't be read in {folder} ({error}). Give a folder with FastChat's question.jsonl "
+            "and reference_answer_gpt4.jsonl."
         ) from error
     known = {question.number for question in questions}
     if unknown := [number for number in numbers if number not in known]:

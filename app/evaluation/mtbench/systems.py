@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from app.conversation.events import AnswerMode
@@ -26,7 +26,7 @@ class System:
     """
 
     kind: Kind
-    backend: BackendChoice = BackendChoice()
+    backend: BackendChoice = field(default_factory=BackendChoice)
     delay: float = 0.0
 
     @property

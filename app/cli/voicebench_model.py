@@ -1,0 +1,34 @@
+"""Makes the assistant that VoiceBench asks.
+
+In VoiceBench's `src/models/__init__.py`, with this app's folder on the path:
+
+    from app.cli.voicebench_model import kame_assistant
+    model_cls_mapping["kame"] = kame_assistant
+
+The environment variable KAME_BENCH_SYSTEM names the system as `bench mtbench` does, such as `tandem=ollama:gemma3:4b`;
+by default it is the tandem with the embedded model.
+"""
+
+from __future__ import annotations
+
+import os
+
+from app.evaluation.mtbench.systems import System
+from app.evaluation.voicebench import SpokenAssistant
+
+VARIABLE = "KAME_BENCH_SYSTEM"
+
+
+def kame_assistant() -> SpokenAssistant:
+    """The assistant of the system that the environment names. Raises ArgumentTypeError for one that there is not."""
+    from app import main as compose
+    from app.cli.bench_mtbench import systems
+    from app.services import backends
+
+    system = systems(os.environ.get(VARIABLE, "tandem"))[0]
+    assert isinstance(system, System), f"{VARIABLE} must name a system that hears and speaks"
+    return SpokenAssistant(system, compose.session, backends.backend, backends.cost)
+
+
+if __name__ == "__main__":
+    print(__doc__)

@@ -1,0 +1,59 @@
+"""The assistant that benches from outside ask: sound in, words out, each question in a session of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+
+from app.audio.io.base import AudioSink, AudioSource
+from app.backend.scripted import ScriptedBackend, answer
+from app.cli.voicebench_model import VARIABLE, kame_assistant
+from app.evaluation.mtbench.systems import System
+from app.evaluation.voicebench import SpokenAssistant
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.scripted import ScriptedVoice
+
+
+def assistant() -> SpokenAssistant:
+    script = [ScriptedTurn(1.7, 2.5, "What is the capital of Sweden?")]
+
+    def session(choice: SessionChoice, source: AudioSource, sink: AudioSink, **how: Any) -> Session:
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(ScriptedVoice(), choice.answer_mode, openings=False),
+            transcriber=ScriptedTranscriber(script),
+            voice_activity=ScriptedVoiceActivity(script),
+            backend=ScriptedBackend(lambda request: answer("It is Stockholm.")),
+            source=source,
+            sink=sink,
+        )
+        return Session(parts, SessionConfig(choice, end_with_input=False))
+
+    return SpokenAssistant(
+        System("tandem"), session, lambda choice: ScriptedBackend(lambda request: answer("Stockholm."))
+    )
+
+
+def test_a_spoken_question_gives_the_words_of_the_spoken_answer() -> None:
+    asked = {"array": np.full(16_000, 0.2), "sampling_rate": 16_000}
+    one = assistant()
+    assert one.generate_audio(asked) == "It is Stockholm."
+    assert -1.0 < one.generate_ttft(asked) < 3.0
+    assert one.generate_text("What is the capital of Sweden?") == "Stockholm."
+    assert one.generate_audio({"array": np.zeros(16_000), "sampling_rate": 16_000}) == ""
+
+
+async def test_it_may_be_asked_from_within_a_loop() -> None:
+    await asyncio.sleep(0)
+    assert assistant().generate_text("And of Norway?") == "Stockholm."
+
+
+def test_the_environment_names_the_system(monkeypatch: Any) -> None:
+    monkeypatch.setenv(VARIABLE, "cascade=ollama:gemma3:4b")
+    assert kame_assistant()._system == System("cascade", kame_assistant()._system.backend)
+    assert kame_assistant()._system.backend.model == "gemma3:4b"
