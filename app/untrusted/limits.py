@@ -95,6 +95,8 @@ CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)
 """One question, or one dialogue."""
 BENCH_RESULT = Limits(64 * MB, depth=24, items=4_000_000)
 """The result of a bench, with the words of all its talks."""
+BENCH_MARKS = Limits(8 * MB, depth=12, items=200_000, kind=(dict, list))
+"""What is marked in a sample of a bench."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
 TOOL_SERVERS = Limits(1 * MB, depth=24, items=20_000)
 BILL = Limits(4 * MB, depth=16, items=100_000)
