@@ -13,7 +13,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem
@@ -51,6 +51,15 @@ class _Server:
 
     def close(self) -> None:
         end_child(self.child)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Where a running model's server is, for others: its address without the path, its key and its process."""
+
+    url: str
+    key: str = field(repr=False)
+    pid: int
 
 
 class EmbeddedBackend:
@@ -140,6 +149,13 @@ class EmbeddedBackend:
             async with self.stream(replace(request, max_tokens=1)) as items:
                 async for _ in items:
                     pass
+
+    @property
+    def served(self) -> Served:
+        """Where its server is. Raises BackendError if it does not run."""
+        if self._server is None:
+            raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
+        return Served(self._server.url, self._server.key, self._server.child.pid)
 
     async def models(self) -> list[str]:
         """Returns the keys of the models that are on this machine."""

