@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz.boundaries import answers, files, hubs, model_words, tool_servers, window_parts
+from tests.fuzz.boundaries import answers, files, hubs, model_words, tool_servers, voice, window_parts
 from tests.fuzz.boundary import Boundary
 
 BOUNDARIES: tuple[Boundary, ...] = (
@@ -11,5 +11,6 @@ BOUNDARIES: tuple[Boundary, ...] = (
     *tool_servers.BOUNDARIES,
     *hubs.BOUNDARIES,
     *files.BOUNDARIES,
+    *voice.BOUNDARIES,
     *window_parts.BOUNDARIES,
 )
