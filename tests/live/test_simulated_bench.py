@@ -17,3 +17,13 @@ def test_the_bench_of_facts_asks_and_judges_in_simulated_time() -> None:
     assert not told["failures"] and group["model"] == "smollm2-135m"
     assert answer["heard"] == "What is the capital of Sweden?" and "Stockholm" in answer["said"]
     assert answer["right"] and group["right"] == 1 and 0.1 < answer["first_sound"] < 2.0
+
+
+def test_the_bench_of_reasoning_asks_typed_and_spoken_in_simulated_time() -> None:
+    command = [sys.executable, "-m", "app", "bench", "reasoning", "--simulated", "--questions", "2", "--json"]
+    done = subprocess.run([*command, "--systems", "typed,tandem"], capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    typed, spoken = json.loads(done.stdout)["systems"]
+    assert typed["name"].startswith("typed=") and spoken["asked"] == 2
+    assert all(answer["said"] for answer in (*typed["answers"], *spoken["answers"]))
+    assert spoken["answers"][0]["heard"] and spoken["answers"][0]["first"] < 3.0

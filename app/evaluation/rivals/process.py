@@ -96,8 +96,11 @@ class AssistantProcess:
     # -- threads
 
     def _write(self, pipe: IO[bytes]) -> None:
-        """Sends a chunk each 20 ms: what is said, else a quiet room."""
+        """Sends a chunk each 20 ms from when it is ready on: what is said, else a quiet room."""
         room = np.random.default_rng(3)
+        while not self._ready.wait(0.05):  # what waits in the pipe while it loads would delay all that follows
+            if self._stopping.is_set():
+                return
         begin, number = time.perf_counter(), 0
         self._next_at = begin
         import soxr
