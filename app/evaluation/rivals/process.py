@@ -38,8 +38,7 @@ class AssistantProcess:
         self._command, self._settings, self._log = command, settings, log
         self._queue: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
         self._ready, self._stopping = threading.Event(), threading.Event()
-        self._ended = 0.0  # processor seconds of children that are gone
-        self.peak_bytes = 0
+        self._next_at = 0.0  # when the next chunk is heard; 0 before the first
 
     def __enter__(self) -> AssistantProcess:
         how = quiet_child()
@@ -60,6 +59,8 @@ class AssistantProcess:
             if self._child.poll() is not None or time.monotonic() > until:
                 self.__exit__()
                 raise UserError(f"{self.name} did not start; {self._log} says why. Leave it out with --assistants.")
+        while not self._next_at:
+            time.sleep(0.01)
         return self
 
     def __exit__(self, *exc: object) -> None:
