@@ -58,6 +58,7 @@ SPELLINGS = {
 # Read from the licence files of these packages, whose metadata says too little.
 READ_BY_HAND = {
     "colorama": "BSD-3-Clause",
+    "contourpy": "BSD-3-Clause",
     "cycler": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
     "kiwisolver": "BSD-3-Clause",
