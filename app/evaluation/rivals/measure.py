@@ -71,7 +71,8 @@ def ask(process: AssistantProcess, item: Item) -> Outcome:
             break
         if sounded and process.loudspeaker.quiet_for > SETTLE_SECONDS and waited > SETTLE_SECONDS:
             break
-    heard = " ".join(words.strip() for at, words in process.words[told:] if at >= begin)
+    turns = {turn: words.strip() for at, turn, words in process.words[told:] if at >= begin}
+    heard = " ".join(turns[turn] for turn in sorted(turns))
     reference = normalised(item.text)
     return Outcome(
         item.name,

@@ -24,16 +24,10 @@ async def serve(make: MakeTalk) -> None:
     pipe = Pipe()
     source = PushedSource("bench")
     sink = SendingSink("bench", lambda samples: _play(pipe, samples))
-    finals: dict[int, str] = {}
 
     def on_event(event: e.Event) -> None:
-        # A turn that goes on after its end has further final words, which take the place of the first.
         if isinstance(event, e.TranscriptFinal):
-            before = finals.get(event.turn, "")
-            new = event.text[len(before) :] if event.text.startswith(before) else event.text
-            finals[event.turn] = event.text
-            if new.strip():
-                pipe.heard(new)
+            pipe.heard(event.text, event.turn)
 
     talk = make(source, sink)
     async with talk:

@@ -33,8 +33,8 @@ class AssistantProcess:
     def __init__(self, name: str, command: list[str], settings: Mapping[str, str], log: Path) -> None:
         self.name = name
         self.loudspeaker = RecordingLoudspeaker(time.perf_counter)
-        self.words: list[tuple[float, str]] = []
-        """What it recognised, and when it told so."""
+        self.words: list[tuple[float, int, str]] = []
+        """When it told what it recognised, of which turn, and the words, which take the place of earlier ones."""
         self._command, self._settings, self._log = command, settings, log
         self._queue: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
         self._ready, self._stopping = threading.Event(), threading.Event()
@@ -139,7 +139,8 @@ class AssistantProcess:
                 elif kind == b"F":
                     self.loudspeaker.flush()
                 elif kind == b"T":
-                    self.words.append((time.perf_counter(), data.decode("utf-8", "replace")))
+                    turn = struct.unpack_from("<I", data)[0]
+                    self.words.append((time.perf_counter(), turn, data[4:].decode("utf-8", "replace")))
 
 
 def usage_of(pid: int) -> tuple[float, int]:

@@ -2,8 +2,8 @@
 
 Messages are a byte that says what they are, the length of the rest in four bytes, and the rest. To the rival: A, 20 ms
 of the user's sound (16-bit, 16 kHz), at the pace of sound. From the rival: R, it is ready; A, the sample rate in four
-bytes, and sound to be played (16-bit); F, what is not played yet is not to be played; T, recognised words of the user,
-as UTF-8.
+bytes, and sound to be played (16-bit); F, what is not played yet is not to be played; T, the number of a turn in four
+bytes, and its recognised words as UTF-8.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Pipe:
         self._out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         self._lock = threading.Lock()
+        self._turns = 0
 
     def read(self):
         """The next 20 ms of the user's sound as bytes; None at the end."""
@@ -47,9 +48,10 @@ class Pipe:
         """Plays no more of what was given."""
         self._send(b"F", b"")
 
-    def heard(self, text):
-        """Tells what the user was understood to say."""
-        self._send(b"T", text.encode("utf-8"))
+    def heard(self, text, turn=0):
+        """Tells what the user was understood to say. `turn`: later words of the same turn take their place; 0: new."""
+        self._turns += not turn
+        self._send(b"T", struct.pack("<I", turn or self._turns) + text.encode("utf-8"))
 
     def _send(self, kind, data):
         with self._lock:

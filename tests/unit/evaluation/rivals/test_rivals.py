@@ -38,7 +38,8 @@ while (data := pipe.read()) is not None:
         quiet += 1
     if loud and quiet == 25:  # half a second of silence ends the turn
         loud = 0
-        pipe.heard("what was said with " + settings()["model"])
+        pipe.heard("what was", 7)
+        pipe.heard("what was said with " + settings()["model"], 7)
         tone = np.sin(np.arange(8000) * 0.1) * 8000
         pipe.play(16000, tone.astype("<i2").tobytes())
 """
