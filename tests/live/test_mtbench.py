@@ -69,6 +69,7 @@ def compared(times: int, folder: Path) -> tuple[dict[str, bytes], float]:
     return whole, took
 
 
+@pytest.mark.timeout(900)  # four runs of the real models, which a busy machine takes its time for
 def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: Path) -> None:
     whole, _ = compared(2, tmp_path)
     result = json.loads(whole["results.json"])
