@@ -52,17 +52,15 @@ def _make(args: argparse.Namespace, progress: Progress) -> None:
     from app.evaluation.speech_models import speech_models
     from app.tts.voices import make_voice
 
-    progress("the sets are made")
     with speech_models() as models, make_voice() as voice:
 
         def say(text: str) -> Any:
             return voice.synthesize(text).result().samples
 
-        held_out = 2
+        held_out = SPEAKER_PARTS - 1
         pauses = spoken_cases(say, models.transcribe, held_out, ("flow",), most=3 * args.make).made
         found = []
         if args.people is not None:
-            assert held_out == SPEAKER_PARTS - 1
             found = people(args.people, models.transcribe, models.voice_detector, held_out)
         make_sets(args.folder, args.make, say, pauses, found, progress)
 

@@ -111,7 +111,6 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         last_oracle=LAST_ORACLE in args.systems,
         weights=args.weights,
         simulated=args.simulated,
-        with_read_back=args.reader is not None,
     )
     expected = estimate(wanted, plan.runs, questions, args.judge, backends.expected_cost)
     progress(expected.sentence)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import soundfile
 import soxr
@@ -74,13 +72,3 @@ def pitch(samples: np.ndarray, begin: float, end: float) -> float | None:
                 first += 1
             found.append(SAMPLE_RATE / (shortest + first))
     return float(np.median(found)) if found else None
-
-
-def silent_between(spans: list[Span], begin: float, end: float) -> bool:
-    """Whether nothing sounds between two seconds."""
-    return all(stop <= begin or start >= end for start, stop in spans)
-
-
-def longest_gap(spans: list[Span]) -> float:
-    """The longest silence between two stretches; 0 for fewer than two."""
-    return max((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0.0)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,6 @@ class Plan:
     last_oracle: bool = False
     weights: str = ""
     simulated: bool = False
-    with_read_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +237,8 @@ async def _judge_all(
     spent = sum(one.cost for one in answers) + sum(one.cost for one in judgements.records)
     async with opened(tools.make_backend(plan.judge)) as backend:
         result.calibration = await _calibrated(plan, backend, progress)
+        # What the gate has cost is only known in the run that passed it.
+        spent += sum(tools.cost(backend, usage) or 0.0 for usage in result.calibration.usages)
         result.notes.append(result.calibration.sentence)
         if not result.calibration.passed:
             return
@@ -269,7 +270,7 @@ async def _calibrated(plan: Plan, backend: Backend, progress: Progress) -> Calib
 
     found = await calibrate(backend, load_questions(), progress)
     write_json(kept, {"right": found.right, "shuffled": found.shuffled, "auc": round(found.auc, 4)}, indent=1)
-    return replace(found, usages=())
+    return found
 
 
 # -- what is written

@@ -23,7 +23,7 @@ from app.evaluation.duplex.metrics import (
 from app.evaluation.duplex.run import run_duplex, score
 from app.evaluation.duplex.samples import find_samples
 from app.evaluation.duplex.speaking import read_words, words_of, write_output
-from app.evaluation.duplex.voice import longest_gap, loudness, pitch
+from app.evaluation.duplex.voice import loudness, pitch
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 
@@ -138,7 +138,6 @@ def test_pitch_and_loudness_of_known_sounds(hertz: int) -> None:
     assert pitch(np.random.default_rng(1).normal(0, 0.1, RATE).astype(np.float32), 0.0, 1.0) is None
     assert loudness(np.full(RATE, 0.1, np.float32), 0.0, 1.0) == pytest.approx(-20.0)
     assert loudness(np.zeros(RATE, np.float32), 0.0, 1.0) is None
-    assert longest_gap([(0.0, 1.0), (1.5, 2.0), (2.1, 3.0)]) == 0.5
 
 
 def test_outputs_are_as_long_as_the_input_with_words_in_their_place(tmp_path: Path) -> None:
