@@ -26,6 +26,7 @@ from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.tts.base import Clip, Voice
+from app.tts.voices import make_voice
 
 SMALLEST = Speed(0.1, 40.0)
 """The smallest model on one core: 0.10 s to its first words in the answer mode `thinking`, by `bench latency`, and some
@@ -57,7 +58,7 @@ class SimulatedTranscriber(TimedTranscriber):
 
 
 class SimulatedVoice:
-    """A voice whose clips are ready as late as Piper's, one after the other. The caller enters `voice`."""
+    """A voice whose clips are ready as late as Piper's, one after the other."""
 
     rate = volume = 1.0
 
@@ -86,10 +87,11 @@ class SimulatedVoice:
         return out
 
     def __enter__(self) -> SimulatedVoice:
+        self._voice.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        pass
+        self._voice.__exit__(*exc)
 
 
 class SimulatedBackend:
@@ -161,9 +163,9 @@ def _words_begun(text: str) -> int:
 
 
 class SimulatedParts:
-    """Makes sessions in simulated time. A context manager, which loads the models on entering and may raise
-    TranscriberError and VoiceError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of
-    embedded models, by their keys; `other`: of every other back-end, None for the speed that it has.
+    """Makes sessions in simulated time. A context manager, which loads the models that hear and may raise
+    TranscriberError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of embedded models,
+    by their keys; `other`: of every other back-end, None for the speed that it has.
     """
 
     def __init__(
@@ -178,11 +180,8 @@ class SimulatedParts:
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
     def __enter__(self) -> SimulatedParts:
-        from app.tts.voices import make_voice
-
         with ExitStack() as stack:
             self._models = stack.enter_context(speech_models())
-            self._voice = stack.enter_context(make_voice())
             self._stack = stack.pop_all()
         return self
 
@@ -198,8 +197,12 @@ class SimulatedParts:
         end_with_input: bool = True,
         remember_seconds: float = 0.0,
     ) -> Session:
-        """Makes a session of `choice`, to be entered on a loop in simulated time."""
-        voice = SimulatedVoice(self._voice)
+        """Makes a session of `choice`, to be entered on a loop in simulated time. Raises VoiceError.
+
+        Its voice is loaded for it alone: a voice's random variation goes on from clip to clip, so that a voice in
+        common would sound otherwise, and longer or shorter, depending on what was said before.
+        """
+        voice = SimulatedVoice(make_voice())
         model = choice.backend.model or DEFAULTS["llm"]
         speed = self._speeds.get(model) if choice.backend.provider == "embedded" else self._other
         parts = SessionParts(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -36,16 +37,39 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def killed_and_resumed(
-    times: int, out: Path, model: str, judge: str, seconds: float, seed: int = 5
-) -> dict[str, bytes]:
-    """Starts the bench, kills it `times` times at random moments within `seconds`, and lets it end."""
-    chance = random.Random(seed)
-    for _ in range(times):
+Moment = Callable[[Path], bool]
+"""Returns whether a run, by its folder, is to be killed now."""
+
+
+def random_moment(chance: random.Random, seconds: float) -> Moment:
+    """A moment within `seconds` from now."""
+    due: list[float] = []
+
+    def reached(_: Path) -> bool:
+        due[:] = due or [time.monotonic() + chance.uniform(0.3, seconds)]
+        return time.monotonic() >= due[0]
+
+    return reached
+
+
+def after_answers(number: int) -> Moment:
+    """The moment at which `number` answers have been kept."""
+
+    def reached(out: Path) -> bool:
+        kept = out / "answers.jsonl"
+        return kept.exists() and kept.read_bytes().count(b"\n") >= number
+
+    return reached
+
+
+def killed_and_resumed(moments: Iterable[Moment], out: Path, model: str, judge: str) -> dict[str, bytes]:
+    """Starts the bench and kills it at each of `moments`, unless it ended before; then lets it end."""
+    for reached in moments:
         process = subprocess.Popen(
             bench(out, model, judge), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
         )
-        time.sleep(chance.uniform(0.3, seconds))
+        while process.poll() is None and not reached(out):
+            time.sleep(0.02)
         process.kill()
         process.wait(30)
     done = subprocess.run(bench(out, model, judge), capture_output=True, text=True, cwd=ROOT, timeout=400)
@@ -53,8 +77,10 @@ def killed_and_resumed(
     return files(out)
 
 
-def compared(times: int, folder: Path) -> tuple[dict[str, bytes], float]:
-    """Runs the bench without a kill, then with `times`; both results must be the same. Returns it, and the seconds."""
+def compared(moments: Callable[[float], Iterable[Moment]], folder: Path) -> tuple[dict[str, bytes], float]:
+    """Runs the bench without a kill, then with kills at `moments`, which are told the seconds of a run; both results
+    must be the same. Returns it, and the seconds.
+    """
     with model_server(brief) as (model, _), model_server(fair) as (judge, _):
         began = time.monotonic()
         done = subprocess.run(
@@ -63,7 +89,7 @@ def compared(times: int, folder: Path) -> tuple[dict[str, bytes], float]:
         took = time.monotonic() - began
         assert done.returncode == 0, done.stdout + done.stderr
         whole = files(folder / "whole")
-        again = killed_and_resumed(times, folder / "killed", model, judge, took * 0.8)
+        again = killed_and_resumed(moments(took), folder / "killed", model, judge)
     assert again.keys() == whole.keys()
     assert [name for name in whole if whole[name] != again[name]] == []
     return whole, took
@@ -71,7 +97,9 @@ def compared(times: int, folder: Path) -> tuple[dict[str, bytes], float]:
 
 @pytest.mark.timeout(900)  # four runs of the real models, which a busy machine takes its time for
 def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: Path) -> None:
-    whole, _ = compared(2, tmp_path)
+    # After six answers one of two spoken questions has been asked: nothing of the first may count in the second.
+    chance = random.Random(5)
+    whole, _ = compared(lambda took: [after_answers(6), random_moment(chance, took * 0.5)], tmp_path)
     result = json.loads(whole["results.json"])
     assert result["calibration_auc"] == 1.0 and [one["name"].partition("=")[0] for one in result["systems"]] == [
         "typed",
@@ -112,7 +140,8 @@ def test_what_can_not_be_run_is_told_in_a_sentence(tmp_path: Path, options: tupl
 
 def main(times: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        whole, took = compared(times, Path(folder))
+        chance = random.Random()
+        whole, took = compared(lambda took: [random_moment(chance, took * 0.8) for _ in range(times)], Path(folder))
     print(f"{times} kills, a run takes {took:.0f} s: {len(whole)} files, all the same to the byte.")
 
 

@@ -23,11 +23,15 @@ class Lines(Generic[_T]):
 
     def __init__(self, path: Path, read: Callable[[Any], _T], write: Callable[[_T], Any]) -> None:
         self._path = path
+        self._read = read
         self._write = write
         self.records: list[_T] = [read(value) for value in self._values()]
 
     def add(self, record: _T) -> None:
-        """Adds a record; it is on the disk when this returns. Raises UserError."""
+        """Adds a record as the file holds it, where numbers are rounded; it is on the disk when this returns.
+
+        Raises UserError.
+        """
         line = json.dumps(self._write(record), ensure_ascii=False, sort_keys=True).encode() + b"\n"
         try:
             with self._path.open("ab") as file:
@@ -39,7 +43,7 @@ class Lines(Generic[_T]):
                 f"{self._path} can't be written ({error.strerror or error}). What there is stays: make room, then "
                 "start the command again, and it goes on from there."
             ) from error
-        self.records.append(record)
+        self.records.append(self._read(json.loads(line)))
 
     def _values(self) -> Iterator[Any]:
         try:
