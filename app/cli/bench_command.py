@@ -30,5 +30,5 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
         result = bench.run(args, terminal.progress)
     ok = not bench.can_fail or result.ok
     terminal.say(result.table())
-    terminal.document({"ok": ok, **result.document()})
+    terminal.document({"ok": ok, "bench": bench.name, **result.document()})
     return 0 if ok else 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.cli.arguments import backend, dollars, number, whole_number
 from app.cli.bench import Bench, Progress, add_folder
-from app.evaluation.mtbench.systems import KINDS, LAST_ORACLE, System, with_delays
+from app.evaluation.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
@@ -69,7 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--questions", type=question_numbers, default=[], metavar="LIST", help="101-110,141 (default: all)"
     )
     parser.add_argument(
-        "--cap", type=dollars, default=10.0, metavar="DOLLARS", help="what it may cost (default: 10; 0: any)"
+        "--cap",
+        type=dollars,
+        default=10.0,
+        metavar="DOLLARS",
+        help="what it may cost (default: 10; 0: any, known or not)",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="results; a stopped run goes on there")
     parser.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
@@ -84,8 +88,9 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
     from app import main as compose
     from app.evaluation.mtbench.cost import estimate
+    from app.evaluation.mtbench.plan import Plan, Tools
     from app.evaluation.mtbench.questions import load_questions
-    from app.evaluation.mtbench.run import Plan, Tools, run_mtbench
+    from app.evaluation.mtbench.run import run_mtbench
     from app.evaluation.mtbench.speech import speak
     from app.evaluation.reader import Reader
     from app.evaluation.simulated_parts import SimulatedParts
@@ -98,9 +103,20 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         wanted = with_delays([one for one in args.systems if isinstance(one, System)], args.delays)
     except ValueError as error:
         raise UserError(str(error)) from None
+    check_systems(wanted, simulated=args.simulated)
     if not wanted:
         raise UserError("The last oracle is that of another system. Name one as well, such as tandem.")
     questions = load_questions(args.questions)
+    expected = estimate(
+        wanted,
+        max(1, args.runs),
+        questions,
+        args.judge,
+        backends.expected_cost,
+        last_oracle=LAST_ORACLE in args.systems,
+    )
+    progress(expected.sentence)
+    expected.check(args.cap)
     plan = Plan(
         wanted,
         questions,
@@ -111,32 +127,33 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         last_oracle=LAST_ORACLE in args.systems,
         weights=args.weights,
         simulated=args.simulated,
+        sounds=speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {},
     )
-    expected = estimate(wanted, plan.runs, questions, args.judge, backends.expected_cost)
-    progress(expected.sentence)
-    if args.cap and expected.dollars is not None and expected.dollars > args.cap:
-        raise UserError(f"{expected.sentence} That is more than its cap of ${args.cap:.2f}. Give a higher --cap.")
-    spoken = speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {}
     reader = Reader(args.reader, threads=0) if args.reader is not None else None
     read: Callable[[Any], str] | None = reader.read if reader is not None else None
     if not args.simulated:
         tools = Tools(compose.session, backends.backend, backends.cost, asyncio.run, write_routes, read)
-        return _kept(run_mtbench(plan, tools, spoken, progress), args.write_routes)
-    with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
+        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
+    with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds(), cost=backends.cost) as parts:
         tools = Tools(parts.session, backends.backend, backends.cost, run_simulated, write_routes, read)
-        return _kept(run_mtbench(plan, tools, spoken, progress), args.write_routes)
+        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
 
 
 def _kept(result: Any, wanted: bool) -> Any:
-    """The result, whose routes become the app's own if that is `wanted`."""
+    """The result. If that is `wanted`, its routes replace those for the same kinds of question in the app's table."""
     if wanted and result.routes:
-        from app.services.routes import write_routes
+        from app.services.routes import parse_routes, write_routes
         from app.settings.declarations import Settings
 
         settings = Settings.load()
-        settings.routes = write_routes({route.kind: route.backend for route in result.routes})
+        found = {route.kind: route.backend for route in result.routes}
+        settings.routes = write_routes({**parse_routes(settings.routes)[0], **found})
         settings.save()
-        result.notes.append("The router's table now names the model that was best for each of these kinds of question.")
+        result.notes.append(f"The router's table now names the best model for these questions: {', '.join(found)}.")
+    elif wanted:
+        result.notes.append(
+            "The router's table stays as it is: for no kind of question was one of two models better than the other."
+        )
     return result
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from app.cli.arguments import whole_number
 from app.cli.bench import Bench, Progress, add_folder
 from app.cli.bench_mtbench import systems
-from app.evaluation.mtbench.systems import System
+from app.evaluation.mtbench.systems import System, check_systems
 from app.session.errors import UserError
 
 
@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="with commas between, as of `bench mtbench` (default: typed,cascade,tandem with the embedded model)",
     )
-    parser.add_argument("--questions", type=whole_number, default=40, metavar="N", help="how many (default: 40)")
+    parser.add_argument(
+        "--questions", type=whole_number, default=0, metavar="N", help="how many (default: 40, of a --set all)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the questions that are made")
     add_folder(parser, "--set", "Big Bench Audio in place of questions that are made; its systems hear and speak")
     parser.add_argument("--voice", default="", metavar="VOICE", help="who asks questions that are made")
@@ -50,8 +52,9 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         with make_voice(args.voice) as voice:
             asked = [
                 Asked(one.number, one.form, one.text, one.answer, voice.synthesize(one.text).result().samples)
-                for one in generate(max(1, args.questions), args.seed)
+                for one in generate(args.questions or 40, args.seed)
             ]
+    check_systems(wanted, simulated=args.simulated)
     if not wanted:
         raise UserError("Name at least one system that hears and speaks, such as tandem.")
     make, cost = backends.backend, backends.cost

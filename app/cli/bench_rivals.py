@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,20 @@ async def _run(args: argparse.Namespace, progress: Progress) -> Any:
         return await asyncio.to_thread(run_rivals, assistants, items, server, 0, args.out, progress)
     backend = EmbeddedBackend(args.model)
     await backend.open()
+    stopped = threading.Event()
+
+    def goes_on(text: str) -> None:
+        """Tells the progress; ends the measuring thread once the command is being stopped."""
+        if stopped.is_set():
+            raise InterruptedError
+        progress(text)
+
     try:
         served = backend.served
         server = {"url": f"{served.url}/v1", "key": served.key, "model": backend.model}
-        return await asyncio.to_thread(run_rivals, assistants, items, server, served.pid, args.out, progress)
+        return await asyncio.to_thread(run_rivals, assistants, items, server, served.pid, args.out, goes_on)
     finally:
+        stopped.set()
         await backend.close()
 
 

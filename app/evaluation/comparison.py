@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import random
 import re
+import statistics
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from app.evaluation.directions import CONDITIONS, direction_of
+from app.evaluation.mtbench.questions import LONG
 from app.evaluation.report import markdown, rounded
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
@@ -16,20 +20,11 @@ from app.untrusted.limits import BENCH_RESULT
 
 Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
 
-_LOWER = re.compile(
-    r"first_sound|first_content|first_word|latency|delay_|_delay|seconds|_ms\b|p50|p75|p90|p95|worst|lag|late|wait|error|wrong"
-    r"|taken_back|cut|unanswered|no_answer|cost|memory|cpu|processor|underruns|gaps|failures|early|dropped|unjudged"
-    r"|talked_over|takeover_in_pauses|lost|skipped|stall"
-)
-_HIGHER = re.compile(
-    r"score|average|mean|facts|right|auc|relevance|adopted|whole|reasoning|stem|humanities|resumes|accuracy|share_right"
-)
-_LEFT_OUT = re.compile(
-    r"(?:^|\.)(?:machine|delay|runs|turns|questions|low|high|seed|words|asked|of|talks|answers)(?:\.|$)"
-)
-"""What a result is of, and is no figure of its quality; bounds of intervals belong to their mean."""
-NAMES = ("name", "key", "system", "model", "task", "way", "kind", "rival")
+NAMES = ("name", "key", "system", "model", "task", "way", "kind", "rival", "voice", "recogniser", "what")
 """By these fields the entries of a list are recognised."""
+_SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
+"""What a result says of single questions or recordings: too little to compare by itself."""
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +36,26 @@ class Row:
     after: float | None
     verdict: Verdict
 
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Before, after and the change, as they are shown."""
+        before, after = ("–" if value is None else f"{value:.4g}" for value in (self.before, self.after))
+        if self.before is None or self.after is None or not self.before:
+            return before, after, "–"
+        return before, after, f"{100 * (self.after - self.before) / abs(self.before):+.0f} %"
+
 
 @dataclass(slots=True)
 class Comparison:
-    """All figures of two results. `tolerance`: the share by which a figure may differ and count as the same."""
+    """All figures of two results. `tolerance`: the share by which a figure may differ and count as the same.
+    `differs`: what the results are of, where that is not the same.
+    """
 
     before: str
     after: str
     tolerance: float
     rows: list[Row]
+    differs: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -60,10 +66,13 @@ class Comparison:
     def sentence(self) -> str:
         """The result in a sentence."""
         counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
-        return (
+        found = (
             f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
-            f"{counts['same']} are within {100 * self.tolerance:g} %."
+            f"{counts['same']} are the same within {100 * self.tolerance:g} % or by chance."
         )
+        if self.differs:
+            found += f" The results are not of the same thing, so counts are not judged: {'; '.join(self.differs)}."
+        return found
 
     def table(self) -> str:
         """What differs, as a Markdown table; the worse first."""
@@ -71,8 +80,8 @@ class Comparison:
         shown = sorted((row for row in self.rows if row.verdict != "same"), key=lambda row: order.index(row.verdict))
         lines = [f"Before: {self.before}", f"After: {self.after}", "", self.sentence]
         if shown:
-            cells = [(row.figure, _text(row.before), _text(row.after), _change(row), row.verdict) for row in shown]
-            lines += ["", *markdown(("figure", "before", "after", "change", ""), cells)]
+            head = ("figure", "before", "after", "change", "")
+            lines += ["", *markdown(head, [(row.figure, *row.texts, row.verdict) for row in shown])]
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
@@ -87,85 +96,109 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
     kinds = old.get("bench"), new.get("bench")
     if kinds[0] != kinds[1]:
         raise UserError(f"These are results of two benches ({kinds[0]}, {kinds[1]}). Give two of the same.")
-    a, b = dict(_figures(old)), dict(_figures(new))
-    rows = [_row(name, a.get(name), b.get(name), (old, new), tolerance) for name in dict.fromkeys([*a, *b])]
-    return Comparison(str(before), str(after), tolerance, rows)
+    a, b = dict(_values(old)), dict(_values(new))
+    differs = [
+        f"{name} {_short(a[name])} and {_short(b[name])}"
+        for name in a
+        if name in b and _is_condition(name) and a[name] != b[name] and not name.endswith((".low", ".high"))
+    ]
+    names = [name for name in dict.fromkeys([*a, *b]) if not _is_condition(name)]
+    if not any(name in a and name in b for name in names):
+        raise UserError(f"{before} and {after} have no figure in common. Give two results of one bench.")
+    rows = [_row(name, a.get(name), b.get(name), tolerance, counts=not differs) for name in names]
+    rows = [
+        replace(row, verdict="same") if _may_be_chance(_scores(old, row.figure), _scores(new, row.figure)) else row
+        for row in rows
+    ]
+    return Comparison(str(before), str(after), tolerance, rows, differs)
 
 
 def load_result(path: Path) -> dict[str, Any]:
     """The document of a result. Raises UserError."""
     file = path / "results.json" if path.is_dir() else path
     try:
-        found: dict[str, Any] = read_json_file(file, BENCH_RESULT)
-        return found
+        found = read_json_file(file, BENCH_RESULT)
+        if isinstance(found, dict):
+            return found
+        reason: object = "it is no object"
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(
-            f"{file} holds no result of a bench ({reason}). Give a folder that a bench has written, or what its --json "
-            "has printed."
-        ) from error
+    raise UserError(
+        f"{file} holds no result of a bench ({reason}). Give a folder that a bench has written, or what its --json has "
+        "printed."
+    )
 
 
-def _figures(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
-    """All numbers of a document, each with the names that lead to it."""
-    if isinstance(value, bool) or value is None:
-        return
-    if isinstance(value, int | float):
-        if not _LEFT_OUT.search(path) and math.isfinite(value):
-            yield path, float(value)
-    elif isinstance(value, dict):
+def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All numbers and conditions of a document, each with the names that lead to it."""
+    last = path.rpartition(".")[2]
+    if (last in CONDITIONS and not isinstance(value, dict) and last not in _SINGLE) or _is_number(value):
+        yield path, value
+    elif isinstance(value, dict) and last not in _SINGLE:
         for name, part in value.items():
-            yield from _figures(part, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list):
-        for part in value:
-            if isinstance(part, dict) and (label := " ".join(str(part[n]) for n in NAMES if n in part)):
-                yield from _figures({k: v for k, v in part.items() if k not in NAMES}, f"{path}[{label}]")
+            yield from _values(part, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list) and last not in _SINGLE:
+        entries = [part for part in value if isinstance(part, dict)]
+        labels = [" ".join(str(part[name]) for name in NAMES if name in part) for part in entries]
+        for label, part in zip(labels, entries, strict=True):
+            if label and labels.count(label) == 1:
+                yield from _values({k: v for k, v in part.items() if k not in NAMES}, f"{path}[{label}]")
 
 
-def _row(
-    name: str, old: float | None, new: float | None, documents: tuple[dict[str, Any], ...], tolerance: float
-) -> Row:
-    if old is None or new is None:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_condition(name: str) -> bool:
+    return name.rpartition(".")[2] in CONDITIONS
+
+
+def _short(value: Any) -> str:
+    return f"{len(value)}" if isinstance(value, list) else str(value)
+
+
+def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Row:
+    """`counts`: whether numbers of things may be compared, since both results are of the same."""
+    if not _is_number(old) or not _is_number(new):
         return Row(name, old, new, "only after" if old is None else "only before")
     if math.isclose(old, new, rel_tol=tolerance, abs_tol=1e-9):
         return Row(name, old, new, "same")
-    last = name.rpartition("].")[2] or name
-    lower, higher = bool(_LOWER.search(last)), bool(_HIGHER.search(last))
-    if lower == higher:
+    direction = direction_of(name)
+    if direction is None or (not counts and isinstance(old, int) and isinstance(new, int)):
         return Row(name, old, new, "changed")
-    if last.endswith(".mean") and _intervals_meet(name, documents):
-        return Row(name, old, new, "same")
-    return Row(name, old, new, "better" if (new < old) == lower else "worse")
+    return Row(name, old, new, "better" if (new < old) == (direction == "lower") else "worse")
 
 
-def _intervals_meet(name: str, documents: tuple[dict[str, Any], ...]) -> bool:
-    """Whether the 95 % intervals beside a mean overlap: then the two are the same for all that is known."""
-    bounds = []
-    for document in documents:
-        low, high = (_at(document, name[: -len("mean")] + bound) for bound in ("low", "high"))
-        if low is None or high is None:
-            return False
-        bounds.append((low, high))
-    (a_low, a_high), (b_low, b_high) = bounds
-    return a_low <= b_high and b_low <= a_high
+def _scores(document: dict[str, Any], figure: str) -> dict[str, float]:
+    """The judge's mean score of each question of a system's category, if `figure` is the mean of these."""
+    found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
+    systems = document.get("systems")
+    if found is None or not isinstance(systems, list):
+        return {}
+    for system in systems:
+        if isinstance(system, dict) and system.get("name") == found[1]:
+            groups = system.get("by_question")
+            groups = groups if isinstance(groups, dict) else {}
+            chosen = [group for name, group in groups.items() if found[2] in (name, "average", None)]
+            return {
+                key: float(score)
+                for group in chosen
+                if isinstance(group, dict)
+                for key, score in group.items()
+                if _is_number(score) and (found[2] or key not in map(str, LONG))
+            }
+    return {}
 
 
-def _at(value: Any, name: str) -> float | None:
-    """The number at a name of `_figures`."""
-    for part in re.findall(r"\[[^\]]*\]|[^.\[\]]+", name):
-        if part.startswith("["):
-            entries = value if isinstance(value, list) else []
-            value = next((e for e in entries if " ".join(str(e[n]) for n in NAMES if n in e) == part[1:-1]), None)
-        else:
-            value = value.get(part) if isinstance(value, dict) else None
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
-
-
-def _change(row: Row) -> str:
-    if row.before is None or row.after is None or not row.before:
-        return "–"
-    return f"{100 * (row.after - row.before) / abs(row.before):+.0f} %"
+def _may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
+    """Whether the 95 % interval of the mean difference between scores of the same questions has 0 in it, by a bootstrap
+    over the questions. A single question tells nothing. False where the questions are not the same or not known.
+    """
+    if not before or before.keys() != after.keys():
+        return False
+    if len(before) == 1:
+        return True
+    differences = [after[key] - before[key] for key in before]
+    chance = random.Random(0)
+    drawn = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
+    return drawn[round(0.025 * (RESAMPLES - 1))] <= 0.0 <= drawn[round(0.975 * (RESAMPLES - 1))]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import html
-import re
 from pathlib import Path
 
 from app.evaluation.comparison import Comparison, Row
+from app.session.errors import UserError
+from app.untrusted.files import read_bytes
+from app.untrusted.limits import BENCH_FIGURE
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1c2330; }
@@ -15,7 +18,7 @@ th, td { border-bottom: 1px solid #d8dde5; padding: .25rem .6rem; text-align: ri
 th:first-child, td:first-child { text-align: left; }
 tr.worse td { background: #fdecea; } tr.better td { background: #e9f6ec; }
 .pair { display: flex; flex-wrap: wrap; gap: 1rem; } .pair figure { flex: 1 1 30rem; margin: 0; }
-svg { height: auto; max-width: 100%; }
+img { height: auto; max-width: 100%; }
 @media (prefers-color-scheme: dark) {
   body { background: #14181f; color: #e4e8ee; } th, td { border-color: #333b47; }
   tr.worse td { background: #4a1f1c; } tr.better td { background: #1d3b25; } figure { background: #fff; color: #111; }
@@ -24,7 +27,10 @@ svg { height: auto; max-width: 100%; }
 
 
 def page(comparison: Comparison, before: Path, after: Path) -> str:
-    """The page. `before` and `after`: the folders or files that were compared; figures are those of the folders."""
+    """The page. `before` and `after`: the folders or files that were compared; figures are those of the folders.
+
+    Raises UserError if a figure can't be read.
+    """
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -35,7 +41,7 @@ def page(comparison: Comparison, before: Path, after: Path) -> str:
     for name in names:
         parts.append('<div class="pair">')
         for label, place in (("before", before), ("after", after)):
-            drawn = _inline(place / "figures" / name, f"{label}-{Path(name).stem}")
+            drawn = _image(place / "figures" / name, f"{Path(name).stem}, {label}")
             parts.append(f"<figure>{drawn}<figcaption>{label}: {_text(place.name)}</figcaption></figure>")
         parts.append("</div>")
     parts.append("<table><tr><th>figure</th><th>before</th><th>after</th><th>change</th><th></th></tr>")
@@ -48,22 +54,20 @@ def _figures(place: Path) -> list[Path]:
     return sorted((place / "figures").glob("*.svg")) if place.is_dir() else []
 
 
-def _inline(file: Path, prefix: str) -> str:
-    """An SVG as a part of the page; its names begin with `prefix`, since they would clash with another's."""
+def _image(file: Path, label: str) -> str:
+    """An SVG as an image in the page: what it holds is drawn, and no script of it runs."""
     if not file.is_file():
         return "<p>not drawn</p>"
-    drawn = file.read_text("utf-8")
-    drawn = drawn[drawn.index("<svg") :]
-    drawn = re.sub(r'\bid="', f'id="{prefix}-', drawn)
-    return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", drawn)
+    try:
+        drawn = base64.b64encode(read_bytes(file, BENCH_FIGURE)).decode()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"The figure {file} can't be read ({reason}). Remove it, then compare again.") from error
+    return f'<img alt="{_text(label)}" src="data:image/svg+xml;base64,{drawn}"/>'
 
 
 def _row(row: Row) -> str:
-    before, after = ("–" if value is None else f"{value:.4g}" for value in (row.before, row.after))
-    change = "–"
-    if row.before and row.after is not None:
-        change = f"{100 * (row.after - row.before) / abs(row.before):+.0f} %"
-    cells = "".join(f"<td>{_text(cell)}</td>" for cell in (row.figure, before, after, change, row.verdict))
+    cells = "".join(f"<td>{_text(cell)}</td>" for cell in (row.figure, *row.texts, row.verdict))
     return f'<tr class="{row.verdict.split()[0]}">{cells}</tr>'
 
 

@@ -124,7 +124,8 @@ async def _ask(make: MakeSession, choice: SessionChoice, count: int, way: str, p
             events.clear()
             end = asker.ask(question) + question.end
             await until_answered(talk, events, end, SETTLE_SECONDS)
-            starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at >= end]
+            resumed = max((x.at for x in events if isinstance(x, e.UserResumed)), default=-1.0)
+            starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at > resumed]
             if starts:
                 out.first_sound.append(round(starts[0] + PREBUFFER_SECONDS - end, 3))
             else:

@@ -15,7 +15,7 @@ from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from app.audio.io.base import AudioSink, AudioSource
-from app.backend.base import Backend, ChatRequest, StreamItem
+from app.backend.base import Backend, ChatRequest, StreamItem, Usage
 from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.timed_transcriber import TimedTranscriber
@@ -165,7 +165,7 @@ def _words_begun(text: str) -> int:
 class SimulatedParts:
     """Makes sessions in simulated time. A context manager, which loads the models that hear and may raise
     TranscriberError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of embedded models,
-    by their keys; `other`: of every other back-end, None for the speed that it has.
+    by their keys; `other`: of every other back-end, None for the speed that it has. `cost`: US dollars of a request.
     """
 
     def __init__(
@@ -174,8 +174,10 @@ class SimulatedParts:
         speeds: Mapping[str, Speed] | None = None,
         *,
         other: Speed | None = None,
+        cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     ) -> None:
         self._make_backend = make_backend
+        self._cost = cost
         self._other = other
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
@@ -212,6 +214,7 @@ class SimulatedParts:
             backend=SimulatedBackend(self._make_backend(choice), speed),
             source=source,
             sink=sink,
+            cost=self._cost,
         )
         config = SessionConfig(
             choice=choice,

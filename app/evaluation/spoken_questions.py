@@ -80,17 +80,24 @@ def read_frames(file: Path) -> np.ndarray:
                 frames.append(frame)
 
 
-async def until_answered(talk: Session, events: Sequence[e.Event], end: float, settle_seconds: float) -> None:
-    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, or no answer
-    comes. `events`: the session's events since the question began.
+async def until_answered(
+    talk: Session,
+    events: Sequence[e.Event],
+    end: float,
+    settle_seconds: float,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> bool:
+    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, and returns
+    True; False after `patience_seconds`. `events`: the session's events since the question began.
     """
     quiet_since = None
-    while talk.clock() - end < PATIENCE_SECONDS:
+    while talk.clock() - end < patience_seconds:
         await asyncio.sleep(0.05)
         asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
         quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
         if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
-            return
+            return True
+    return False
 
 
 class PacedAsker:

@@ -95,6 +95,8 @@ CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)
 """One question, or one dialogue."""
 BENCH_RESULT = Limits(64 * MB, depth=24, items=4_000_000)
 """The result of a bench, with the words of all its talks."""
+BENCH_FIGURE = Limits(16 * MB)
+"""A figure that a bench has drawn."""
 BENCH_MARKS = Limits(8 * MB, depth=12, items=200_000, kind=(dict, list))
 """What is marked in a sample of a bench."""
 PRICES = Limits(2 * MB, depth=8, items=100_000)
@@ -107,10 +109,12 @@ PDF_BYTES = 100 * MB
 PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
 # From a voice server, and from a client of ours
-VOICE_MESSAGE = Limits(256 * KB)
-"""One message of Moshi's protocol: 80 ms of sound have some 330 bytes."""
+VOICE_MESSAGE = Limits(64 * KB)
+"""One message with sound in Moshi's protocol: 80 ms have some 330 bytes."""
 VOICE_EVENT = Limits(256 * KB, depth=8, items=2_000)
 """One event of a session on another machine."""
+VOICE_KEY = Limits(4 * KB)
+"""A file with the key that a voice server wants of its clients."""
 
 # Others
 UPDATE_FEED = Limits(64 * KB, depth=4, items=100, seconds=20.0)

@@ -28,7 +28,7 @@ def bench(out: Path, model: str, judge: str, *options: str) -> list[str]:
     return [
         *(sys.executable, "-c", APP, "bench", "mtbench", "--simulated", "--systems", systems),
         *("--questions", "104,144", "--runs", "1", "--judge", f"compatible:rule@{judge}", "--out", str(out)),
-        *("--json", *options),
+        *("--cap", "0", "--json", *options),
     ]
 
 

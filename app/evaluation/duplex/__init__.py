@@ -9,5 +9,6 @@ app and its own scripts can read what the app has said; the formulas are those o
 - `speaking.py`: lets a session hear a sample; writes `output.wav`, as long as the input, and `output.json`
 - `voice.py`: where an output sounds, and its pitch and loudness
 - `metrics.py`: the metrics of each task
-- `run.py`: all samples of a folder, and the tables
+- `run.py`: all samples of a folder
+- `result.py`: the figures by sample and by task, and their tables
 """

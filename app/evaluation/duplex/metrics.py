@@ -97,13 +97,14 @@ def _kl(p: np.ndarray, q: np.ndarray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OverlapFigures:
-    """The reaction to something said over the assistant. Seconds: `stop`, from its begin until the assistant fell
-    silent; None if it was silent then or did not stop; `gap`, from its end until the assistant spoke again. Before and
-    after: words a second, hertz, dBFS.
+    """The reaction to something said over the assistant. `behaviour`: None if it is not known what the assistant would
+    have said. Seconds: `stop`, from its begin until the assistant fell silent; None if it was silent then or went on to
+    the event's end; `gap`, from its end until the assistant spoke again, None if it had not stopped. Before and after:
+    words a second, hertz, dBFS of the voice.
     """
 
     spoke: bool
-    behaviour: Behaviour
+    behaviour: Behaviour | None
     stop: float | None
     gap: float | None
     rate: tuple[float | None, float | None]
@@ -115,26 +116,27 @@ def overlap_figures(
     samples: np.ndarray,
     spans: Sequence[Span],
     words: Sequence[Word],
-    clean_words: Sequence[Word],
+    clean_words: Sequence[Word] | None,
     begin: float,
     end: float,
 ) -> OverlapFigures:
-    """The reaction to an event from second `begin` to `end`. `clean_words`: those of the output without the event."""
-    spoke = any(start < begin < stop for start, stop in spans)
-    cut = next((stop - begin for start, stop in spans if start < begin < stop), None)
+    """The reaction to an event from second `begin` to `end`. `clean_words`: those of the output without the event, None
+    if there is none.
+    """
+    fell_silent = next((stop for start, stop in spans if start < begin < stop), None)
+    stopped = fell_silent is not None and fell_silent < end
     after = next((start - end for start, _ in spans if start >= end), None)
-    going_on = any(start < end < stop for start, stop in spans)
     before = [word for word in words if word.end <= begin]
     later = [word for word in words if word.begin >= begin]
     length = len(samples) / 24_000
     return OverlapFigures(
-        spoke,
-        behaviour(later, clean_words, begin),
-        None if cut is None or going_on else cut,
-        after,
+        fell_silent is not None,
+        None if clean_words is None else behaviour(later, clean_words, begin),
+        fell_silent - begin if fell_silent is not None and stopped else None,
+        after if stopped or fell_silent is None else None,
         (_rate(before), _rate(later)),
         (pitch(samples, 0.0, begin), pitch(samples, begin, length)),
-        (loudness(samples, 0.0, begin), loudness(samples, begin, length)),
+        (loudness(samples, spans, 0.0, begin), loudness(samples, spans, begin, length)),
     )
 
 

@@ -12,15 +12,16 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.audio.io.base import EndOfAudio
+from app.audio.io.files import FileSource
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.evaluation.duplex.metrics import Word
 from app.evaluation.duplex.voice import RATE
 from app.evaluation.recordings import read_sound
 from app.evaluation.spoken_questions import MakeSession, PacedListener
 from app.platform.atomic_files import whole_file
 from app.session.control import SessionChoice
+from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
 
@@ -28,42 +29,18 @@ LONGEST_WORD = 0.6
 """Seconds: a word is not taken to begin earlier than this before its end."""
 
 
-class SampleSource:
-    """A microphone with a sample's sound, padded to whole frames. `paced`: at the pace of sound."""
-
-    name = "sample"
-    overruns = backlog = 0
-
-    def __init__(self, samples: np.ndarray) -> None:
-        padded = np.pad(samples, (0, -len(samples) % FRAME_SAMPLES)).astype(np.float32)
-        self._frames = list(padded.reshape(-1, FRAME_SAMPLES))
-
-    def read_frame(self, timeout: float) -> np.ndarray | None:
-        if not self._frames:
-            raise EndOfAudio
-        return self._frames.pop(0)
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> SampleSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
-
 async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np.ndarray, list[Word]]:
     """The assistant's sound (float32 24 kHz, as long as the input) and words for an input, on a loop in simulated time.
 
-    Raises what opening a session raises, and TranscriberError for a sound that can't be read.
+    Raises what opening a session raises, TranscriberError or AudioFileError for a sound that can't be read, and
+    UserError if nothing was said because something failed.
     """
-    samples = read_sound(file)
-    seconds = len(samples) / SAMPLE_RATE
+    length = len(read_sound(file))
+    seconds = length / SAMPLE_RATE
     loop = asyncio.get_running_loop()
     talk = make(
         choice,
-        SampleSource(samples),
+        FileSource(file),
         PacedListener(loop.time),
         end_with_input=False,
         remember_seconds=seconds + 10.0,
@@ -74,7 +51,10 @@ async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np
         while talk.clock() < seconds + FRAME_SECONDS:
             await asyncio.sleep(FRAME_SECONDS)
         said = talk.sound_of("assistant", 0.0, seconds)
-    out = np.zeros(len(samples), np.float32)
+    failure = next((event.sentence for event in events if isinstance(event, e.Failure)), "")
+    if failure and not any(isinstance(event, e.AssistantSaid) and event.revision for event in events):
+        raise UserError(f"The assistant could not answer {file}: {failure}")
+    out = np.zeros(length, np.float32)
     if said is not None:
         out[: min(len(out), len(said))] = said[: len(out)]
     return out, words_of(events)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
-import soundfile
-import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.people import voice_spans
+from app.evaluation.recordings import read_sound
 from app.stt.silero import SileroVoiceActivity
 
 RATE = 16_000
@@ -23,9 +25,8 @@ Span = tuple[float, float]
 
 
 def read_output(file: str) -> np.ndarray:
-    """Reads an output as float32 mono at 24 kHz."""
-    samples, rate = soundfile.read(file, dtype="float32", always_2d=True)
-    return soxr.resample(samples.mean(axis=1), rate, SAMPLE_RATE).astype(np.float32)
+    """Reads an output as float32 mono at 24 kHz. Raises TranscriberError."""
+    return read_sound(Path(file))
 
 
 def spans_of(samples: np.ndarray) -> list[Span]:
@@ -42,9 +43,11 @@ def spans_of(samples: np.ndarray) -> list[Span]:
     return joined
 
 
-def loudness(samples: np.ndarray, begin: float, end: float) -> float | None:
-    """RMS in dBFS between two seconds; None where it is silent."""
-    part = samples[round(begin * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
+def loudness(samples: np.ndarray, spans: Sequence[Span], begin: float, end: float) -> float | None:
+    """RMS in dBFS of the stretches of voice between two seconds; None where it is silent."""
+    stretches = [(max(begin, start), min(end, stop)) for start, stop in spans if start < end and stop > begin]
+    parts = [samples[round(start * SAMPLE_RATE) : round(stop * SAMPLE_RATE)] for start, stop in stretches]
+    part = np.concatenate(parts) if parts else np.zeros(0, np.float32)
     power = float(np.mean(np.square(part))) if len(part) else 0.0
     return 10 * float(np.log10(power)) if power > 1e-8 else None
 

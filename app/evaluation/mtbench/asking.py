@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,15 @@ from app.evaluation.mtbench.answer import Answer
 from app.evaluation.mtbench.measures import adoption
 from app.evaluation.mtbench.questions import Question
 from app.evaluation.mtbench.speech import SpokenTurn
-from app.evaluation.mtbench.systems import System
+from app.evaluation.mtbench.systems import MODELS_THAT_SPEAK, System
 from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, until_answered
 from app.session.control import BackendChoice
 
 SETTLE_SECONDS = 1.0
 """Silence after an answer before the next turn is spoken: it begins when the voice has stopped."""
-REMEMBERED_SECONDS = 150.0
+LONGEST_ANSWER_SECONDS = 180.0
+"""After the question's end. An answer that still sounds then is cut off by the next turn, and counts as a failure."""
+REMEMBERED_SECONDS = 240.0
 TYPED_TOKENS = 1024
 
 Read = Callable[[np.ndarray], str]
@@ -61,15 +64,23 @@ async def ask_aloud(
         for turn, sound in enumerate(sounds, 1):
             events.clear()
             end = asker.ask(sound) + sound.end
-            await until_answered(talk, events, end, SETTLE_SECONDS)
+            over = await until_answered(talk, events, end, SETTLE_SECONDS, LONGEST_ANSWER_SECONDS)
             heard_again = None
             if read is not None:
-                played = talk.sound_of("assistant", max(0.0, end - 5.0), talk.clock())
+                played = talk.sound_of("assistant", max(0.0, end - 5.0, _resumed(events)), talk.clock())
                 # In simulated time the loop must not wait for a thread, whose time isn't simulated.
                 if played is not None:
                     heard_again = read(played) if simulated else await asyncio.to_thread(read, played)
-            answers.append(_answer(system, run, question.number, turn, events, end, heard_again))
+            answer = _answer(system, run, question.number, turn, events, end, heard_again)
+            if not over and not answer.failure:
+                answer = replace(answer, failure=f"The answer took longer than {LONGEST_ANSWER_SECONDS:.0f} s.")
+            answers.append(answer)
     return answers
+
+
+def _resumed(events: Sequence[e.Event]) -> float:
+    """When the user last went on after a pause; -1 if never. What was said before that did sound, but is no answer."""
+    return max((event.at for event in events if isinstance(event, e.UserResumed)), default=-1.0)
 
 
 def _answer(
@@ -81,10 +92,10 @@ def _answer(
     driving = [revision for revision in log.revisions if not revision.secondary and revision.text.strip()]
     last = driving[-1] if driving else None
     finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
-    # What was said before the user went on is not the answer, but it did sound.
-    resumed = max((event.at for event in events if isinstance(event, e.UserResumed)), default=-1.0)
+    resumed = _resumed(events)
     words = [event for event in events if isinstance(event, e.AssistantSaid) and event.at > resumed]
-    content = [event for event in words if event.revision or not system.has_oracle]
+    # The app's voice says nothing of its own but openings and why there is no answer; a model that speaks does.
+    content = [event for event in words if event.revision or system.kind in MODELS_THAT_SPEAK]
     starts = [event.at + PREBUFFER_SECONDS for event in events if isinstance(event, e.AssistantStarted)]
     after = [at for at in starts if at > resumed]
     share, late = adoption(last.text, events, last.number) if last is not None else (None, None)

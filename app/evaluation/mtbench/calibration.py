@@ -16,6 +16,8 @@ from app.evaluation.report import Progress
 
 LEAST_AUC = 0.95
 """A judge below it can't tell good from bad, and its scores say nothing."""
+MOST_UNJUDGED = 0.2
+"""The share of answers that a judge may leave without a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +37,23 @@ class Calibration:
     @property
     def passed(self) -> bool:
         """Whether the judge may judge."""
-        return self.auc >= LEAST_AUC
+        return self.auc >= LEAST_AUC and self.unjudged <= MOST_UNJUDGED * (len(self.right) + len(self.shuffled))
+
+    @property
+    def unjudged(self) -> int:
+        """How many answers got no score."""
+        return sum(score == UNJUDGED for score in (*self.right, *self.shuffled))
 
     @property
     def sentence(self) -> str:
         """The result in a sentence."""
-        unjudged = sum(score == UNJUDGED for score in (*self.right, *self.shuffled))
         verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
+        if self.auc >= LEAST_AUC and not self.passed:
+            verdict = "but gave too many no score: its scores are withheld"
         return (
-            f"The judge told right answers from shuffled ones with an AUC of {self.auc:.2f}, {verdict} "
-            f"({unjudged} of {len(self.right) + len(self.shuffled)} without a score)."
+            f"The judge told right answers to the first turns of the reasoning questions, which alone have references, "
+            f"from shuffled ones with an AUC of {self.auc:.2f}, {verdict} "
+            f"({self.unjudged} of {len(self.right) + len(self.shuffled)} without a score)."
         )
 
 

@@ -1,8 +1,10 @@
 """Key facts: for the turns with an answer that can be checked, patterns of which a right answer has one.
 
 They were written by hand for this bench (`resources/bench/mt_bench/facts.json`) from the questions and the references.
-Two of FastChat's references are wrong and were not followed: both turns of 104 (David has no brother; then one), and
-the second turn of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
+No pattern matches its own question, so that repeating that is no right answer. Four of FastChat's references are wrong
+and were not followed: both turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the
+secretary's and Alice's), and the second of 109 (a shadow to the right after sunrise points west, so Suresh faces
+south).
 """
 
 from __future__ import annotations

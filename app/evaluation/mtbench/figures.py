@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,9 @@ def _score_latency(axes: Any, summaries: Sequence[Summary]) -> None:
             continue
         axes.scatter([latency], [score], s=45)
         axes.annotate(one.name, (latency, score), xytext=(5, 5), textcoords="offset points")
+    judged = any(one.scores for one in summaries)
     for name, *_, average, told in PAPER:
-        if told is not None:
+        if told is not None and judged:
             axes.scatter([told], [average], s=30, marker="x", color="0.5")
             axes.annotate(name, (told, average), xytext=(5, -10), textcoords="offset points", color="0.5")
     axes.set(xlabel="median latency to the first sound, s (below 0: 0)", ylabel=_label(summaries), ylim=(0, 10.5))
@@ -86,7 +88,11 @@ def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
 
 
 def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
-    rows = [(one.name, [score.mean if (score := one.scores.get(c)) else 0.0 for c in CATEGORIES]) for one in summaries]
+    rows = [
+        (one.name, [score.mean if (score := one.scores.get(c)) else math.nan for c in CATEGORIES])
+        for one in summaries
+        if one.scores
+    ]
     rows += [(name, list(scores)) for name, *scores, _, _ in PAPER]
     width = 0.8 / max(1, len(rows))
     for place, (name, values) in enumerate(rows):

@@ -89,10 +89,10 @@ def judge_request(question: Question, turn: int, answers: Sequence[str]) -> Chat
 
 
 def score_in(text: str) -> float:
-    """The first score in a judgement; UNJUDGED without one, or where it is not between 1 and 10."""
+    """The first score in a judgement; a 0, which judges give silence, counts as 1. UNJUDGED without one up to 10."""
     found = _SCORE.search(text)
-    score = float(found[1]) if found else UNJUDGED
-    return score if 1.0 <= score <= 10.0 else UNJUDGED
+    score = max(1.0, float(found[1])) if found else UNJUDGED
+    return score if score <= 10.0 else UNJUDGED
 
 
 async def judge(

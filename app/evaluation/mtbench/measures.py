@@ -28,7 +28,8 @@ def content_words(text: str) -> list[str]:
 
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
     """The share of the content words of the last oracle that were said, and the median of the seconds from when each
-    was known until it had been said. `revision`: the oracle's number. None without an oracle, or if nothing was said.
+    was known until it had been said. `revision`: the oracle's number. None without an oracle; no seconds if none of its
+    words was said after they were known.
     """
     wanted = content_words(oracle)
     if not wanted:
@@ -46,29 +47,22 @@ def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[flo
             for word in content_words(event.text):
                 heard.setdefault(word, event.at)
     distinct = dict.fromkeys(wanted)
-    late = [heard[word] - known[word] for word in distinct if word in heard and word in known]
+    late = [heard[word] - known[word] for word in distinct if word in known and heard.get(word, -1.0) >= known[word]]
     share = sum(word in heard for word in distinct) / len(distinct)
     return share, statistics.median(late) if late else None
 
 
-def relevance_gap(questions: Sequence[str], answers: Sequence[str]) -> float | None:
-    """By how much more the answers share content words with their own questions than with others, from -1 to 1.
+def relevance_gap(answered: Sequence[tuple[int, str, str]]) -> float | None:
+    """By how much more answers share content words with their own questions than with others, from -1 to 1.
 
-    The overlap is the share of a question's content words that the answer has; it is compared with the mean over all
-    other questions. None for fewer than two.
+    `answered`: the question's number, its text and the answer. The overlap is the share of a question's content words
+    that the answer has; it is compared with the mean over the questions of other numbers. None for fewer than two
+    numbers.
     """
-    if len(questions) < 2:
-        return None
-    asked = [set(content_words(question)) for question in questions]
-    said = [set(content_words(answer)) for answer in answers]
-    own = statistics.fmean(_overlap(question, answer) for question, answer in zip(asked, said, strict=True))
-    others = statistics.fmean(
-        _overlap(question, answer)
-        for place, question in enumerate(asked)
-        for other, answer in enumerate(said)
-        if place != other
-    )
-    return own - others
+    words = [(number, set(content_words(asked)), set(content_words(said))) for number, asked, said in answered]
+    own = [_overlap(asked, said) for _, asked, said in words]
+    others = [_overlap(asked, said) for number, asked, _ in words for another, _, said in words if number != another]
+    return statistics.fmean(own) - statistics.fmean(others) if others else None
 
 
 def _overlap(question: set[str], answer: set[str]) -> float:

@@ -9,8 +9,10 @@ from app.evaluation.mtbench.answer import Answer
 from app.evaluation.mtbench.facts import has_fact
 from app.evaluation.mtbench.judge import UNJUDGED, Judgement
 from app.evaluation.mtbench.questions import CATEGORIES, Question
-from app.evaluation.mtbench.systems import System
+from app.evaluation.mtbench.systems import Kind, System
 from app.session.control import BackendChoice
+
+_KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +31,42 @@ def best_routes(
     answers: Sequence[Answer],
     judgements: Sequence[Judgement],
 ) -> list[Route]:
-    """One route for each kind with figures: by the judge's scores, or else by key facts. Equal figures: the first."""
+    """One route for each kind of question for which one model was better than every other: by the judge's scores, or
+    else by key facts. Models are compared in one kind of system, the first of `_KINDS` in which two were measured.
+    """
     kinds = {question.number: question.category for question in questions}
-    backends = {system.model: system.backend for system in systems if system.model}
-    models = {system.name: system.model for system in systems if system.model}
     routes = []
     for category in CATEGORIES:
-        values: dict[str, list[float]] = {model: [] for model in backends}
         scored = [one for one in judgements if one.score != UNJUDGED and kinds.get(one.question) == category]
-        for one in scored:
-            if one.system in models:
-                values[models[one.system]].append(one.score)
-        if not scored:
-            for answer in answers:
-                known = has_fact(answer.question, answer.turn, answer.said)
-                if known is not None and kinds.get(answer.question) == category and answer.system in models:
-                    values[models[answer.system]].append(float(known))
-        figures = {model: round(sum(found) / len(found), 4) for model, found in values.items() if found}
-        if figures:
-            best = max(figures, key=lambda model: figures[model])
-            routes.append(Route(category, backends[best], figures, "score" if scored else "share of key facts"))
+        if scored:
+            points = [(one.system, one.score) for one in scored]
+        else:
+            known = [(one, has_fact(one.question, one.turn, one.said)) for one in answers]
+            points = [
+                (one.system, float(fact))
+                for one, fact in known
+                if fact is not None and kinds.get(one.question) == category
+            ]
+        if (found := _best(systems, points)) is not None:
+            backend, figures = found
+            routes.append(Route(category, backend, figures, "score" if scored else "share of key facts"))
     return routes
+
+
+def _best(
+    systems: Sequence[System], points: Sequence[tuple[str, float]]
+) -> tuple[BackendChoice, dict[str, float]] | None:
+    """The back-end with the highest mean of `points` (by the systems' names), and the mean of each model; None without
+    one that is better than all others.
+    """
+    for kind in _KINDS:
+        values = {
+            system.model: ([value for name, value in points if name == system.name], system.backend)
+            for system in systems
+            if system.kind == kind and not system.delay
+        }
+        figures = {model: round(sum(found) / len(found), 4) for model, (found, _) in values.items() if found}
+        if len(figures) > 1:
+            best, second = sorted(figures, key=lambda model: figures[model], reverse=True)[:2]
+            return (values[best][1], figures) if figures[best] > figures[second] else None
+    return None

@@ -42,7 +42,8 @@ class Score:
 class Summary:
     """The figures of one system. `scores`: by category, and of all under "average"; empty without a judge.
 
-    `facts`: turns with their key fact, and turns that have one. Seconds from the end of the question: `first_sound` and
+    `by_question`: the mean score of each question, by category. `failures`: turns in which something failed. `facts`:
+    turns with their key fact, and turns that have one. Seconds from the end of the question: `first_sound` and
     `first_content`, raw; clamped, what is below 0 is 0. Shares from 0 to 1. `requests`, `taken_back`: a turn.
     """
 
@@ -51,9 +52,11 @@ class Summary:
     delay: float
     turns: int = 0
     unanswered: int = 0
+    failures: int = 0
     cut_off: int = 0
     scores: dict[str, Score] = field(default_factory=dict)
     scores_without_long: float | None = None
+    by_question: dict[str, dict[int, float]] = field(default_factory=dict)
     unjudged: int = 0
     facts: tuple[int, int] = (0, 0)
     first_sound: list[float] = field(default_factory=list)
@@ -85,7 +88,8 @@ class Summary:
             for name, share in (("median", 0.5), ("p90", 0.9))
             if (self.first_content if content else self.first_sound)
         }
-        document: dict[str, Any] = rounded({**asdict(self), "facts": list(self.facts), **latencies})
+        counts = {"facts": list(self.facts), "facts_share": self.facts_share}
+        document: dict[str, Any] = rounded({**asdict(self), **counts, **latencies})
         return document
 
 
@@ -113,6 +117,7 @@ def _summary(
 ) -> Summary:
     out.turns = len(answers)
     out.unanswered = sum(not answer.said for answer in answers)
+    out.failures = sum(bool(answer.failure) for answer in answers)
     out.cut_off = sum(answer.cut_off for answer in answers)
     known = [has_fact(answer.question, answer.turn, answer.said) for answer in answers]
     out.facts = sum(one is True for one in known), sum(one is not None for one in known)
@@ -126,15 +131,20 @@ def _summary(
     out.cost = sum(answer.cost for answer in answers) + sum(one.cost for one in judgements)
     asked = {(question.number, turn): text for question in questions for turn, text in enumerate(question.turns, 1)}
     spoken = [answer for answer in answers if (answer.question, answer.turn) in asked]
-    out.relevance = relevance_gap([asked[one.question, one.turn] for one in spoken], [one.said for one in spoken])
+    out.relevance = relevance_gap([(one.question, asked[one.question, one.turn], one.said) for one in spoken])
     pairs = [(answer.said, answer.read_back) for answer in answers if answer.read_back is not None and answer.said]
     out.read_back_errors = compare(pairs).wer if pairs else None
     out.unjudged = sum(one.score == UNJUDGED for one in judgements)
     scored = [one for one in judgements if one.score != UNJUDGED]
     if scored:
-        out.scores = _scores(questions, scored)
-        short = [one for one in scored if one.question not in LONG]
-        out.scores_without_long = _scores(questions, short)["average"].mean if short else None
+        out.by_question = _by_question(questions, scored)
+        out.scores = _scores(out.by_question)
+        short = {
+            category: {number: score for number, score in scores.items() if number not in LONG}
+            for category, scores in out.by_question.items()
+        }
+        short = {category: scores for category, scores in short.items() if scores}
+        out.scores_without_long = _scores(short)["average"].mean if short else None
     return out
 
 
@@ -143,16 +153,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return statistics.fmean(there) if there else None
 
 
-def _scores(questions: Sequence[Question], judgements: Sequence[Judgement]) -> dict[str, Score]:
-    """Scores by category, and the plain mean of the categories. A question has the mean of its turns and runs."""
-    kinds = {question.number: question.category for question in questions}
-    by_question: dict[int, list[float]] = {}
+def _by_question(questions: Sequence[Question], judgements: Sequence[Judgement]) -> dict[str, dict[int, float]]:
+    """The mean score of each question over its turns and runs, by category."""
+    by_number: dict[int, list[float]] = {}
     for one in judgements:
-        by_question.setdefault(one.question, []).append(one.score)
-    means: dict[str, list[float]] = {category: [] for category in CATEGORIES}
-    for number, scores in sorted(by_question.items()):
-        means[kinds[number]].append(statistics.fmean(scores))
-    means = {category: values for category, values in means.items() if values}
+        by_number.setdefault(one.question, []).append(one.score)
+    out: dict[str, dict[int, float]] = {}
+    for question in questions:
+        if question.number in by_number:
+            out.setdefault(question.category, {})[question.number] = statistics.fmean(by_number[question.number])
+    return {category: out[category] for category in CATEGORIES if category in out}
+
+
+def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
+    """Scores by category, and the plain mean of the categories."""
+    means = {category: list(scores.values()) for category, scores in by_question.items()}
 
     def average(groups: Mapping[str, Sequence[float]]) -> float:
         return statistics.fmean(statistics.fmean(values) for values in groups.values())

@@ -25,17 +25,17 @@ class Lines(Generic[_T]):
         self._path = path
         self._read = read
         self._write = write
-        self.records: list[_T] = [read(value) for value in self._values()]
+        self.records: list[_T] = list(self._values())
 
-    def add(self, record: _T) -> None:
-        """Adds a record as the file holds it, where numbers are rounded; it is on the disk when this returns.
+    def add(self, *records: _T) -> None:
+        """Adds records as the file holds them, where numbers are rounded; they are on the disk when this returns.
 
         Raises UserError.
         """
-        line = json.dumps(self._write(record), ensure_ascii=False, sort_keys=True).encode() + b"\n"
+        lines = [json.dumps(self._write(record), ensure_ascii=False, sort_keys=True) + "\n" for record in records]
         try:
             with self._path.open("ab") as file:
-                file.write(line)
+                file.write("".join(lines).encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -43,9 +43,9 @@ class Lines(Generic[_T]):
                 f"{self._path} can't be written ({error.strerror or error}). What there is stays: make room, then "
                 "start the command again, and it goes on from there."
             ) from error
-        self.records.append(self._read(json.loads(line)))
+        self.records += [self._read(json.loads(line)) for line in lines]
 
-    def _values(self) -> Iterator[Any]:
+    def _values(self) -> Iterator[_T]:
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
@@ -57,7 +57,7 @@ class Lines(Generic[_T]):
                 file.truncate(len(whole) + len(newline))
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                yield read_json(line, CORPUS_LINE)
+                yield self._read(read_json(line, CORPUS_LINE))
             except ValueError as error:
                 raise UserError(
                     f"Line {number} of {self._path} can't be read ({error}). Remove it, or give another --out."

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from app.conversation.events import AnswerMode
 from app.conversation.frame import as_frames
 from app.session.control import BackendChoice, ModelChoice, SessionChoice
+from app.session.errors import UserError
 
 Kind = Literal["moshi", "kame", "nano", "tandem", "cascade", "typed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -68,6 +70,15 @@ class System:
             openings=False,
             duplex=True,
         )
+
+
+def check_systems(systems: Sequence[System], *, simulated: bool) -> None:
+    """Raises UserError if two systems have one name, or if one can't be run in simulated time."""
+    names = [system.name for system in systems]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UserError(f"Two systems are called {twice}, and their results would be mixed. Run one of them by itself.")
+    if simulated and (real := next((one.kind for one in systems if one.kind in MODELS_THAT_SPEAK), "")):
+        raise UserError(f"{real} hears and speaks in real time only. Leave --simulated out, or leave {real} out.")
 
 
 def with_delays(systems: list[System], delays: list[float]) -> list[System]:

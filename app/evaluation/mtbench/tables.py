@@ -25,7 +25,8 @@ CHOICES = (
 
 def score_table(summaries: Sequence[Summary]) -> list[str]:
     """The paper's table: scores by category, average and median latency, with the paper's own rows."""
-    head = ("", *CATEGORIES, "average", "95 %", "without the long", "latency p50, s", "p90", "first content p50, s")
+    head = ["", *CATEGORIES, "average", "95 %", "without the long", "not judged"]
+    head += ["latency p50, s", "p90", "first content p50, s"]
     rows: list[tuple[object, ...]] = []
     for one in summaries:
         average = one.scores.get("average")
@@ -36,11 +37,12 @@ def score_table(summaries: Sequence[Summary]) -> list[str]:
                 _score(average),
                 f"{average.low:.2f} to {average.high:.2f}" if average is not None else "–",
                 _number(one.scores_without_long),
+                one.unjudged,
                 *(_number(value) for value in (one.latency(), one.latency(0.9), one.latency(content=True))),
             )
         )
     rows += [
-        (name, *(f"{score:.2f}" for score in scores), f"{average:.2f}", "–", "–", _number(latency), "–", "–")
+        (name, *(f"{score:.2f}" for score in scores), f"{average:.2f}", "–", "–", "–", _number(latency), "–", "–")
         for name, *scores, average, latency in PAPER
     ]
     return markdown(head, rows)
@@ -48,13 +50,13 @@ def score_table(summaries: Sequence[Summary]) -> list[str]:
 
 def measure_table(summaries: Sequence[Summary]) -> list[str]:
     """What needs no judge."""
-    head = ["", "turns", "no answer", "key facts", "of", "first sound p50, s", "p90", "first content p50, s", "p90"]
-    head += ["began before the end", "oracle said, %", "after, s", "taken back", "relevance gap", "read back wrong, %"]
-    head += ["requests", "cost, $"]
+    head = ["", "turns", "no answer", "failures", "key facts", "of", "first sound p50, s", "p90"]
+    head += ["first content p50, s", "p90", "began before the end", "oracle said, %", "after, s", "taken back"]
+    head += ["relevance gap", "read back wrong, %", "requests", "cost, $"]
     rows = [
         (
             one.name,
-            *(one.turns, one.unanswered, *one.facts),
+            *(one.turns, one.unanswered, one.failures, *one.facts),
             *(_number(one.latency(share, clamped=False)) for share in (0.5, 0.9)),
             *(_number(one.latency(share, content=True, clamped=False)) for share in (0.5, 0.9)),
             one.cut_off,
@@ -72,19 +74,21 @@ def measure_table(summaries: Sequence[Summary]) -> list[str]:
 
 
 def csv_text(summaries: Sequence[Summary]) -> str:
-    """One line a system, with all single figures."""
+    """One line a system, with its figures."""
     out = io.StringIO()
-    columns = ["system", "delay", "turns", "unanswered", "cut_off", "key_facts", "key_facts_of", *CATEGORIES, "average"]
-    columns += ["average_low", "average_high", "first_sound_p50", "first_sound_p90", "first_content_p50", "adopted"]
-    columns += ["taken_back", "relevance_gap", "read_back_wrong", "requests", "cost"]
+    columns = ["system", "delay", "turns", "unanswered", "failures", "unjudged", "cut_off", "key_facts", "key_facts_of"]
+    columns += [*CATEGORIES, "average", "average_low", "average_high", "without_long", "first_sound_p50"]
+    columns += ["first_sound_p90", "first_content_p50", "adopted", "taken_back", "relevance_gap", "read_back_wrong"]
+    columns += ["requests", "cost"]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for one in summaries:
         average = one.scores.get("average")
         writer.writerow(
-            [one.name, one.delay, one.turns, one.unanswered, one.cut_off, *one.facts]
+            [one.name, one.delay, one.turns, one.unanswered, one.failures, one.unjudged, one.cut_off, *one.facts]
             + [_cell(score.mean if (score := one.scores.get(name)) else None) for name in (*CATEGORIES, "average")]
             + [_cell(average.low if average else None), _cell(average.high if average else None)]
+            + [_cell(one.scores_without_long)]
             + [_cell(one.latency(clamped=False)), _cell(one.latency(0.9, clamped=False))]
             + [_cell(one.latency(content=True, clamped=False)), _cell(one.adopted), _cell(one.taken_back)]
             + [_cell(one.relevance), _cell(one.read_back_errors), _cell(one.requests), _cell(one.cost)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,15 @@ class AudioItem:
 
 
 def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
-    """The first `count` items, all for 0. Raises UserError, and TranscriberError for a sound that can't be read."""
+    """`count` items of all categories in turn, all for 0.
+
+    Raises UserError, and TranscriberError for a sound that can't be read.
+    """
     try:
         rows = _rows(folder)
         items = [
             (number, str(row["category"]).replace("_", " "), str(row["official_answer"]), str(row["file_name"]))
-            for number, row in enumerate(rows[: count or None], 1)
+            for number, row in enumerate(_in_turn(rows)[: count or None], 1)
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
@@ -48,6 +51,17 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
         if not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise UserError(f"The sound {name} would lie outside of {folder}. Correct the metadata.")
     return [AudioItem(number, kind, answer, read_sound(folder / name)) for number, kind, answer, name in items]
+
+
+def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows, the first of each category before the second of any."""
+    seen: dict[str, int] = {}
+    places = []
+    for row in rows:
+        kind = str(row["category"])
+        seen[kind] = seen.get(kind, 0) + 1
+        places.append(seen[kind])
+    return [row for _, row in sorted(zip(places, rows, strict=True), key=lambda pair: pair[0])]
 
 
 def _rows(folder: Path) -> list[Mapping[str, Any]]:

@@ -64,8 +64,9 @@ def _navigation(chance: random.Random) -> tuple[str, str]:
         steps += [("left" if across > 0 else "right", abs(across))] * bool(across)
         steps += [("backward" if along > 0 else "forward", abs(along))] * bool(along)
     words = [f"take {_count(many)} step{'s' if many > 1 else ''} {way}" for way, many in steps]
-    text = f"You always face the same way. {'. Then '.join(words).capitalize()}. Are you back where you started? "
-    return f"{text}Say yes or no.", "yes" if _place(steps) == (0, 0) else "no"
+    path = ". Then ".join(words)
+    text = f"You always face the same way. {path[0].upper()}{path[1:]}. Are you back where you started? Say yes or no."
+    return text, "yes" if _place(steps) == (0, 0) else "no"
 
 
 def _place(steps: list[tuple[str, int]]) -> tuple[int, int]:

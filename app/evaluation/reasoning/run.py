@@ -50,22 +50,27 @@ class ReasoningResult:
         ]
         return sum(is_right(answer.said, one.answer) for one, answer in pairs), len(pairs)
 
+    def _forms(self) -> list[str]:
+        return list(dict.fromkeys(one.form for one in self.asked))
+
     def table(self) -> str:
         """The result as a Markdown table."""
-        forms = list(dict.fromkeys(one.form for one in self.asked))
+        forms = self._forms()
         rows = []
         for system, answers in self.answers.items():
             right, count = self.right(system)
             sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
             latency = f"{quantile(sounds, 0.5):.2f}" if sounds else "–"
             by_form = (self.right(system, form)[0] for form in forms)
-            rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, latency))
+            silent = sum(not answer.said for answer in answers)
+            failed = sum(bool(answer.failure) for answer in answers)
+            rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, silent, failed, latency))
         kind = "simulated" if self.simulated else "real"
         return "\n".join(
             [
                 f"{len(self.asked)} reasoning questions in {kind} time, {machine()}",
                 "",
-                *markdown(("", "right", "%", *forms, "first sound p50, s"), rows),
+                *markdown(("", "right", "%", *forms, "no answer", "failures", "first sound p50, s"), rows),
             ]
         )
 
@@ -79,7 +84,10 @@ class ReasoningResult:
                     "name": system,
                     "right": right,
                     "asked": count,
-                    "by_form": {form: self.right(system, form)[0] for form in {one.form for one in self.asked}},
+                    "right_share": right / max(1, count),
+                    "unanswered": sum(not answer.said for answer in answers),
+                    "failures": sum(bool(answer.failure) for answer in answers),
+                    "by_form": {form: self.right(system, form)[0] for form in self._forms()},
                     "answers": [
                         {
                             "said": answer.said,

@@ -56,7 +56,7 @@ class Outcome:
 
 
 def ask(process: AssistantProcess, item: Item) -> Outcome:
-    """Asks, and waits until the answer is over or no answer comes."""
+    """Asks, and waits until the answer is over, no answer comes, or the process has ended."""
     told = len(process.words)
     begin = process.say(item.samples)
     end = begin + item.end

@@ -45,17 +45,21 @@ class Measured:
         return document
 
 
+_SHARES = {"first_sound_p50": 0.5, "first_sound_p75": 0.75, "first_sound_worst": 1.0}
+
+
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The figures of one kind of speaker."""
-    sounds = [one.first_sound for one in outcomes if one.first_sound is not None]
+    """The figures of one kind of speaker. What begins before the question's end is no quick answer, so its seconds
+    don't count.
+    """
+    sounds = [one.first_sound for one in outcomes if one.first_sound is not None and not one.early]
+    seconds = {name: quantile(sounds, share) if sounds else None for name, share in _SHARES.items()}
     return {
         "asked": len(outcomes),
-        "first_sound_p50": quantile(sounds, 0.5),
-        "first_sound_p75": quantile(sounds, 0.75),
-        "first_sound_worst": quantile(sounds, 1.0),
+        **seconds,
         "early": sum(one.early for one in outcomes),
         "talked_over": sum(one.talked_over > AUDIBLE_SECONDS for one in outcomes),
-        "unanswered": sum(one.first_sound is None for one in outcomes),
+        "unanswered": sum(one.first_sound is None and not one.early for one in outcomes),
         "wrong": sum(one.wrong for one in outcomes),
         "words": sum(one.words for one in outcomes),
     }
@@ -79,7 +83,7 @@ class RivalsResult:
                 rows.append(
                     (
                         *(one.name, kind, f["asked"]),
-                        *(f"{f[name]:.2f}" for name in ("first_sound_p50", "first_sound_p75", "first_sound_worst")),
+                        *("–" if f[name] is None else f"{f[name]:.2f}" for name in _SHARES),
                         *(f[name] for name in ("early", "talked_over", "unanswered")),
                         f"{100 * f['wrong'] / max(1, f['words']):.1f}",
                         f"{one.processor:.2f}",

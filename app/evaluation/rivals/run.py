@@ -55,7 +55,8 @@ def run_rivals(
     progress: Progress,
 ) -> RivalsResult:
     """Asks `assistants` all `items`. `server`: `url`, `key` and `model` of a server of OpenAI's protocol; `server_pid`:
-    its process, 0 if it is not on this machine. Results are written to `out` after each assistant. Raises UserError.
+    its process, 0 if it is not on this machine. Results are written to `out` after each assistant. What `progress`
+    raises ends the run. Raises UserError.
     """
     if not items:
         raise UserError("There is nothing to ask: give --questions, or --people with --utterances.")

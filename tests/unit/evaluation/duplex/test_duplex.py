@@ -128,6 +128,14 @@ def test_the_figures_of_an_overlap() -> None:
     assert found.pitch[1] == pytest.approx(120, rel=0.03) and found.rate[0] == pytest.approx(3 / 0.9)
     going_on = overlap_figures(samples, [(0.5, 6.0)], said, said, 2.0, 3.0)
     assert going_on.stop is None and going_on.gap is None
+    # It stopped, and answered before the event was over: both happened.
+    quick = overlap_figures(samples, [(0.5, 2.2), (2.6, 6.0)], said, said, 2.0, 3.0)
+    assert quick.stop == pytest.approx(0.2)
+    # It went on to the end of the event: what it says after its next rest is no reaction.
+    resting = overlap_figures(samples, [(0.5, 3.5), (4.0, 6.0)], said, said, 2.0, 3.0)
+    assert resting.stop is None and resting.gap is None
+    # Without the output without the event nobody knows what it would have said.
+    assert overlap_figures(samples, spans, said, None, 2.0, 3.0).behaviour is None
 
 
 @pytest.mark.parametrize("hertz", [80, 110, 200, 330])
@@ -136,8 +144,9 @@ def test_pitch_and_loudness_of_known_sounds(hertz: int) -> None:
     tones = sum(0.1 / n * np.sin(2 * np.pi * hertz * n * t) for n in range(1, 6))
     assert pitch(tones.astype(np.float32), 0.0, 1.0) == pytest.approx(hertz, rel=0.03)
     assert pitch(np.random.default_rng(1).normal(0, 0.1, RATE).astype(np.float32), 0.0, 1.0) is None
-    assert loudness(np.full(RATE, 0.1, np.float32), 0.0, 1.0) == pytest.approx(-20.0)
-    assert loudness(np.zeros(RATE, np.float32), 0.0, 1.0) is None
+    half = np.where(np.arange(2 * RATE) < RATE, 0.1, 0.0).astype(np.float32)
+    assert loudness(half, [(0.0, 1.0)], 0.0, 2.0) == pytest.approx(-20.0)  # what is silent is not counted
+    assert loudness(half, [], 0.0, 2.0) is None and loudness(np.zeros(RATE, np.float32), [(0.0, 1.0)], 0.0, 1.0) is None
 
 
 def test_outputs_are_as_long_as_the_input_with_words_in_their_place(tmp_path: Path) -> None:
@@ -165,4 +174,5 @@ def test_the_outputs_of_another_program_are_scored(tmp_path: Path) -> None:
     result = run_duplex(find_samples(tmp_path), None, lambda work: None, SessionChoice(), lambda text: None)
     (scored,) = result.scored
     assert scored.takeover is True and scored.latency == pytest.approx(0.5)
+    assert result.document()["tasks"][0]["latency_mean"] == 0.5
     assert "outputs that were there" in result.table() and result.document()["tasks"][0]["latency_p50"] == 0.5

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.backend.base import Usage
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 from app.cli.bench_mtbench import question_numbers, systems
 from app.conversation import events as e
 from app.evaluation.mtbench.answer import Answer, read_answer
@@ -16,11 +19,14 @@ from app.evaluation.mtbench.cost import estimate
 from app.evaluation.mtbench.facts import has_fact, known_facts
 from app.evaluation.mtbench.judge import UNJUDGED, Judgement, judge_request, score_in, template_of
 from app.evaluation.mtbench.measures import adoption, content_words, relevance_gap
+from app.evaluation.mtbench.plan import Plan, Tools, write_down
 from app.evaluation.mtbench.questions import CATEGORIES, load_questions
 from app.evaluation.mtbench.routes import best_routes
+from app.evaluation.mtbench.run import run_mtbench
 from app.evaluation.mtbench.scores import summarise
+from app.evaluation.mtbench.spending import Spending
 from app.evaluation.mtbench.store import Lines, once_for_all
-from app.evaluation.mtbench.systems import System, with_delays
+from app.evaluation.mtbench.systems import System, check_systems, with_delays
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
@@ -59,12 +65,17 @@ def test_delays_are_forced_on_models_that_speak() -> None:
     ("question", "turn", "right", "wrong"),
     [
         (101, 1, "You are in second place now.", "You are in first place."),
+        (101, 1, "You'd be second.", "You overtook the second person, so you are first."),
+        (105, 1, "The secretary is Alice.", "The secretary is Cheryl, since Alice's car is purple."),
+        (106, 2, "Uncertain: it says nothing of apples.", "It is true."),
         (102, 1, "The White House is in Washington, D.C.", "It is to the left."),
         (104, 1, "David has no brothers; he is the only brother.", "David has three brothers."),
         (104, 2, "He would have one brother.", "He would have two brothers."),
         (107, 1, "A is C's grandfather.", "A is the uncle of C."),
         (108, 1, "The odd one out is car, the others are parts.", "The tyre does not belong."),
+        (108, 1, "The word that does not belong is car, the others are parts.", "Tyre, car, engine belong together."),
         (109, 1, "The shadow points west.", "It points east."),
+        (110, 1, "They should report situation C.", "They should report situation D."),
         (144, 1, "Francis Crick named it in 1958.", "Watson named it."),
         (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
     ],
@@ -73,14 +84,20 @@ def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
     assert has_fact(question, turn, right) is True and has_fact(question, turn, wrong) is False
 
 
-def test_the_references_have_the_key_facts_but_for_the_two_that_are_wrong() -> None:
+def test_to_repeat_a_question_is_no_right_answer() -> None:
+    assert [
+        key for key in known_facts() for q in QUESTIONS if q.number == key[0] and has_fact(*key, q.turns[key[1] - 1])
+    ] == []
+
+
+def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> None:
     checked = [(q.number, t) for q in QUESTIONS for t in (1, 2) if q.references and (q.number, t) in known_facts()]
     missing = {
         key
         for key in checked
         if not has_fact(*key, next(q for q in QUESTIONS if q.number == key[0]).references[key[1] - 1])
     }
-    assert missing <= {(104, 1), (104, 2), (109, 2), (101, 2)} and len(known_facts()) >= 20
+    assert missing == {(104, 1), (104, 2), (105, 1), (109, 2)} and len(known_facts()) >= 20
     assert has_fact(160, 1, "anything") is None
 
 
@@ -100,9 +117,12 @@ def test_what_of_the_oracle_was_said_and_how_late() -> None:
 
 def test_relevance_is_the_overlap_beyond_that_with_other_questions() -> None:
     questions = ["What is the capital of Sweden?", "How do bridges carry weight?"]
-    assert relevance_gap(questions, ["The capital of Sweden is Stockholm.", "Bridges carry weight by arches."]) == 1.0
-    assert relevance_gap(questions, ["It depends.", "It depends."]) == 0.0
-    assert relevance_gap(questions[:1], ["It depends."]) is None
+    answers = ["The capital of Sweden is Stockholm.", "Bridges carry weight by arches."]
+    answered = [(101, questions[0], answers[0]), (102, questions[1], answers[1])]
+    assert relevance_gap(answered) == 1.0
+    assert relevance_gap([(n, asked, "It depends.") for n, asked, _ in answered]) == 0.0
+    # Two runs of one question are not two questions.
+    assert relevance_gap([answered[0], answered[0]]) is None and relevance_gap([*answered, answered[0]]) == 1.0
 
 
 def test_the_judge_is_asked_as_fastchats_is() -> None:
@@ -118,13 +138,8 @@ def test_the_judge_is_asked_as_fastchats_is() -> None:
     assert all(text in words for text in (*maths.turns, *maths.references, "First.", "Second."))
     assert request.temperature == 0.0 and request.max_tokens == 2048
     assert "First." in judge_request(plain, 1, ["First."]).messages[1].content
-    assert [score_in(text) for text in ("so [[7]], or [[3]]", "[[8.5]]", "seven", "[[11]]", "[[0]]")] == [
-        7.0,
-        8.5,
-        UNJUDGED,
-        UNJUDGED,
-        UNJUDGED,
-    ]
+    found = [score_in(text) for text in ("so [[7]], or [[3]]", "[[8.5]]", "seven", "[[11]]", "[[0]]")]
+    assert found == [7.0, 8.5, UNJUDGED, UNJUDGED, 1.0]
 
 
 def test_a_judge_must_tell_right_from_wrong() -> None:
@@ -132,6 +147,8 @@ def test_a_judge_must_tell_right_from_wrong() -> None:
     blind = Calibration((9.0, 9.0), (9.0, 9.0))
     assert blind.auc == 0.5 and not blind.passed and "withheld" in blind.sentence
     assert Calibration((UNJUDGED,), (5.0,)).auc == 0.0
+    silent = Calibration((9.0, 8.0), (UNJUDGED, UNJUDGED))
+    assert silent.auc == 1.0 and not silent.passed and "withheld" in silent.sentence
 
 
 def test_scores_are_plain_means_of_the_categories_with_an_interval() -> None:
@@ -161,8 +178,7 @@ def test_a_file_of_results_survives_a_kill_in_the_middle_of_a_line(tmp_path: Pat
     file = tmp_path / "answers.jsonl"
     lines = Lines(file, read_answer, Answer.document)
     answers = [Answer("typed", 0, 101, turn, "", "Ünd so.") for turn in (1, 2)]
-    for answer in answers:
-        lines.add(answer)
+    lines.add(*answers)
     whole = file.read_bytes()
     file.write_bytes(whole + b'{"system": "typed", "ru')
     again = Lines(file, read_answer, Answer.document)
@@ -180,13 +196,84 @@ def test_results_of_other_questions_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_what_a_run_costs_is_told_before() -> None:
-    found = estimate(
-        [System("kame"), System("moshi")], 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001
-    )
+    systems_ = [System("kame"), System("moshi")]
+    found = estimate(systems_, 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001, last_oracle=True)
     assert found.requests == 8 * 360 and found.judge_calls == 360 * 3 + 20
+    without = estimate(systems_, 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001)
+    assert without.judge_calls == 360 * 2 + 20
     assert found.dollars == pytest.approx(0.001 * (8 * 360 + found.judge_calls)) and "$" in found.sentence
     unknown = estimate([System("kame")], 1, QUESTIONS, None, lambda choice, usage: None)
-    assert unknown.dollars is None and unknown.judge_calls == 0 and Usage(1, 1)
+    assert unknown.dollars is None and unknown.judge_calls == 0
+    for estimated, cap in ((unknown, 5.0), (found, 0.5)):
+        with pytest.raises(UserError, match="--cap"):
+            estimated.check(cap)
+        estimated.check(0.0)
+    found.check(100.0)
+
+
+def test_a_run_stops_at_its_cap(tmp_path: Path) -> None:
+    spending = Spending(1.0, tmp_path)
+    spending.add(None)
+    spending.add(0.6)
+    spending.check()
+    spending.add(0.5)
+    with pytest.raises(UserError, match="higher --cap"):
+        spending.check()
+
+
+def test_systems_that_would_be_mixed_or_can_not_be_simulated_are_refused() -> None:
+    twins = [System("typed", BackendChoice("compatible", "m", f"http://127.0.0.1:{port}/v1")) for port in (1, 2)]
+    with pytest.raises(UserError, match="Two systems"):
+        check_systems(twins, simulated=False)
+    with pytest.raises(UserError, match="real time only"):
+        check_systems([System("tandem"), System("kame")], simulated=True)
+    check_systems([System("tandem"), System("kame")], simulated=False)
+
+
+class _Broken:
+    """A back-end whose every request fails, and which answers after `recovered` is set."""
+
+    name = model = "broken"
+    traits = Traits()
+    recovered = False
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
+        async def items() -> AsyncIterator[StreamItem]:
+            if not self.recovered:
+                raise BackendError("The server is full.")
+            yield "Washington."
+
+        yield items()
+
+
+def test_a_question_that_failed_counts_nowhere_and_is_asked_again(tmp_path: Path) -> None:
+    backend = _Broken()
+    plan = Plan([System("typed")], load_questions([102]), 1, None, tmp_path)
+    tools = Tools(None, lambda choice: backend, lambda backend, usage: None, None, lambda routes: "{}")  # type: ignore[arg-type]
+    first = run_mtbench(plan, tools, lambda text: None)
+    assert first.summaries[0].turns == 0 and "The server is full." in first.notes[0]
+    backend.recovered = True
+    again = run_mtbench(plan, tools, lambda text: None)
+    assert again.summaries[0].turns == 2 and again.summaries[0].facts == (1, 2) and not again.notes
+
+
+def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -> None:
+    tools = Tools(None, None, None, None, None)  # type: ignore[arg-type]
+
+    def plan(*systems_: System, weights: str = "") -> Plan:
+        return Plan(systems_, load_questions([102]), 1, None, tmp_path, weights=weights)
+
+    at = [System("typed", BackendChoice("compatible", "m", f"http://127.0.0.1:{port}/v1")) for port in (1, 2)]
+    write_down(plan(at[0]), tools)
+    write_down(plan(at[0], System("tandem")), tools)
+    for changed in (plan(at[1]), plan(System("tandem"), weights="other")):
+        with pytest.raises(UserError, match="another --out"):
+            write_down(changed, tools)
 
 
 def test_the_best_model_for_each_kind_becomes_its_route() -> None:
@@ -196,6 +283,10 @@ def test_the_best_model_for_each_kind_becomes_its_route() -> None:
         Answer("typed=ollama:weak", 0, 101, 1, "", "You are second."),
         Answer("typed=openai:strong", 0, 101, 1, "", "You are first."),
     ]
+    # Equal figures and kinds of systems that differ decide nothing.
+    assert best_routes(systems_, QUESTIONS, [replace(one, said="I am not sure.") for one in answers], []) == []
+    mixed = [System("typed", weak), System("cascade", strong)]
+    assert best_routes(mixed, QUESTIONS, [answers[0], replace(answers[1], system="cascade=openai:strong")], []) == []
     (route,) = best_routes(systems_, QUESTIONS, answers, [])
     assert (route.kind, route.backend, route.by) == ("reasoning", weak, "share of key facts")
     judgements = [

@@ -107,6 +107,11 @@ def test_things_are_counted() -> None:
         ("The argument is not valid.", "invalid", "invalid"),
         ("It is valid.", "invalid", "valid"),
         ("That's invalid.", "invalid", "invalid"),
+        ("This is not a valid argument.", "invalid", "invalid"),
+        ("It isn\N{RIGHT SINGLE QUOTATION MARK}t logically valid.", "invalid", "invalid"),
+        ("It is not invalid.", "valid", "valid"),
+        ("No, the argument is valid.", "valid", "valid"),
+        ("You have seven fruits: three apples and four plums.", "7", "7"),
         ("I don't know.", "yes", ""),
         ("", "7", ""),
     ],
@@ -133,6 +138,15 @@ def test_big_bench_audio_is_read(tmp_path: Path, as_csv: bool) -> None:
     items = load_big_bench_audio(_set(tmp_path, as_csv=as_csv))
     assert [(item.category, item.answer) for item in items] == [("web of lies", "yes"), ("object counting", "7")]
     assert len(items[0].samples) == 24_000 and len(load_big_bench_audio(tmp_path, 1)) == 1
+
+
+def test_a_part_of_big_bench_audio_has_all_categories(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "0.wav", np.full(16_000, 0.1), 16_000)
+    rows = [
+        {"category": kind, "official_answer": "yes", "file_name": "0.wav"} for kind in ("a", "b", "c") for _ in range(5)
+    ]
+    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [item.category for item in load_big_bench_audio(tmp_path, 4)] == ["a", "b", "c", "a"]
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path) -> None:

@@ -119,12 +119,25 @@ def test_the_figures_of_several_outcomes() -> None:
         Outcome("a", "people", 0.5, False, 0.0, "", 1, 10),
         Outcome("b", "people", 1.5, True, 0.3, "", 0, 10),
         Outcome("c", "people", None, True, 0.1, "", 10, 10),
+        Outcome("d", "people", None, False, 0.0, "", 0, 10),
     ]
     found = figures(outcomes)
-    assert found["first_sound_p50"] == 1.0 and found["early"] == 2 and found["talked_over"] == 1
-    assert found["unanswered"] == 1 and (found["wrong"], found["words"]) == (11, 30)
-    table = RivalsResult("tiny", [Measured("parrot", "repeats", outcomes)]).table()
-    assert "| parrot | people | 3 | 1.00 |" in table
+    assert found["first_sound_p50"] == 0.5 and found["early"] == 2 and found["talked_over"] == 1
+    assert found["unanswered"] == 1 and (found["wrong"], found["words"]) == (11, 40)
+    silent = RivalsResult("tiny", [Measured("mute", "says nothing", outcomes[-1:])])
+    assert "| mute | people | 1 | – |" in silent.table()
+    assert json.loads(json.dumps(silent.document(), allow_nan=False))["rivals"][0]["people"]["first_sound_p50"] is None
+
+
+def test_a_stopped_bench_asks_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "_command", lambda one, progress: [sys.executable, "-c", "raise SystemExit(1)"])
+
+    def stopped(text: str) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        run_rivals([Assistant("parrot", "")], [item()], {"url": "", "key": "", "model": ""}, 0, tmp_path, stopped)
+    assert not (tmp_path / "results.json").exists()
 
 
 def test_who_takes_part() -> None:
