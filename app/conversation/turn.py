@@ -195,7 +195,8 @@ class TurnTracker:
             return
         goes_on = self.would_resume(at)
         # A user who was answered a moment ago may well go on: that takes less evidence than an interruption.
-        if not (self._run.interrupts if assistant_speaks and not goes_on else self._run.begins):
+        run = self._run
+        if not (run.resumes if goes_on else run.interrupts if assistant_speaks else run.begins):
             return
         voiced = self._run.seconds
         if goes_on:

@@ -61,7 +61,7 @@ class EarlyBargeIn:
         for window in self._voice.hear(Frame(self._next, samples)):
             self._windows.append(window)
             self._run.hear(window)
-            stops = self._run.begins if self._goes_on else self._run.interrupts
+            stops = self._run.resumes if self._goes_on else self._run.interrupts
             if self._armed and stops and self._paused_frames is None:
                 assert self._sink is not None
                 self._sink.pause_playback()

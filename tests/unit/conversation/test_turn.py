@@ -322,6 +322,32 @@ def test_a_far_voice_begins_no_turn_until_the_user_was_silent_for_long() -> None
     assert any(isinstance(f, e.UserStarted) for f in talk.run(1.6, 0.9, level=-50)), "the user may have moved away"
 
 
+def _first_turn(talk: Talk) -> None:
+    """The user's first turn at -20 dBFS, after which their level is known; the assistant answers."""
+    talk.run(1.6, 0.9, level=-20)
+    talk.tracker.hint_words(1, "What is superposition?", talk.at)
+    assert [f.turn for f in talk.run(1.6, 0.02) if isinstance(f, TakeFloor)] == [1]
+
+
+def test_a_softer_voice_behind_the_user_does_not_resume_their_turn_and_the_user_does() -> None:
+    for level, resumes in ((-35, False), (-28, True)):
+        talk = Talk(settings=TurnSettings(reopen_seconds=4.0))
+        _first_turn(talk)
+        talk.speaks = True
+        facts = talk.run(0.8, 0.9, level=level)
+        assert any(isinstance(f, Yield) for f in facts) is resumes and bool(facts) is resumes
+
+
+def test_a_softer_voice_over_the_assistant_does_not_hold_it_and_the_user_does() -> None:
+    for level, holds in ((-35, False), (-28, True)):
+        talk = Talk()
+        _first_turn(talk)
+        talk.run(1.6, 0.02)
+        talk.speaks = True
+        facts = talk.run(0.8, 0.9, level=level)
+        assert any(isinstance(f, Hold) for f in facts) is holds
+
+
 def test_a_click_is_no_turn() -> None:
     talk = Talk()
     talk.run(0.8, 0.02)

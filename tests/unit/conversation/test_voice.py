@@ -60,6 +60,17 @@ def test_what_was_not_measured_is_neither_noise_nor_silence() -> None:
     assert run.interrupts
 
 
+def test_two_loud_windows_do_not_bring_a_far_voice_near() -> None:
+    run = VoiceRun()
+    run.own_level = -20.0
+    for number, level in enumerate((-34, -28, -35, -28, -34), 1):
+        run.hear(VoiceWindow(number * WINDOW_SECONDS, 0.9, False, level, 0.95))
+        assert run.begins or number < 2
+    assert not run.interrupts and not run.resumes
+    run.hear(VoiceWindow(6 * WINDOW_SECONDS, 0.9, False, -28, 0.95))
+    assert run.interrupts and run.resumes
+
+
 def test_what_is_settled_counts_no_more() -> None:
     run = VoiceRun()
     for number in range(1, 5):
