@@ -22,6 +22,14 @@ def whole_number(text: str) -> int:
     return value
 
 
+def port_number(text: str) -> int:
+    """A TCP port; 0 for a free one."""
+    value = int(text)
+    if not 0 <= value <= 65_535:
+        raise argparse.ArgumentTypeError("must be between 0 and 65535")
+    return value
+
+
 def milliseconds(text: str) -> int:
     """Milliseconds as frames: the nearest number of whole ones."""
     value = float(text)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import ipaddress
-import os
-import secrets
-import signal
-import ssl
+import contextlib
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import whole_number
+from app.cli.arguments import port_number, whole_number
 from app.cli.backend_options import add_backend, choice_of
-from app.cli.output import Terminal
+from app.cli.interruption import unless, until_interrupted
+from app.cli.output import OutputLost, Terminal
+from app.cli.serve_options import KEY_VARIABLE, server_key, server_tls
 from app.frontend.remote.protocol import PATH, PORT
 from app.models.fit import PRECISIONS
 from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
 
 COMMANDS = ("serve",)
-KEY_VARIABLE = "KAME_SERVER_KEY"
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -30,7 +27,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         "serve", parents=[common], help="hear and speak for other machines, and for clients of Moshi"
     )
     serve.add_argument("--host", default="127.0.0.1", help="the address to listen at (default: this machine alone)")
-    serve.add_argument("--port", type=whole_number, default=PORT, help=f"default: {PORT}")
+    serve.add_argument("--port", type=port_number, default=PORT, help=f"default: {PORT}")
     serve.add_argument(
         "--key-file",
         type=Path,
@@ -54,18 +51,78 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Serves until Ctrl-C; returns the exit code. Raises UserError."""
+    """Serves until Ctrl-C; returns the exit code. Raises UserError.
+
+    The JSON document is printed when serving begins, or when it is interrupted before. It has the address, and the key
+    if one was made.
+    """
     return asyncio.run(_serve(args, terminal))
 
 
 async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
-    from app.audio.io.pushed import PushedSource, SendingSink
     from app.models.pool import MODELS
     from app.server.server import VoiceServer
-    from app.session.session import Session
 
     key, made = server_key(args.host, args.key_file)
+    make = _maker(args)
+    lost: list[OutputLost] = []
+    with until_interrupted() as stopped:
+
+        def tell(line: str) -> None:
+            try:
+                terminal.say(line)
+            except OutputLost as error:
+                lost.append(error)
+                stopped.set()
+
+        server = VoiceServer(
+            make,
+            host=args.host,
+            port=args.port,
+            key=key,
+            at_once=max(1, args.at_once),
+            tls=server_tls(args.certificate, args.certificate_key),
+            tell=tell,
+            errors=compose.USER_ERRORS,
+        )
+        try:
+            with MODELS.keeping():
+                async with contextlib.AsyncExitStack() as stack:
+                    await _take_port(server, stack)  # before the models are loaded
+                    terminal.progress("Loading the models …")
+                    if not await unless(stopped, _load_once(make)):
+                        terminal.document({"ok": True})
+                        return 0
+                    await server.start()
+                    _announce(terminal, f"{_address(args, server.port)}{PATH}", key if made else "")
+                    await stopped.wait()
+        except compose.USER_ERRORS as error:
+            raise UserError(str(error)) from error
+    if lost:
+        raise lost[0]
+    return 0
+
+
+async def _take_port(server: Any, stack: contextlib.AsyncExitStack) -> None:
+    """Enters a `VoiceServer`. Raises UserError."""
+    try:
+        await stack.enter_async_context(server)
+    except (OSError, UnicodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or error
+        raise UserError(
+            f"Nothing can listen at {server.host}, port {server.port} ({reason}). Choose another --port, or end the "
+            "program that uses it."
+        ) from error
+
+
+def _maker(args: argparse.Namespace) -> Any:
+    """Returns what makes a session for each client (a `MakeTalk`)."""
+    from app import main as compose
+    from app.audio.io.pushed import PushedSource, SendingSink
+    from app.services.backends import backend_off_loop
+    from app.session.session import Session
+
     choice = SessionChoice(
         frontend=args.frontend,
         backend=choice_of(args),
@@ -77,48 +134,26 @@ async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
         duplex=True,
     )
 
-    def make(source: PushedSource, sink: SendingSink) -> Session:
-        return compose.session(choice, source, sink)
+    async def make(source: PushedSource, sink: SendingSink) -> Session:
+        # Off the loop's thread: the clients who talk already must not wait for the card or the keyring.
+        voice = await asyncio.to_thread(compose.frontend, choice)
+        backend = await backend_off_loop(choice.backend, choice.speech.language)
+        return compose.session(choice, source, sink, made_frontend=voice, backend=backend)
 
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    before = {name: signal.signal(name, lambda *_: loop.call_soon_threadsafe(stopped.set)) for name in _SIGNALS}
-    try:
-        with MODELS.keeping():
-            terminal.progress("Loading the models …")
-            await _load_once(make)
-            server = VoiceServer(
-                make,
-                host=args.host,
-                port=args.port,
-                key=key,
-                at_once=max(1, args.at_once),
-                tls=_tls(args.certificate, args.certificate_key),
-                tell=terminal.say,
-                errors=compose.USER_ERRORS,
-            )
-            async with server:
-                scheme = "wss" if args.certificate is not None else "ws"
-                host = f"[{args.host}]" if ":" in args.host else args.host
-                terminal.say(f"Serving at {scheme}://{host}:{server.port}{PATH}. Ctrl-C ends it.")
-                if made:
-                    terminal.say(f"Clients need this key: {key}")
-                await stopped.wait()
-    except compose.USER_ERRORS as error:
-        raise UserError(str(error)) from error
-    except OSError as error:
-        raise UserError(
-            f"Nothing can listen at {args.host}, port {args.port} ({error.strerror or error}). Choose another --port, "
-            "or end the program that uses it."
-        ) from error
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
-    terminal.document({"ok": True})
-    return 0
+    return make
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+def _address(args: argparse.Namespace, port: int) -> str:
+    host = f"[{args.host}]" if ":" in args.host else args.host
+    return f"{'wss' if args.certificate is not None else 'ws'}://{host}:{port}"
+
+
+def _announce(terminal: Terminal, address: str, key: str) -> None:
+    """Prints where clients connect; `key`: the one that was made for them, or empty."""
+    terminal.say(f"Serving at {address}. Ctrl-C ends it.")
+    if key:
+        terminal.say(f"Clients need this key: {key}")
+    terminal.document({"ok": True, "address": address, **({"key": key} if key else {})})
 
 
 async def _load_once(make: Any) -> None:
@@ -127,43 +162,5 @@ async def _load_once(make: Any) -> None:
 
     source = PushedSource("nobody")
     source.close()
-    async with make(source, SendingSink("nobody", lambda samples: None)) as talk:
+    async with await make(source, SendingSink("nobody", lambda samples: None)) as talk:
         await talk.stop()
-
-
-def server_key(host: str, file: Path | None) -> tuple[str, bool]:
-    """The key that clients must give, empty for none, and whether it was made just now. Raises UserError."""
-    from app.services.api_keys import KeyRefused, clean_key
-
-    text = os.environ.get(KEY_VARIABLE, "")
-    try:
-        if file is not None:
-            text = file.read_text("utf-8")
-        if text.strip():
-            return clean_key(text), False
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"The key in {file} can't be read ({error}). Give a file that holds the key alone.") from None
-    except KeyRefused as error:
-        raise UserError(str(error)) from None
-    return ("", False) if _is_loopback(host) else (secrets.token_urlsafe(24), True)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    if certificate is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as error:
-        raise UserError(
-            f"The certificate {certificate} can't be used ({error}). Give a chain in PEM, and its private key with "
-            "--certificate-key."
-        ) from error
-    return context

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from app.frontend.remote.protocol import PATH, SESSION_PARAMETER
+from app.frontend.remote.protocol import AFTER_PARAMETER, PATH, SESSION_PARAMETER
 
 KEY_PARAMETER = "key"
 """The key in the address, for clients that can send no header."""
@@ -24,11 +25,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What counts of a request: its path, the session that it asks for, and the key that it gives."""
+    """What counts of a request: its path, the session that it asks for, and the key that it gives.
+
+    `after`: how many of that session's events the client has, None if it does not say.
+    """
 
     path: str
     session: str
     key: str
+    after: int | None = None
 
 
 def read_request(target: str, headers: Mapping[str, str]) -> Request:
@@ -38,9 +43,15 @@ def read_request(target: str, headers: Mapping[str, str]) -> Request:
         query = parse_qs(parts.query, max_num_fields=16)
     except ValueError:
         return Request("", "", "")
-    scheme, _, bearer = headers.get("Authorization", "").partition(" ")
+    scheme, _, bearer = (_only(headers, "Authorization") or "").partition(" ")
     key = bearer.strip() if scheme.lower() == "bearer" else ""
-    return Request(parts.path, _first(query, SESSION_PARAMETER), key or _first(query, KEY_PARAMETER))
+    after = _first(query, AFTER_PARAMETER)
+    return Request(
+        parts.path,
+        _first(query, SESSION_PARAMETER)[:200],
+        key or _first(query, KEY_PARAMETER),
+        int(after) if re.fullmatch("[0-9]{1,15}", after) else None,
+    )
 
 
 def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal | None:
@@ -49,13 +60,15 @@ def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal |
     A web page in a browser on this machine may reach loopback, too: without a key, requests are taken only if the
     page, where there is one, and the name that the server was called by are this machine's own.
     """
+    if any(_only(headers, name) is None for name in ("Authorization", "Host", "Origin")):
+        return Refusal(400, "This request has a header twice that must be there once.")
     if request.path.rstrip("/") != PATH:
         return Refusal(404, f"There is nothing here. Conversations are held at {PATH}.")
     if key:
         if hmac.compare_digest(request.key.encode(errors="surrogatepass"), key.encode()):
             return None
         return Refusal(401, "This server wants a key. Send it as a bearer token, or as “key” in the address.")
-    if not is_this_machine(headers.get("Host", "")) or not is_this_machine(headers.get("Origin", "localhost")):
+    if not is_this_machine(_only(headers, "Host") or "") or not is_this_machine(headers.get("Origin", "localhost")):
         return Refusal(403, "Without a key this server talks with programs and pages of its own machine only.")
     return None
 
@@ -70,4 +83,12 @@ def is_this_machine(address: str) -> bool:
 
 
 def _first(query: Mapping[str, list[str]], name: str) -> str:
-    return query.get(name, [""])[0][:200]
+    return query.get(name, [""])[0]
+
+
+def _only(headers: Mapping[str, str], name: str) -> str | None:
+    """Returns the one header of this name, "" if there is none, and None if there are several."""
+    try:
+        return headers.get(name, "")
+    except LookupError:  # `websockets.datastructures.Headers` raises it
+        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -13,51 +12,72 @@ from app.audio.io.opus import OpusDecoder, OpusEncoder, OpusError
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.frontend.remote.protocol import AUDIO, EVENTS, READY, TEXT, event_json, welcome_json
+from app.server.event_log import MOST_EVENTS
 from app.server.served_talk import ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
 """A client that has not read the last 10 s of its answer is cut off."""
 UNREADABLE = 1003
 """The WebSocket status for data that can't be understood."""
-TOO_SLOW = 1008
-"""The WebSocket status "policy violation"."""
+POLICY = 1008
+"""The WebSocket status "policy violation", for a client that reads too slowly or has been replaced."""
 LEFT = (1000, 1001)
 """The WebSocket statuses of a client that leaves on purpose."""
 
 
 class ClientConnection:
-    """`socket`: an open WebSocket of the library websockets."""
+    """`socket`: an open WebSocket of the library websockets. `after`: see `ServedTalk.join`."""
 
-    def __init__(self, socket: Any) -> None:
+    def __init__(self, socket: Any, after: int | None = 0) -> None:
         self.wants_events = socket.subprotocol == EVENTS
         self._socket = socket
-        self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue(MOST_WAITING)
-        self._too_slow = asyncio.Event()
+        self._after = after
+        self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue()
+        self._frames = 0  # in the queue
+        self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is cut off
 
     def hear(self, samples: np.ndarray) -> None:
-        self._put(samples)
+        if self._frames >= MOST_WAITING:
+            self._cut_off("The answer is not read in time.")
+            return
+        self._frames += 1
+        self._outgoing.put_nowait(samples)
 
     def learn(self, event: e.Event) -> None:
-        if self.wants_events or isinstance(event, e.AssistantSaid):
-            self._put(event)
+        if not self.wants_events and not isinstance(event, e.AssistantSaid):
+            return
+        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # as many as a client that comes back gets at once
+            self._cut_off("The events are not read in time.")
+            return
+        self._outgoing.put_nowait(event)
 
-    def _put(self, item: np.ndarray | e.Event) -> None:
-        try:
-            self._outgoing.put_nowait(item)
-        except asyncio.QueueFull:
-            self._too_slow.set()
+    def replaced(self) -> None:
+        self._cut_off("This conversation goes on in another connection.")
+
+    def _cut_off(self, reason: str) -> None:
+        if not self._cut.done():
+            self._cut.set_result(reason)
 
     async def hold(self, talk: ServedTalk, *, resumed: bool) -> bool:
-        """Connects the client to `talk` until one of them ends; returns whether the client has left by itself."""
-        with contextlib.suppress(ConnectionClosed):
+        """Connects the client to `talk` until one of them ends.
+
+        Returns whether the client will not come back: it has left by itself, or never got to know a new talk.
+        """
+        known = resumed
+        try:
+            welcome = talk.join(self, resumed=resumed, after=self._after)
             if self.wants_events:
-                await self._socket.send(welcome_json(talk.welcome(resumed=resumed)))
+                await self._socket.send(welcome_json(welcome))
             await self._socket.send(bytes([READY]))
+            known = True
             await self._exchange(talk)
-        return self._socket.close_code in LEFT
+        except ConnectionClosed:
+            pass
+        finally:
+            talk.leave(self)
+        return not known or self._socket.close_code in LEFT
 
     async def _exchange(self, talk: ServedTalk) -> None:
-        talk.join(self)
         tasks = [
             asyncio.create_task(work, name=name)
             for name, work in (
@@ -72,7 +92,6 @@ class ClientConnection:
             for task in done:
                 task.result()
         finally:
-            talk.leave(self)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -84,7 +103,7 @@ class ClientConnection:
                 try:
                     talk.source.push(decoder.push(message[1:]))
                 except OpusError as error:
-                    await self._socket.close(UNREADABLE, f"the sound can't be read: {error}")
+                    await self._socket.close(UNREADABLE, f"The sound can't be read: {error}.")
                     return
 
     async def _transmit(self) -> None:
@@ -92,6 +111,7 @@ class ClientConnection:
         while True:
             item = await self._outgoing.get()
             if isinstance(item, np.ndarray):
+                self._frames -= 1
                 await self._socket.send(bytes([AUDIO]) + encoder.push(item))
                 continue
             if self.wants_events:
@@ -100,5 +120,4 @@ class ClientConnection:
                 await self._socket.send(bytes([TEXT]) + f"{'' if item.glued else ' '}{item.text}".encode())
 
     async def _watch(self) -> None:
-        await self._too_slow.wait()
-        await self._socket.close(TOO_SLOW, "the answer is not read in time")
+        await self._socket.close(POLICY, await self._cut)

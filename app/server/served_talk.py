@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import numpy as np
@@ -12,14 +12,15 @@ import numpy as np
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.frontend.remote.protocol import RELAYED, Welcome
+from app.server.event_log import EventLog
 from app.session.session import Session
 
-MakeTalk = Callable[[PushedSource, SendingSink], Session]
-"""Makes a session between a source and a sink, to be entered on the running loop."""
+MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
+"""Makes a session between a source and a sink, to be entered on the running loop, which does not wait meanwhile."""
 
 
 class Client(Protocol):
-    """What a talk gives out goes here, on the event loop's thread. Neither call waits."""
+    """What a talk gives out goes here, on the event loop's thread. No call waits."""
 
     def hear(self, samples: np.ndarray) -> None:
         """Takes a frame of the assistant's voice."""
@@ -29,25 +30,38 @@ class Client(Protocol):
         """Takes an event."""
         ...
 
+    def replaced(self) -> None:
+        """Ends: another client has taken the place of this one."""
+        ...
+
 
 class ServedTalk:
-    """One session. `join` and `leave` connect clients to it, one at a time."""
+    """One session. `join` and `leave` connect clients to it, one at a time.
 
-    def __init__(self, make: MakeTalk) -> None:
+    `tell` gets the sentence of each failure. Making one loads and starts nothing, `begin` does.
+    """
+
+    def __init__(self, make: MakeTalk, tell: Callable[[str], object] = lambda line: None) -> None:
         self.token = secrets.token_urlsafe(16)
         self.source = PushedSource("client")
-        self.left_at: float | None = None
-        """The loop's time at which the last client left; None while one is here."""
         self._loop = asyncio.get_running_loop()
+        self.left_at: float | None = self._loop.time()
+        """The loop's time since which no client has been here; None while one is."""
+        self._make = make
+        self._tell = tell
         self._client: Client | None = None
-        self._session = make(self.source, SendingSink("client", self._send))
+        self._log = EventLog()
+        self._session: Session | None = None
         self._ending: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Loads and starts the session. Raises what opening one raises."""
-        await self._session.__aenter__()
-        self._session.add_listener(self._on_event)
-        self._ending = asyncio.create_task(self._session.ended(), name="a talk's end")
+        """Makes, loads and starts the session. Raises what making and opening one raises."""
+        session = await self._make(self.source, SendingSink("client", self._send))
+        await session.__aenter__()
+        self._session = session
+        session.add_listener(self._on_event)
+        self._ending = asyncio.create_task(session.ended(), name="a talk's end")
+        self.left_at = self._loop.time()
 
     @property
     def over(self) -> bool:
@@ -62,18 +76,25 @@ class ServedTalk:
     async def end(self) -> None:
         """Ends the session, and waits until it has ended. Raises what broke it, if that was a fault of the app."""
         self._client = None
-        await self._session.stop()
+        if self._session is not None:
+            await self._session.stop()
         if self._ending is not None:
             await self._ending
 
-    def welcome(self, *, resumed: bool) -> Welcome:
-        """What a client is told first."""
-        parts = self._session.parts
-        return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed)
+    def join(self, client: Client, *, resumed: bool = False, after: int | None = 0) -> Welcome:
+        """Lets `client` hear from now on, and gives it the events that are kept after number `after`.
 
-    def join(self, client: Client) -> None:
-        """Lets `client` hear from now on."""
-        self._client, self.left_at = client, None
+        The client before it is ended. Returns what the new one is to be told first. See `EventLog.before` for `after`.
+        """
+        assert self._session is not None
+        previous, self._client, self.left_at = self._client, client, None
+        if previous is not None:
+            previous.replaced()
+        before = self._log.before(after)
+        for event in self._log.since(before):
+            client.learn(event)
+        parts = self._session.parts
+        return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed, before)
 
     def leave(self, client: Client) -> None:
         """The client is gone, unless another has taken its place."""
@@ -88,5 +109,9 @@ class ServedTalk:
             self._client.hear(samples)
 
     def _on_event(self, event: e.Event) -> None:
-        if self._client is not None and isinstance(event, RELAYED):
-            self._client.learn(event)
+        if isinstance(event, e.Failure):
+            self._tell(event.sentence)
+        if isinstance(event, RELAYED):
+            self._log.add(event)
+            if self._client is not None:
+                self._client.learn(event)

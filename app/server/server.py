@@ -9,8 +9,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from websockets.protocol import State
+
 from app.frontend.remote.protocol import AGAIN_LATER, EVENTS, RESUME_SECONDS
-from app.server.admission import read_request, refusal
+from app.server.admission import Request, read_request, refusal
 from app.server.connection import ClientConnection
 from app.server.served_talk import MakeTalk, ServedTalk
 from app.untrusted.limits import VOICE_MESSAGE
@@ -20,14 +22,12 @@ TURN_SECONDS = 10.0
 FAILED = 1011
 """The WebSocket status "internal error"."""
 
-log = logging.getLogger(__name__)
-
 
 class VoiceServer:
     """A context manager. `make` makes a session; `key`: what clients must give, or empty; `at_once`: how many talk at
-    the same time. `tell` gets a line on each client that comes or goes; `port` 0 takes a free one.
+    the same time. `tell` gets a line on each client that comes or goes, and on each failure; `port` 0 takes a free one.
 
-    Entering raises OSError where the port is taken.
+    Entering takes the port, and raises OSError where that is taken; `start` lets clients in.
     """
 
     def __init__(
@@ -50,7 +50,6 @@ class VoiceServer:
         self._errors = errors
         self._places = asyncio.Semaphore(at_once)
         self._resumable: dict[str, ServedTalk] = {}  # by token
-        self._talks: set[ServedTalk] = set()
         self._server: Any = None
 
     async def __aenter__(self) -> VoiceServer:
@@ -71,16 +70,20 @@ class VoiceServer:
             close_timeout=1,
             ssl=self._tls,
             logger=logging.getLogger("app.server.websockets"),
+            start_serving=False,
         )
         self.port = self._server.sockets[0].getsockname()[1]
         return self
+
+    async def start(self) -> None:
+        """Lets clients in. Raises OSError."""
+        await self._server.start_serving()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.close()
-        await self._server.wait_closed()
-        await asyncio.gather(*(talk.end() for talk in list(self._talks)), return_exceptions=True)
+        await self._server.wait_closed()  # also until the handler of each client has ended its talk
 
     def _admit(self, connection: Any, request: Any) -> Any:
         """Returns the HTTP response of a refusal, None for who may come in."""
@@ -88,49 +91,48 @@ class VoiceServer:
         return connection.respond(refused.status, f"{refused.sentence}\n") if refused is not None else None
 
     async def _serve(self, socket: Any) -> None:
-        asked = read_request(socket.request.path, socket.request.headers).session
-        known = self._resumable.get(asked)
+        asked = read_request(socket.request.path, socket.request.headers)
+        known = self._resumable.get(asked.session)
         if known is not None:
-            await self._go_on(known, socket)
+            await self._go_on(known, socket, asked)
             return
         try:
             async with asyncio.timeout(TURN_SECONDS):
                 await self._places.acquire()
         except TimeoutError:
-            await socket.close(AGAIN_LATER, "another conversation is going on here")
+            await socket.close(AGAIN_LATER, "Another conversation is going on here.")
             return
         try:
-            await self._hold_talk(socket)
+            if _is_open(socket):  # who waits for a place may give up
+                await self._hold_talk(socket)
         finally:
             self._places.release()
 
     async def _hold_talk(self, socket: Any) -> None:
         """Holds a new talk with a client, until it has left and does not come back."""
         self._tell("A client has come.")
+        talk = ServedTalk(self._make, self._tell)
         try:
-            talk = ServedTalk(self._make)
             await talk.begin()
         except self._errors as error:
             self._tell(f"A conversation could not begin. {error}")
-            await socket.close(FAILED, "no conversation can be held here now")
+            await socket.close(FAILED, "No conversation can be held here now.")
             return
-        self._talks.add(talk)
         try:
             client = ClientConnection(socket)
             if client.wants_events:
                 self._resumable[talk.token] = talk
-            if not await client.hold(talk, resumed=False) and client.wants_events:
+            if _is_open(socket) and not await client.hold(talk, resumed=False) and client.wants_events:
                 await self._wait_for_return(talk)
         finally:
             self._resumable.pop(talk.token, None)
-            self._talks.discard(talk)
             await talk.end()
             self._tell("The conversation is over.")
 
-    async def _go_on(self, talk: ServedTalk, socket: Any) -> None:
+    async def _go_on(self, talk: ServedTalk, socket: Any, asked: Request) -> None:
         """Goes on with a talk whose client has come back."""
         self._tell("A client has come back.")
-        if await ClientConnection(socket).hold(talk, resumed=True):
+        if await ClientConnection(socket, asked.after).hold(talk, resumed=True):
             self._resumable.pop(talk.token, None)
 
     async def _wait_for_return(self, talk: ServedTalk) -> None:
@@ -140,3 +142,7 @@ class VoiceServer:
             if talk.left_at is not None and now() - talk.left_at >= RESUME_SECONDS:
                 return
             await asyncio.sleep(0.1)
+
+
+def _is_open(socket: Any) -> bool:
+    return bool(socket.state is State.OPEN)

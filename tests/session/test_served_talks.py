@@ -11,18 +11,21 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.audio.io.opus import OpusDecoder, OpusEncoder
+from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.conversation.turn import Interrupt, Silence, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import ServerConnection
-from app.frontend.remote.frontend import FIRST_REVISION, RemoteFrontEnd
+from app.frontend.remote.frontend import RemoteFrontEnd
+from app.frontend.remote.revisions import FIRST_REVISION
 from app.server import server as server_module
 from app.server.server import VoiceServer
+from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from tests.support.faulty_network import faulty_network
-from tests.support.served import QUESTION, scripted_server, until
+from tests.support.served import QUESTION, scripted_server, scripted_session, served, until
 
 ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)
 
@@ -241,21 +244,24 @@ async def test_what_a_client_sends_breaks_no_server(message: bytes | str) -> Non
 async def test_a_client_that_reads_nothing_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.server.connection.MOST_WAITING", 5)
     lines: list[str] = []
-    async with scripted_server(tell=lines.append) as server:
+    sinks: list[SendingSink] = []
+
+    async def make(source: PushedSource, sink: SendingSink) -> Session:
+        sinks.append(sink)
+        return scripted_session(source, sink)
+
+    async with served(make, tell=lines.append) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(
             b"GET /api/chat HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
         await reader.readuntil(b"\r\n\r\n")
-        await until(lambda: bool(server._talks))
-        (talk,) = server._talks
-        await until(lambda: talk._client is not None)
+        await until(lambda: bool(sinks))
         loud = np.random.default_rng(1).uniform(-0.5, 0.5, FRAME_SAMPLES).astype(np.float32)
         async with asyncio.timeout(20):
-            while talk._client is not None:
+            while lines[-1:] != ["The conversation is over."]:
                 for _ in range(50):
-                    talk._give(loud)
+                    sinks[0].write(loud)
                 await asyncio.sleep(0.01)
         writer.close()
-        await until(lambda: lines[-1:] == ["The conversation is over."])

@@ -30,6 +30,8 @@ class FaultyNetwork:
         self.connections = 0
         self.down = False
         """While True, nobody gets through."""
+        self.holding = False
+        """While True, what the server sends is held up; it is lost if the connection is cut meanwhile."""
         self._to = port
         self._delay, self._jitter, self._loss, self._retransmission = delay, jitter, loss, retransmission
         self._random = random.Random(seed)
@@ -53,12 +55,14 @@ class FaultyNetwork:
             return
         self._writers |= {writer, out}
         with contextlib.suppress(OSError):
-            await asyncio.gather(self._carry(reader, out), self._carry(there, writer))
+            await asyncio.gather(self._carry(reader, out), self._carry(there, writer, answers=True))
         for end in (writer, out):
             self._writers.discard(end)
             end.close()
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
+    ) -> None:
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
@@ -66,6 +70,8 @@ class FaultyNetwork:
             while True:
                 at, data = await queue.get()
                 await asyncio.sleep(max(0.0, at - loop.time()))
+                while answers and self.holding:
+                    await asyncio.sleep(0.01)
                 if not data:
                     writer.close()
                     return

@@ -9,7 +9,9 @@ from typing import Any
 
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.backend.scripted import ScriptedBackend, answer
+from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
+from app.server.served_talk import MakeTalk
 from app.server.server import VoiceServer
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -21,11 +23,17 @@ QUESTION = [ScriptedTurn(0.4, 1.2, "What is the capital of Sweden?")]
 
 
 def scripted_session(
-    source: PushedSource, sink: SendingSink, script: list[ScriptedTurn] = QUESTION, said: str = "It is Stockholm."
+    source: PushedSource,
+    sink: SendingSink,
+    script: list[ScriptedTurn] = QUESTION,
+    said: str = "It is Stockholm.",
+    lost: FrontEnd | None = None,
 ) -> Session:
-    """A session in real time that hears `script` and answers `said`."""
+    """A session in real time that hears `script` and answers `said`; `lost`: a front-end that it falls back from."""
+    cascade = CascadeFrontEnd(ScriptedVoice(), "thinking", openings=False)
     parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice(), "thinking", openings=False),
+        frontend=lost or cascade,
+        fallback=(lambda: cascade) if lost is not None else None,
         transcriber=ScriptedTranscriber(script),
         voice_activity=ScriptedVoiceActivity(script),
         backend=ScriptedBackend(lambda request: answer(said, first=0.05)),
@@ -40,7 +48,19 @@ async def scripted_server(
     script: list[ScriptedTurn] = QUESTION, said: str = "It is Stockholm.", **how: Any
 ) -> AsyncIterator[VoiceServer]:
     """A running server of such sessions on loopback."""
-    async with VoiceServer(lambda source, sink: scripted_session(source, sink, script, said), **how) as server:
+
+    async def make(source: PushedSource, sink: SendingSink) -> Session:
+        return scripted_session(source, sink, script, said)
+
+    async with served(make, **how) as server:
+        yield server
+
+
+@contextlib.asynccontextmanager
+async def served(make: MakeTalk, **how: Any) -> AsyncIterator[VoiceServer]:
+    """A running server of the sessions that `make` makes, on loopback."""
+    async with VoiceServer(make, **how) as server:
+        await server.start()
         yield server
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from app.frontend.base import FrontEndError
-from app.frontend.remote.protocol import PATH, PORT, SESSION_PARAMETER
+from app.frontend.remote.protocol import AFTER_PARAMETER, PATH, PORT, SESSION_PARAMETER
 
 _SECURE = {"ws": False, "http": False, "wss": True, "https": True}
 
@@ -45,9 +45,11 @@ class ServerAddress:
         except ValueError:
             return "." not in self.host or self.host.endswith((".local", ".lan", ".home", ".internal"))
 
-    def url(self, session: str = "") -> str:
-        """The address to connect to; `session`: the token of a session to come back to."""
-        query = f"?{SESSION_PARAMETER}={quote(session, safe='')}" if session else ""
+    def url(self, session: str = "", after: int = 0) -> str:
+        """The address to connect to. `session`: the token of a session to come back to; `after`: how many of its events
+        have come.
+        """
+        query = f"?{SESSION_PARAMETER}={quote(session, safe='')}&{AFTER_PARAMETER}={after}" if session else ""
         return f"{'wss' if self.secure else 'ws'}://{self.shown}{self.path}{query}"
 
 
@@ -67,6 +69,7 @@ def read_address(text: str) -> ServerAddress:
         secure = _SECURE[parts.scheme.lower()]
         if not host or not text.isprintable() or any(letter.isspace() for letter in text):
             raise ValueError
+        host.encode("idna")  # as the system's resolver does
     except (ValueError, KeyError):
         raise FrontEndError(
             "That is no address of a voice server. Write it like ws://192.168.1.20:8998, or wss://… where the server "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES
@@ -14,6 +16,10 @@ LOUD = 0.01
 LINGER_FRAMES = 25
 """Frames (2 s) that a server is given to start an answer before nothing more is expected of it."""
 
+Words = tuple[str, int] | None
+"""Words with their revision, and with a space before them unless they are glued to those before. None: the server says
+that its answer is over."""
+
 
 class ServerAnswer:
     """Takes the words and sound of each frame that is played."""
@@ -24,7 +30,8 @@ class ServerAnswer:
         self.answering: tuple[int, int] | None = None
         """Turn and revision of the answer that is being spoken."""
         self.idle_frames = LINGER_FRAMES
-        """Frames in which nothing was said."""
+        """Frames in which nothing was said, or sounded for no longer than an answer lasts without a word."""
+        self._wordless_frames = 0
         self._quiet_frames = 0
 
     @property
@@ -32,22 +39,22 @@ class ServerAnswer:
         """Whether nothing sounds, and the server has had its time to start."""
         return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
-    def follow(self, words: list[tuple[str, int]], samples: np.ndarray, *, over: bool) -> tuple[list[Said], list[Mark]]:
-        """Returns what was said in a frame, and what changed. `words`: each with its revision, with a space before it
-        unless it is glued to the one before; `over`: the server says that its answer is.
-        """
+    def follow(self, words: Sequence[Words], samples: np.ndarray) -> tuple[list[Said], list[Mark]]:
+        """Returns what was said in a frame, and what changed."""
         marks: list[Mark] = []
         said: list[Said] = []
-        loud = float(np.sqrt(np.mean(np.square(samples)))) > LOUD
-        self._quiet_frames = 0 if loud else self._quiet_frames + 1
-        self.idle_frames = 0 if words or loud else self.idle_frames + 1
-        for text, revision in words:
+        self._count(any(item is not None for item in words), samples)
+        for item in words:
+            if item is None:
+                marks += self._end()
+                continue
+            text, revision = item
             if self.answering is None or self.turn > self.answering[0]:
                 marks += self._end()
                 self.answering = (self.turn, revision)
                 marks.append(Mark("started", *self.answering))
             said.append(Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, not text.startswith(" ")))
-        if not words and (over or self.idle_frames >= END_FRAMES):
+        if self._seems_over:
             marks += self._end()
         return said, marks
 
@@ -61,3 +68,16 @@ class ServerAnswer:
         marks = [Mark("ended", *self.answering)] if self.answering is not None else []
         self.answering = None
         return marks
+
+    def _count(self, worded: bool, samples: np.ndarray) -> None:
+        loud = float(np.sqrt(np.mean(np.square(samples)))) > LOUD
+        self._quiet_frames = 0 if loud else self._quiet_frames + 1
+        self._wordless_frames = 0 if worded else self._wordless_frames + 1
+        sounds = loud and self._wordless_frames < 3 * END_FRAMES
+        self.idle_frames = 0 if worded or sounds else self.idle_frames + 1
+
+    @property
+    def _seems_over(self) -> bool:
+        """No word for a second and no sound either, or no word for three."""
+        quiet = self._quiet_frames >= END_FRAMES
+        return self._wordless_frames >= (END_FRAMES if quiet else 3 * END_FRAMES)

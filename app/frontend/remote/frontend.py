@@ -12,11 +12,10 @@ from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, Mark
 from app.frontend.remote.address import read_address
-from app.frontend.remote.answer import ServerAnswer
+from app.frontend.remote.answer import ServerAnswer, Words
 from app.frontend.remote.connection import ServerConnection
+from app.untrusted.text import one_line
 
-FIRST_REVISION = 1_000_000
-"""Added to the server's numbers of revisions, so that they are none of this machine's."""
 FADE_SAMPLES = 240
 
 
@@ -78,9 +77,9 @@ class RemoteFrontEnd:
         connection.send(frame.samples)
         received = connection.take()
         samples = self._mute(received.samples, faded=faded)
-        words, over, relayed = self._sort(received.events, frame.at)
+        words, relayed = self._sort(received.events, frame.at)
         words += [(text, 0) for text in received.words]
-        said, changes = answer.follow([] if self._silenced else words, samples, over=over)
+        said, changes = answer.follow([] if self._silenced else words, samples)
         relayed += self._network_events(frame.at)
         return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, relayed=tuple(relayed))
 
@@ -104,35 +103,26 @@ class RemoteFrontEnd:
                 return marks
         return []
 
-    def _sort(self, events: list[e.Event], at: float) -> tuple[list[tuple[str, int]], bool, list[e.Event]]:
-        """Returns the words that the server's events hold, each with its revision, whether the answer is over, and the
-        events to be relayed, with this session's times, turns and numbers.
+    def _sort(self, events: list[e.Event], at: float) -> tuple[list[Words], list[e.Event]]:
+        """Returns the words and ends of answers that the server's events hold, in their order, and the events to be
+        relayed, with this session's times and turns.
         """
-        words: list[tuple[str, int]] = []
-        over, relayed = False, list[e.Event]()
+        words, relayed = list[Words](), list[e.Event]()
         for event in events:
             match event:
                 case e.AssistantSaid(text=text, revision=revision, glued=glued):
-                    words.append((text if glued else f" {text}", revision + FIRST_REVISION if revision else 0))
+                    words.append((text if glued else f" {text}", revision))
                 case e.AssistantEnded():
-                    over = True
+                    words.append(None)
                 case e.TranscriptPartial() | e.TranscriptFinal():
                     pass  # this machine's own recogniser has the user's words
                 case e.Failure(sentence=sentence):
-                    relayed.append(e.Failure(at, "frontend", f"The voice server says: {sentence}"))
-                case e.OracleSuperseded(revision=old, by=new):
-                    relayed.append(e.OracleSuperseded(at, old + FIRST_REVISION, new + FIRST_REVISION))
-                case e.OracleRequested(revision=revision):
-                    number = revision + FIRST_REVISION
-                    relayed.append(dataclasses.replace(event, at=at, revision=number, turn=self._answer.turn))
-                case (
-                    e.OraclePromoted(revision=revision)
-                    | e.OracleDelta(revision=revision)
-                    | e.OracleEnded(revision=revision)
-                    | e.OracleCounted(revision=revision)
-                ):
-                    relayed.append(dataclasses.replace(event, at=at, revision=revision + FIRST_REVISION))
-        return words, over, relayed
+                    relayed.append(e.Failure(at, "frontend", _said_by_server(sentence)))
+                case e.OracleRequested():
+                    relayed.append(dataclasses.replace(event, at=at, turn=self._answer.turn))
+                case e.OraclePromoted() | e.OracleDelta() | e.OracleSuperseded() | e.OracleEnded() | e.OracleCounted():
+                    relayed.append(dataclasses.replace(event, at=at))
+        return words, relayed
 
     def _network_events(self, at: float) -> list[e.Event]:
         """What is to be told of the server and the network."""
@@ -177,3 +167,8 @@ class RemoteFrontEnd:
         if not (was or faded):
             out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
         return out
+
+
+def _said_by_server(sentence: str) -> str:
+    words = one_line(sentence, 500).rstrip(".")
+    return f"The voice server says: {words}." if words else "The voice server has failed, and does not say why."

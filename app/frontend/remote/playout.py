@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -18,6 +18,14 @@ QUIET = 0.003
 """RMS of a frame, about -50 dBFS, below which it may be left out to make up for a delay."""
 MOST_WAITING = 125
 """Frames (10 s) that are kept at most."""
+MOST_ITEMS = 6_000
+"""Pieces of words and events that wait at most: a server that comes back may send 2,000 at once."""
+MOST_CHARS = 4_000_000
+"""Characters that these have in all at most."""
+
+
+class PlayoutFull(ValueError):
+    """The server sends more words and events than can be played; `str(error)` is a clause."""
 
 
 @dataclass(slots=True)
@@ -42,6 +50,7 @@ class Playout:
         """How often the server's sound had run out in the middle."""
         self._frames: deque[Received] = deque()
         self._late = Received(silence())  # words and events that came when their sound had been played
+        self._items = self._chars = 0  # of all words and events that wait
         self._rest = np.zeros(0, np.float32)
         self._playing = False
         self._steady = 0
@@ -60,15 +69,20 @@ class Playout:
             self._skip()
 
     def push_words(self, words: str) -> None:
-        """Appends words of the server: they are said by the end of the newest sound."""
+        """Appends words of the server: they are said by the end of the newest sound. Raises PlayoutFull."""
+        self._count(len(words))
         (self._frames[-1] if self._frames else self._late).words.append(words)
 
     def push_event(self, event: e.Event) -> None:
-        """Appends an event: it is passed on with the newest sound."""
+        """Appends an event: it is passed on with the newest sound. Raises PlayoutFull."""
+        self._count(_chars(event))
         (self._frames[-1] if self._frames else self._late).events.append(event)
 
     def clear(self) -> None:
-        """Forgets what is waiting: another connection begins."""
+        """Forgets the sound that is waiting, as another connection begins. Words and events are kept."""
+        for frame in self._frames:
+            self._late.words += frame.words
+            self._late.events += frame.events
         self._frames.clear()
         self._rest = np.zeros(0, np.float32)
         self._playing = False
@@ -79,7 +93,15 @@ class Playout:
         self._late = Received(silence())
         frame.words[:0] = late.words
         frame.events[:0] = late.events
+        self._items -= len(frame.words) + len(frame.events)
+        self._chars -= sum(map(len, frame.words)) + sum(map(_chars, frame.events))
         return frame
+
+    def _count(self, chars: int) -> None:
+        if self._items >= MOST_ITEMS or self._chars + chars > MOST_CHARS:
+            raise PlayoutFull("it sends more words than can be said in time")
+        self._items += 1
+        self._chars += chars
 
     def _next(self) -> Received:
         if not self._playing:
@@ -106,6 +128,11 @@ class Playout:
         following = self._frames[0] if self._frames else self._late
         following.words[:0] = left_out.words
         following.events[:0] = left_out.events
+
+
+def _chars(event: e.Event) -> int:
+    values = (getattr(event, field.name) for field in fields(event))
+    return sum(len(value) for value in values if isinstance(value, str))
 
 
 def _is_quiet(samples: np.ndarray) -> bool:

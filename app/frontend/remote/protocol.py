@@ -3,13 +3,14 @@
 A WebSocket at `/api/chat` carries binary messages; the first byte is their kind: 0 the server is ready, 1 pages of
 Ogg-Opus (24 kHz, mono), 2 the server's own words as UTF-8. Audio goes both ways, the other two from the server alone.
 A client that asks for the subprotocol `EVENTS` and gets it also receives text messages: first a `Welcome`, then the
-session's events, one line of JSON each. It can come back to the same session within `RESUME_SECONDS`.
+session's events, one line of JSON each. It can come back to the same session within `RESUME_SECONDS`, and then gets
+the events that it has missed: both sides number them by counting, from 1.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from websockets.typing import Subprotocol
@@ -28,6 +29,8 @@ EVENTS = Subprotocol("kame-events")
 """The subprotocol by which events ride along."""
 SESSION_PARAMETER = "session"
 """In the address of a client that comes back: the token of its session."""
+AFTER_PARAMETER = "after"
+"""In the same address: how many of the session's events the client has."""
 RESUME_SECONDS = 20.0
 """How long a session waits for a client whose connection is lost."""
 AGAIN_LATER = 1013
@@ -51,13 +54,24 @@ RELAYED = (
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What the server is: the parts of the session by name, and the `token` with which a client can come back to it."""
+    """What the server is: the parts of the session by name, and the `token` with which a client can come back to it.
+
+    `events`: how many of the session's events came before the first that follows.
+    """
 
     token: str
     frontend: str
     backend: str
     model: str
     resumed: bool = False
+    events: int = 0
+
+
+_WELCOME_FIELDS = frozenset(field.name for field in fields(Welcome))
+BACKEND_FAILED = (
+    "The model behind the voice server has failed, so answers may be missing or short. Whoever runs the server finds "
+    "the reason in its terminal."
+)
 
 
 def welcome_json(welcome: Welcome) -> str:
@@ -66,23 +80,28 @@ def welcome_json(welcome: Welcome) -> str:
 
 
 def event_json(event: e.Event) -> str:
-    """Returns a later text message. A failure leaves without the back-end's address, which is the server's business."""
+    """Returns a later text message. Of a back-end's failure it says only that: its address is the server's business."""
     if isinstance(event, e.Failure):
-        event = e.Failure(event.at, event.source, event.sentence, event.fatal)
+        of_backend = event.source == "backend" or bool(event.provider or event.base_url or event.about)
+        event = e.Failure(event.at, event.source, BACKEND_FAILED if of_backend else event.sentence, event.fatal)
     return to_json(event)
 
 
 def read_text_message(text: str) -> Welcome | e.Event | None:
     """Returns what a text message from a server holds, None for an event that doesn't ride along.
 
-    Raises ValueError (Refused among others) for anything else; its `str` is a clause.
+    Raises ValueError (Refused among others) for anything else; its `str` is a clause. What a newer server adds to its
+    welcome is left out.
     """
-    fields: Any = read_json(text, VOICE_EVENT)
-    if "welcome" in fields:
-        found: Welcome = build(Welcome, fields["welcome"])
+    message: Any = read_json(text, VOICE_EVENT)
+    if "welcome" in message:
+        welcome = message["welcome"]
+        if isinstance(welcome, dict):
+            welcome = {name: value for name, value in welcome.items() if name in _WELCOME_FIELDS}
+        found: Welcome = build(Welcome, welcome)
         token, *parts = (one_line(text, 200) for text in (found.token, found.frontend, found.backend, found.model))
-        return Welcome(token, parts[0], parts[1], parts[2], found.resumed)
-    event = checked_event(fields)
+        return Welcome(token, parts[0], parts[1], parts[2], found.resumed, max(0, found.events))
+    event = checked_event(message)
     return event if isinstance(event, RELAYED) else None
 
 

@@ -12,10 +12,13 @@ from app.conversation.event_json import to_json
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
 from app.frontend.remote.address import read_address
-from app.frontend.remote.answer import END_FRAMES, ServerAnswer
+from app.frontend.remote.answer import END_FRAMES, LINGER_FRAMES, ServerAnswer
+from app.frontend.remote.connecting import connect_to
 from app.frontend.remote.frontend import RemoteFrontEnd
-from app.frontend.remote.playout import MOST_DEPTH, MOST_WAITING, STEADY_FRAMES, Playout
+from app.frontend.remote.losses import MOST_UNSTEADY, STEADY_SECONDS, Losses
+from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, STEADY_FRAMES, Playout, PlayoutFull
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
+from app.frontend.remote.revisions import FIRST_REVISION, renumbered
 
 
 def tone(level: float = 0.1) -> np.ndarray:
@@ -36,10 +39,13 @@ def tone(level: float = 0.1) -> np.ndarray:
 )
 def test_addresses_as_users_write_them(text: str, url: str) -> None:
     assert read_address(text).url() == url
-    assert read_address(text).url("a b").endswith("/api/chat?session=a%20b")
+    assert read_address(text).url("a b", 7).endswith("/api/chat?session=a%20b&after=7")
 
 
-@pytest.mark.parametrize("text", ["", "ftp://den", "ws://", "ws://den:port", "two words", "ws://den\x1b[2J"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "ftp://den", "ws://", "ws://den:port", "two words", "ws://den\x1b[2J", "ws://a..b", f"ws://{'a' * 64}.org"],
+)
 def test_what_is_no_address_is_told_in_a_sentence(text: str) -> None:
     with pytest.raises(FrontEndError, match=r"ws://192\.168\.1\.20:8998"):
         read_address(text)
@@ -52,13 +58,26 @@ def test_a_key_crosses_the_internet_only_encrypted() -> None:
         assert RemoteFrontEnd(address, "a-key-of-mine").address.may_have_key
 
 
+def test_a_proxy_stands_between_only_where_it_can_see_no_key() -> None:
+    for address in ("ws://192.168.1.20", "ws://den", "ws://talk.example.org", "wss://127.0.0.1"):
+        assert connect_to(read_address(address), "", "", 0).proxy is None
+    assert connect_to(read_address("wss://talk.example.org"), "a-key-of-mine", "", 0).proxy is True
+
+
 def test_text_messages_there_and_back() -> None:
     welcome = Welcome("token", "cascade", "Embedded", "smollm2", True)
     assert read_text_message(welcome_json(welcome)) == welcome
     delta = e.OracleDelta(1.5, 3, "It is")
     assert read_text_message(event_json(delta)) == delta
-    failed = e.Failure(1.0, "backend", "It failed.", provider="compatible", base_url="http://den:8080/v1")
-    assert "den" not in event_json(failed)
+    sentence = "http://den:8080/v1 does not answer. Look there."
+    for failed in (
+        e.Failure(1.0, "backend", sentence, provider="compatible", base_url="http://den:8080/v1"),
+        e.Failure(1.0, "backend", sentence),
+        e.Failure(1.0, "session", sentence, about="backend"),
+    ):
+        assert "den" not in event_json(failed) and "has failed" in event_json(failed)
+    heard = e.Failure(1.0, "stt", "Nothing can be recognised.")
+    assert read_text_message(event_json(heard)) == heard
     assert read_text_message(to_json(e.SessionEnded(1.0, 3))) is None
 
 
@@ -142,25 +161,115 @@ def test_what_nobody_plays_is_bounded() -> None:
     assert len(playout) == MOST_WAITING
 
 
+@pytest.mark.parametrize("sounds", [0, 10])
+def test_words_and_events_that_nobody_plays_are_bounded(sounds: int) -> None:
+    for push in (
+        lambda playout: playout.push_words(" word"),
+        lambda playout: playout.push_event(e.OracleDelta(1.0, 1, "word")),
+        lambda playout: playout.push_event(e.OracleDelta(1.0, 1, "w" * 200_000)),
+    ):
+        playout = Playout()
+        for _ in range(sounds):
+            playout.push_sound(tone())
+        pushed = 0
+        with pytest.raises(PlayoutFull):
+            while pushed <= 2 * MOST_ITEMS:
+                push(playout)
+                pushed += 1
+        assert pushed > 10
+        playout.clear()
+        assert sum(len(frame.words) + len(frame.events) for frame in [playout.take()]) == pushed
+        push(playout)  # what has been taken makes room
+
+
+def test_words_and_events_outlast_the_connection_that_they_came_by() -> None:
+    playout = Playout()
+    playout.push_words(" late")
+    playout.push_sound(tone())
+    playout.push_words(" one")
+    playout.push_event(e.AssistantEnded(0.0, 1, False))
+    playout.clear()
+    taken = playout.take()
+    assert taken.words == [" late", " one"] and taken.events == [e.AssistantEnded(0.0, 1, False)]
+    assert not taken.samples.any() and not len(playout)
+
+
 def test_an_answer_begins_with_its_first_word_and_ends_in_silence() -> None:
     answer = ServerAnswer()
     assert answer.idle
     answer.turn = 2
-    said, marks = answer.follow([(" It", 7), ("'s", 7)], tone(), over=False)
+    said, marks = answer.follow([(" It", 7), ("'s", 7)], tone())
     assert [(one.text, one.glued, one.turn, one.revision) for one in said] == [("It", False, 2, 7), ("'s", True, 2, 7)]
     assert [(mark.what, mark.turn, mark.revision) for mark in marks] == [("started", 2, 7)]
     assert not answer.idle
-    ends = [answer.follow([], tone(0.0), over=False)[1] for _ in range(END_FRAMES)]
+    ends = [answer.follow([], tone(0.0))[1] for _ in range(END_FRAMES)]
     assert [mark.what for marks in ends for mark in marks] == ["ended"] and ends[-1]
-    answer.follow([(" So", 8)], tone(), over=False)
-    assert [mark.what for mark in answer.follow([], tone(), over=True)[1]] == ["ended"]
+    answer.follow([(" So", 8)], tone())
+    assert [mark.what for mark in answer.follow([None], tone())[1]] == ["ended"]
+
+
+def test_an_answer_may_end_with_its_last_words_and_another_begin() -> None:
+    answer = ServerAnswer()
+    answer.turn = 1
+    said, marks = answer.follow([(" Yes.", 1), None], tone())
+    assert [one.text for one in said] == ["Yes."] and [mark.what for mark in marks] == ["started", "ended"]
+    assert answer.answering is None
+    answer.follow([(" One", 1)], tone())
+    _, marks = answer.follow([None, (" Two", 2)], tone())
+    assert [(mark.what, mark.revision) for mark in marks] == [("ended", 1), ("started", 2)]
+    assert answer.answering == (1, 2)
+
+
+def test_noise_keeps_no_answer_open() -> None:
+    answer = ServerAnswer()
+    answer.turn = 1
+    answer.follow([(" Yes", 1)], tone())
+    ends = [answer.follow([], tone())[1] for _ in range(3 * END_FRAMES)]
+    assert not any(ends[:-1]) and [mark.what for mark in ends[-1]] == ["ended"]
+    for _ in range(LINGER_FRAMES):
+        answer.follow([], tone())
+    assert answer.idle
 
 
 def test_a_new_turn_ends_the_answer_to_the_last() -> None:
     answer = ServerAnswer()
     answer.turn = 1
-    answer.follow([(" One", 1)], tone(), over=False)
+    answer.follow([(" One", 1)], tone())
     answer.turn = 2
-    _, marks = answer.follow([(" Two", 2)], tone(), over=False)
+    _, marks = answer.follow([(" Two", 2)], tone())
     assert [(mark.what, mark.turn) for mark in marks] == [("ended", 1), ("started", 2)]
     assert [mark.what for mark in answer.stop()] == ["interrupted"] and not answer.stop()
+
+
+def test_a_connection_is_tried_again_until_its_time_is_over() -> None:
+    losses = Losses(20.0)
+    pauses, now = [], 100.0
+    while (pause := losses.lost(now, None)) is not None:
+        pauses.append(pause)
+        now += pause
+    assert pauses[:5] == [0.1, 0.25, 0.5, 1.0, 2.0] and 118 < now < 122
+    steady = Losses(20.0)
+    for number in range(100):  # one that comes back is never given up
+        now = number * 60.0
+        assert steady.lost(now, now - STEADY_SECONDS) == 0.1 and steady.left == 20.0
+    assert steady.lost(now + 5, None) is not None and steady.left == 15.0
+
+
+def test_connections_that_never_last_are_given_up() -> None:
+    losses = Losses(20.0)
+    assert [losses.lost(number * 0.01, number * 0.01) is None for number in range(MOST_UNSTEADY + 1)] == [
+        *([False] * MOST_UNSTEADY),
+        True,
+    ]
+
+
+def test_revisions_of_each_conversation_have_numbers_of_their_own() -> None:
+    assert renumbered(e.OracleDelta(1.0, 3, "x"), 1).revision == FIRST_REVISION + 3  # type: ignore[union-attr]
+    assert renumbered(e.OracleSuperseded(1.0, 2, 3), 2) == e.OracleSuperseded(
+        1.0, 2 * FIRST_REVISION + 2, 2 * FIRST_REVISION + 3
+    )
+    words = e.AssistantSaid(1.0, 1, "Hm", 0)
+    assert renumbered(words, 2) is words
+    for wrong in (e.OracleDelta(1.0, 0, "x"), e.OraclePromoted(1.0, -1), e.OracleSuperseded(1.0, 1, FIRST_REVISION)):
+        with pytest.raises(ValueError, match="no revision"):
+            renumbered(wrong, 1)

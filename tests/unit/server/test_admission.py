@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from websockets.datastructures import Headers
 
 from app.server.admission import read_request, refusal
 
 LOCAL = {"Host": "127.0.0.1:8998"}
 
 
-def refused(target: str, headers: dict[str, str], key: str = "") -> int:
+def refused(target: str, headers: Mapping[str, str], key: str = "") -> int:
     found = refusal(read_request(target, headers), headers, key)
     return found.status if found is not None else 0
 
@@ -54,3 +57,24 @@ def test_with_a_key_who_gives_it_may_talk_from_anywhere(target: str, authorizati
 
 def test_the_session_to_come_back_to_is_in_the_address() -> None:
     assert read_request("/api/chat?session=abc", {}).session == "abc"
+    assert read_request("/api/chat?session=abc", {}).after is None
+    assert read_request("/api/chat?session=abc&after=12", {}).after == 12
+    for wrong in ("-1", "x", "\u0663", "1" * 40):
+        assert read_request(f"/api/chat?session=abc&after={wrong}", {}).after is None
+
+
+def test_a_long_key_is_compared_whole() -> None:
+    key = "k" * 300
+    assert refused(f"/api/chat?key={key}", LOCAL, key) == 0
+    assert refused(f"/api/chat?key={key[:200]}", LOCAL, key) == 401
+    assert refused(f"/api/chat?key={key}x", LOCAL, key) == 401
+
+
+@pytest.mark.parametrize("name", ["Authorization", "Host", "Origin"])
+def test_a_header_that_is_there_twice_is_refused(name: str) -> None:
+    headers = Headers([("Host", "localhost"), ("Origin", "http://localhost"), ("Authorization", "Bearer the-key")])
+    for key in ("", "the-key"):
+        assert refused("/api/chat", headers, key) == 0
+    headers[name] = headers[name]
+    for key in ("", "the-key"):
+        assert refused("/api/chat", headers, key) == 400

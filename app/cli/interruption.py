@@ -1,0 +1,44 @@
+"""Lets a command that goes on for ever end in order when it gets Ctrl-C or a signal to end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Iterator
+from typing import Any
+
+_DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+
+
+@contextlib.contextmanager
+def until_interrupted() -> Iterator[asyncio.Event]:
+    """Yields an event of the running loop that the first signal sets; a second one ends the process at once."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def stop(*_: Any) -> None:
+        for name, default in _DEFAULTS.items():
+            signal.signal(name, default)
+        loop.call_soon_threadsafe(stopped.set)
+
+    before = {name: signal.signal(name, stop) for name in _DEFAULTS}
+    try:
+        yield stopped
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+async def unless(stopped: asyncio.Event, work: Awaitable[object]) -> bool:
+    """Waits for `work`, or cancels it when `stopped` is set; returns whether it was done. Raises what it raises."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
+    try:
+        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            return False
+        await working
+        return True
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
