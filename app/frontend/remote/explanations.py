@@ -15,7 +15,7 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
     """Returns the sentence. `error`: what the connection raised, None if it ended without; `was_ready`: there was one
     that worked.
     """
-    from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, ProxyError
+    from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
 
     place = f"The voice server at {address.shown}"
     if isinstance(error, InvalidStatus):
@@ -37,13 +37,19 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
         )
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{place} can't be trusted: its certificate is not one that this machine knows. Check the address."
-    if isinstance(error, ssl.SSLError):
+    hung_up = isinstance(error, ConnectionResetError | ConnectionAbortedError)  # as servers do which know no TLS
+    if isinstance(error, ssl.SSLError) or (hung_up and address.secure and not was_ready):
         return (
             f"No secure connection to {place[0].lower()}{place[1:]} comes about. If it has no certificate, write "
             "ws:// instead of wss:// in its address."
         )
     if isinstance(error, ValueError):
         return f"{place} sent what can't be understood ({error}). Check whether it speaks Moshi's protocol."
+    if isinstance(error, InvalidMessage) and not address.secure and not was_ready:
+        return (
+            f"{place} does not answer as a server of Moshi's protocol does. If it has a certificate, write wss:// "
+            "instead of ws:// in its address; else check address and port."
+        )
     if was_ready:
         return f"{place} can't be reached any more. Check the network, and whether it still runs."
     return f"{place} does not answer. Start one there with “kame-desktop serve”, and check address, port and firewall."

@@ -16,6 +16,7 @@ from app.frontend.base import FrontEndError
 from app.frontend.remote.address import read_address
 from app.frontend.remote.explanations import explain
 from app.frontend.remote.frontend import RemoteFrontEnd
+from tests.support.served import scripted_server
 
 ADDRESS = read_address("wss://talk.example.org")
 
@@ -60,6 +61,7 @@ def test_a_connection_that_had_worked_is_lost() -> None:
 
 async def test_a_server_without_tls_is_told_from_one_that_cant_be_trusted() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await writer.drain()
         writer.close()
@@ -68,9 +70,14 @@ async def test_a_server_without_tls_is_told_from_one_that_cant_be_trusted() -> N
         port = plain.sockets[0].getsockname()[1]
         with pytest.raises(FrontEndError, match="ws:// instead of wss://"):
             await asyncio.to_thread(RemoteFrontEnd(f"wss://127.0.0.1:{port}").__enter__)
+    async with scripted_server() as own:
+        with pytest.raises(FrontEndError, match="ws:// instead of wss://"):
+            await asyncio.to_thread(RemoteFrontEnd(f"wss://127.0.0.1:{own.port}").__enter__)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as unknown:
         port = unknown.sockets[0].getsockname()[1]
         with pytest.raises(FrontEndError, match="its certificate is not one that this machine knows"):
             await asyncio.to_thread(RemoteFrontEnd(f"wss://127.0.0.1:{port}").__enter__)
+        with pytest.raises(FrontEndError, match="wss:// instead of ws://"):
+            await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{port}").__enter__)
