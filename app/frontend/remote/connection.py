@@ -93,9 +93,7 @@ class ServerConnection:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(function)
 
-    # -- on the connection's thread
-
-    def _run(self) -> None:
+    def _run(self) -> None:  # from here on, all is called on the connection's thread
         try:
             asyncio.run(self._connect_again_and_again())
         except asyncio.CancelledError:
