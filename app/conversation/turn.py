@@ -262,8 +262,12 @@ class TurnTracker:
 
     def _end_silence(self) -> float:
         """Seconds of silence that end the turn."""
+        s = self.settings
         finished = self.ends.unknown if self._finished is None else self._finished
-        return self.ends.wait(finished, slower=self.pauses.slower, patience=self.patience)
+        wait = self.ends.wait(finished, slower=self.pauses.slower, patience=self.patience)
+        if self._voiced < s.long_voice_seconds:
+            return wait
+        return max(wait, s.long_seconds * (1 + min(0.0, self.patience)))
 
     def _resolve_long_hold(self, out: list[TurnEvent | FloorCommand]) -> None:
         """Decides on a long sound over the assistant: words interrupt it, without words it goes on."""

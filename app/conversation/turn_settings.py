@@ -17,6 +17,11 @@ class TurnSettings:
     silence, when an opening is nearly due; a user who goes on before that has not been cut off. `answer_seconds`: a
     user who says "yes" over the assistant and goes on this soon after it has begun an answer.
 
+    A long turn is likely to have more sentences: after `long_voice_seconds` of voice it ends no sooner than after a
+    silence of `long_seconds`, before which its answer is seldom ready anyway. Chosen on the odd questions of MT-Bench,
+    spoken by two synthetic voices: an answer would be heard in a rest of 28 of 52 turns instead of 35; of the even
+    ones, of 25 instead of 29.
+
     A user who makes a sound over the assistant for `backchannel_seconds` interrupts it if the recogniser finds words in
     it; if it finds none, as in laughter, the assistant goes on. If a slow recogniser has reported nothing by
     `wordless_seconds`, the sound interrupts.
@@ -27,6 +32,8 @@ class TurnSettings:
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.16, 0.3, 0.5)
     unready_seconds: float = 0.66
+    long_voice_seconds: float = 5.0
+    long_seconds: float = 0.5
     reopen_seconds: float = 1.6
     backchannel_seconds: float = 0.9
     hold_silence: float = 0.72

@@ -329,6 +329,22 @@ def _first_turn(talk: Talk) -> None:
     assert [f.turn for f in talk.run(1.6, 0.02) if isinstance(f, TakeFloor)] == [1]
 
 
+def test_a_long_turn_gets_half_a_second_for_its_next_sentence() -> None:
+    ends = []
+    for seconds, patience in ((2.4, 0.0), (6.4, 0.0), (6.4, -1.0)):
+        talk = Talk()
+        talk.tracker.patience = patience
+        talk.run(seconds, 0.9)
+        talk.run(0.08, 0.02)
+        talk.tracker.hint_finished(1, 0.999, seconds)
+        begin = talk.at
+        while not any(isinstance(f, TakeFloor) for f in talk.run(0.08, 0.02)):
+            assert talk.at < begin + 2.0
+        ends.append(round(talk.at - seconds, 2))
+    short, long, impatient = ends
+    assert 0.5 <= long <= 0.58 and short < 0.5 and impatient < 0.5
+
+
 def test_a_softer_voice_behind_the_user_does_not_resume_their_turn_and_the_user_does() -> None:
     for level, resumes in ((-35, False), (-28, True)):
         talk = Talk(settings=TurnSettings(reopen_seconds=4.0))
