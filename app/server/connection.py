@@ -26,7 +26,12 @@ LEFT = (1000, 1001)
 
 
 class ClientConnection:
-    """`socket`: an open WebSocket of the library websockets. `after`: see `ServedTalk.join`."""
+    """`socket`: an open WebSocket of the library websockets. `after`: the number of the last event that the client has,
+    0 for none, None if it does not know.
+
+    A client of Moshi's gets no sound for the first frame, as from Moshi's own server, which hears that frame as its
+    past: recording clients put a frame of silence in its place, so that the recording is as long as what was sent.
+    """
 
     def __init__(self, socket: Any, after: int | None = 0) -> None:
         self.wants_events = socket.subprotocol == EVENTS
@@ -34,9 +39,13 @@ class ClientConnection:
         self._after = after
         self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue()
         self._frames = 0  # in the queue
+        self._skips_frame = not self.wants_events
         self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is cut off
 
     def hear(self, samples: np.ndarray) -> None:
+        if self._skips_frame:
+            self._skips_frame = False
+            return
         if self._frames >= MOST_WAITING:
             self._cut_off("The answer is not read in time.")
             return

@@ -84,7 +84,7 @@ class ServedTalk:
     def join(self, client: Client, *, resumed: bool = False, after: int | None = 0) -> Welcome:
         """Lets `client` hear from now on, and gives it the events that are kept after number `after`.
 
-        The client before it is ended. Returns what the new one is to be told first. See `EventLog.before` for `after`.
+        `after` None: the events to come alone. The client before it is ended. Returns what the new one is told first.
         """
         assert self._session is not None
         previous, self._client, self.left_at = self._client, client, None
