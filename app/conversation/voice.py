@@ -51,11 +51,12 @@ class VoiceSettings:
     A turn begins with the same evidence, or with a run of `unsure_seconds`, so that a whisper or an "mhm" that answers
     begins one too, and few coughs and knocks do.
 
-    Once the user's own level is known, a voice that stays `far_db` below it is that of somebody else or of a television:
-    it neither interrupts nor resumes a turn. It stays below as long as fewer than `near_windows` of its run are louder.
-    In silence the limit is `far_in_silence_db`, so that a whisper begins a turn. The limit was chosen on 150 sentences
-    of 52 callers whose level was known from another of theirs: it delays and loses none of them. Of 26 other callers,
-    92 % of the sentences interrupt, where at 20 dB 96 % did; of a second caller's, 15 dB softer, 54 %, where all did.
+    Once the user's own level is known, a voice that stays `far_db` below it is that of somebody else or of a
+    television: it neither interrupts nor resumes a turn. It stays below as long as fewer than `near_windows` of its run
+    are louder. In silence the limit is `far_in_silence_db`, so that a whisper begins a turn. The limit was chosen on
+    150 sentences of 52 callers whose level was known from another of theirs: it delays and loses none of them. Of 26
+    other callers, 92 % of the sentences interrupt, where at 20 dB 96 % did; of a second caller's, 15 dB softer, 54 %,
+    where all did.
 
     Tuned on half of MT-Bench's questions in two synthetic voices (58 recordings, and what follows the pauses in them)
     and on the tests' noises of seeds 0 to 99, 1000 to 1099 and 2000 to 2099. On the other half, in rooms of -65 and
