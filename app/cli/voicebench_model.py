@@ -20,13 +20,17 @@ VARIABLE = "KAME_BENCH_SYSTEM"
 
 
 def kame_assistant() -> SpokenAssistant:
-    """The assistant of the system that the environment names. Raises ArgumentTypeError for one that there is not."""
+    """The assistant of the system that the environment names.
+
+    Raises ArgumentTypeError for one that there is not, and ValueError for one that does not speak.
+    """
     from app import main as compose
     from app.cli.bench_mtbench import systems
     from app.services import backends
 
     system = systems(os.environ.get(VARIABLE, "tandem"))[0]
-    assert isinstance(system, System), f"{VARIABLE} must name a system that hears and speaks"
+    if not isinstance(system, System) or not system.speaks:
+        raise ValueError(f"{VARIABLE} must name a system that hears and speaks, such as tandem.")
     return SpokenAssistant(system, compose.session, backends.backend, backends.cost)
 
 

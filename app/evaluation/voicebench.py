@@ -7,8 +7,8 @@ returns the answer's text. `python -m app.cli.voicebench_model` prints the line 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -78,8 +78,5 @@ def _run(make: Callable[[], Any]) -> list[Answer]:
     except RuntimeError:
         found: list[Answer] = asyncio.run(make())
         return found
-    out: list[list[Answer]] = []
-    thread = threading.Thread(target=lambda: out.append(asyncio.run(make())))
-    thread.start()
-    thread.join()
-    return out[0]
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(make())).result()

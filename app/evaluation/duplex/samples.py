@@ -42,7 +42,7 @@ _BY_NAME: tuple[tuple[str, Task], ...] = (
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One sample. Seconds of the input: `end`, where the user's turn ends (turn taking); `begin` and `stop` of what is
-    said over the assistant. `event`: its words, `context`: those before. `people`: shares by bin, see PEOPLE_BINS.
+    said over the assistant. `people`: shares by bin, see PEOPLE_BINS.
     """
 
     task: Task
@@ -50,8 +50,6 @@ class Sample:
     end: float = 0.0
     begin: float = 0.0
     stop: float = 0.0
-    context: str = ""
-    event: str = ""
     people: tuple[float, ...] = field(default=())
 
     @property
@@ -104,17 +102,15 @@ def _read(folder: Path) -> Sample | None:
         first = marks[0]
         begin, stop = (float(at) for at in first["timestamp"])
         if task == "smooth turn taking":
-            return Sample(task, folder, end=begin, context=str(first.get("text", "")))
+            return Sample(task, folder, end=begin)
         if task == "user interruption":
-            words = str(first["context"]), str(first["interrupt"])
-            return Sample(task, folder, end=stop, begin=begin, stop=stop, context=words[0], event=words[1])
-        return Sample(task, folder, context=" ".join(str(one.get("text", "")) for one in marks))
+            return Sample(task, folder, end=stop, begin=begin, stop=stop)
+        return Sample(task, folder)
     if (folder / "metadata.json").is_file():
         marks = _json(folder / "metadata.json")
         kind = next((task for name, task in _BY_NAME if name in folder.parent.name.lower()), None)
         begin, stop = _span(marks["timestamps"])
-        words = str(marks.get("context_text", "")), str(marks.get("current_turn_text", ""))
-        return None if kind is None else Sample(kind, folder, begin=begin, stop=stop, context=words[0], event=words[1])
+        return None if kind is None else Sample(kind, folder, begin=begin, stop=stop)
     if "backchannel" in folder.parent.name.lower():
         return Sample("backchannel", folder, people=_people(folder))
     return None

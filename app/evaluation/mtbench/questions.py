@@ -31,32 +31,22 @@ class Question:
     references: tuple[str, ...] = ()
 
 
-def load_questions(numbers: Sequence[int] = (), folder: Path | None = None) -> list[Question]:
-    """The questions with these numbers, all without any. `folder`: with FastChat's two files, in place of the app's.
-
-    Raises UserError.
-    """
-    folder = folder or resource("bench", "mt_bench")
-    try:
-        references = {
-            int(row["question_id"]): tuple(map(str, row["turns"]))
-            for row in _rows(folder / "reference_answer_gpt4.jsonl")
-        }
-        rows = [row for row in _rows(folder / "question.jsonl") if row["category"] in CATEGORIES]
-        questions = [
-            Question(
-                int(row["question_id"]),
-                row["category"],
-                tuple(map(str, row["turns"])),
-                references.get(int(row["question_id"]), ()) if row["category"] == "reasoning" else (),
-            )
-            for row in rows
-        ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"MT-Bench's questions can't be read in {folder} ({error}). Give a folder with FastChat's question.jsonl "
-            "and reference_answer_gpt4.jsonl."
-        ) from error
+def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
+    """The questions with these numbers, all without any. Raises UserError."""
+    folder = resource("bench", "mt_bench")
+    references = {
+        int(row["question_id"]): tuple(map(str, row["turns"])) for row in _rows(folder / "reference_answer_gpt4.jsonl")
+    }
+    rows = [row for row in _rows(folder / "question.jsonl") if row["category"] in CATEGORIES]
+    questions = [
+        Question(
+            int(row["question_id"]),
+            row["category"],
+            tuple(map(str, row["turns"])),
+            references.get(int(row["question_id"]), ()) if row["category"] == "reasoning" else (),
+        )
+        for row in rows
+    ]
     known = {question.number for question in questions}
     if unknown := [number for number in numbers if number not in known]:
         raise UserError(f"There is no question {unknown[0]}. There are: {', '.join(map(str, sorted(known)))}.")
