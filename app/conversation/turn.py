@@ -80,6 +80,7 @@ class TurnTracker:
         self._waits_for_silence = False  # the voice goes on from before the last typed turn
         self._ended_turn_voice = _NEVER
         self._passed_voice = _NEVER  # end of a backchannel that may begin an answer
+        self._far_voice = _NEVER  # when somebody far away was heard who was not meant
         self._reported_pause = -1.0  # the speech end of the last UserPaused
 
     @property
@@ -196,6 +197,10 @@ class TurnTracker:
         goes_on = self.would_resume(at)
         # A user who was answered a moment ago may well go on: that takes less evidence than an interruption.
         run = self._run
+        goes_on_far = at - self._far_voice <= self.settings.far_seconds
+        if run.seconds and run.is_far and (assistant_speaks or goes_on or goes_on_far):
+            self._far_voice = at
+            return
         if not (run.resumes if goes_on else run.interrupts if assistant_speaks else run.begins):
             return
         voiced = self._run.seconds

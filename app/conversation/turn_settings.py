@@ -17,6 +17,9 @@ class TurnSettings:
     silence, when an opening is nearly due; a user who goes on before that has not been cut off. `answer_seconds`: a
     user who says "yes" over the assistant and goes on this soon after it has begun an answer.
 
+    A far voice that was heard over the assistant, or right behind the user's turn, is still somebody else's when the
+    assistant falls silent, until it has paused for `far_seconds`.
+
     A long turn is likely to have more sentences: after `long_voice_seconds` of voice it ends no sooner than after a
     silence of `long_seconds`, before which its answer is seldom ready anyway. Chosen on the odd questions of MT-Bench,
     spoken by two synthetic voices: an answer would be heard in a rest of 28 of 52 turns instead of 35; of the even
@@ -32,6 +35,7 @@ class TurnSettings:
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.16, 0.3, 0.5)
     unready_seconds: float = 0.66
+    far_seconds: float = 2.0
     long_voice_seconds: float = 5.0
     long_seconds: float = 0.5
     reopen_seconds: float = 1.6

@@ -128,13 +128,18 @@ class VoiceRun:
     @property
     def resumes(self) -> bool:
         """Whether the run goes on with the turn that has just ended, whose speaker is near."""
-        return self.begins and not self._is_far(self.settings.far_db)
+        return self.begins and not self.is_far
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the run is somebody else's, who is far away."""
+        return self._is_far(self.settings.far_db)
 
     @property
     def interrupts(self) -> bool:
         """Whether the run is surely speech: no cough, knock or music, and no "mhm"."""
         s, seconds = self.settings, self.seconds + 1e-9
-        if seconds < s.barge_in_seconds or self._is_far(s.far_db):
+        if seconds < s.barge_in_seconds or self.is_far:
             return False
         humming = self._hum >= 0.6 * self.seconds
         return seconds >= (s.hum_seconds if humming else s.doubtful_seconds) or self._is_speech()

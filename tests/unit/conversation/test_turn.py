@@ -354,6 +354,20 @@ def test_a_softer_voice_behind_the_user_does_not_resume_their_turn_and_the_user_
         assert any(isinstance(f, Yield) for f in facts) is resumes and bool(facts) is resumes
 
 
+def test_a_softer_voice_over_the_assistant_is_no_turn_when_that_falls_silent() -> None:
+    talk = Talk()
+    _first_turn(talk)
+    talk.run(1.6, 0.02)
+    talk.speaks = True
+    assert talk.run(0.8, 0.9, level=-35) == []
+    talk.speaks = False
+    assert talk.run(0.8, 0.02) + talk.run(1.6, 0.9, level=-35) == [], "it goes on"
+    assert any(isinstance(f, e.UserStarted) for f in talk.run(0.8, 0.9, level=-24)), "the user"
+    talk.run(2.4, 0.02)
+    talk.run(2.4, 0.02)
+    assert any(isinstance(f, e.UserStarted) for f in talk.run(0.8, 0.9, level=-35)), "a whisper in the silence"
+
+
 def test_a_softer_voice_over_the_assistant_does_not_hold_it_and_the_user_does() -> None:
     for level, holds in ((-35, False), (-28, True)):
         talk = Talk()
