@@ -12,7 +12,8 @@ from app.untrusted.limits import VOICE_EVENT
 def connect_to(address: ServerAddress, key: str, session: str, after: int) -> Any:
     """Returns a context manager that opens a WebSocket and closes it.
 
-    `session`: the token of the conversation to go on with, or empty; `after`: how many of its events have come. It sends no pings: Moshi's own server reads nothing, and so answers none, until it is ready.
+    `session`: the token of the conversation to go on with, or empty; `after`: how many of its events have come. It
+    sends no pings: Moshi's own server reads nothing, and so answers none, until it is ready.
     """
     from websockets.asyncio.client import connect
 
