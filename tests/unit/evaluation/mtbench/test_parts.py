@@ -27,6 +27,7 @@ from app.evaluation.mtbench.scores import summarise
 from app.evaluation.mtbench.spending import Spending
 from app.evaluation.mtbench.store import Lines, once_for_all
 from app.evaluation.mtbench.systems import System, check_systems, with_delays
+from app.services.routes import parse_routes, write_routes
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
@@ -236,6 +237,7 @@ class _Broken:
     name = model = "broken"
     traits = Traits()
     recovered = False
+    answer = "Washington."
 
     async def open(self) -> None: ...
 
@@ -246,7 +248,7 @@ class _Broken:
         async def items() -> AsyncIterator[StreamItem]:
             if not self.recovered:
                 raise BackendError("The server is full.")
-            yield "Washington."
+            yield self.answer
 
         yield items()
 
@@ -260,6 +262,23 @@ def test_a_question_that_failed_counts_nowhere_and_is_asked_again(tmp_path: Path
     backend.recovered = True
     again = run_mtbench(plan, tools, lambda text: None)
     assert again.summaries[0].turns == 2 and again.summaries[0].facts == (1, 2) and not again.notes
+
+
+def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
+    right, wrong = _Broken(), _Broken()
+    right.recovered = wrong.recovered = True
+    wrong.answer = "It is to your left."
+    systems_ = [System("typed", BackendChoice("compatible", name)) for name in ("wrong", "right")]
+    plan = Plan(systems_, load_questions([102]), 1, None, tmp_path)
+
+    def backend(choice: BackendChoice) -> _Broken:
+        return right if choice.model == "right" else wrong
+
+    tools = Tools(None, backend, lambda backend, usage: None, None, write_routes)  # type: ignore[arg-type]
+    result = run_mtbench(plan, tools, lambda text: None)
+    routes, problems = parse_routes((tmp_path / "routes.json").read_text())
+    assert routes == {"reasoning": BackendChoice("compatible", "right")} and not problems
+    assert result.document()["routes"][0]["figures"] == {"compatible:right": 0.5, "compatible:wrong": 0.0}
 
 
 def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from app.session.errors import UserError
 DRIVERS = Path(run_module.__file__).parent / "drivers"
 
 PARROT = f"""
-import sys
+import sys, time
 sys.path.insert(0, {str(DRIVERS)!r})
 import numpy as np
 from pipe import Pipe, USER_RATE, settings
@@ -38,6 +38,9 @@ while (data := pipe.read()) is not None:
         quiet += 1
     if loud and quiet == 25:  # half a second of silence ends the turn
         loud = 0
+        busy = time.process_time() + 0.05  # more than the system's tick, by which processor time is counted
+        while time.process_time() < busy:
+            pass
         pipe.heard("what was", 7)
         pipe.heard("what was said with " + settings()["model"], 7)
         tone = np.sin(np.arange(8000) * 0.1) * 8000
