@@ -202,6 +202,7 @@ async def test_a_server_that_is_not_ready_again_in_time_is_given_up(monkeypatch:
         met.append(socket)
         if len(met) == 1:
             await socket.send(b"\x00")
+            await (await socket.ping())  # what was sent before has arrived
             socket.transport.abort()
         await socket.wait_closed()
 
@@ -262,7 +263,7 @@ async def test_a_new_conversation_has_revisions_of_its_own(monkeypatch: pytest.M
         await socket.send(b"\x00")
         await socket.send(event_json(e.OracleDelta(1.0, 1, f"thought {len(met)}")))
         if len(met) == 1:
-            await asyncio.sleep(0.1)
+            await (await socket.ping())  # what was sent before has arrived
             socket.transport.abort()
         await socket.wait_closed()
 

@@ -83,10 +83,10 @@ def test_what_people_ask(expression: str, value: str) -> None:
     ],
 )
 def test_what_it_does_not_do_is_said_at_once(expression: str, says: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()  # a busy machine may take its time, the calculator may not
     with pytest.raises(ToolError, match=says) as raised:
         calculate(expression)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
     assert str(raised.value).endswith(".")
 
 
