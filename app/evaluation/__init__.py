@@ -10,8 +10,8 @@
 - `echo_path.py`, `room.py`: a simulated room between loudspeaker and microphone
 - `reader.py`, `loudness.py`: reading a voice's speech back, and its loudness
 
-Benches with a package of their own: `mtbench`, `reasoning`, `duplex`, `rivals`; `comparison.py` compares results, and
-`voicebench.py` lets benches from outside ask this app.
+Benches with a package of their own: `mtbench`, `reasoning`, `duplex`, `rivals`; `comparison.py` compares results
+(`directions.py`: whether less or more is better), and `voicebench.py` lets benches from outside ask this app.
 
 One module per other bench, named after it, makes the measurements; where that is long its figures and table are in
 `..._result.py`. A command of `app.cli` calls the bench's `run_...` function, which plays recordings through the app's
