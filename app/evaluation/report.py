@@ -45,3 +45,9 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], *, text_colu
 def paragraphs(sentences: Iterable[str]) -> list[str]:
     """Each sentence as a paragraph of its own."""
     return [line for sentence in sentences for line in ("", sentence)]
+
+
+def progress_bar(done: int, of: int, width: int = 20) -> str:
+    """A bar of `width` characters for `done` of so many."""
+    filled = width * done // max(1, of)
+    return f"[{'#' * filled}{'.' * (width - filled)}]"

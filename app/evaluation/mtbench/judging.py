@@ -12,11 +12,10 @@ from app.evaluation.mtbench.asking import opened
 from app.evaluation.mtbench.calibration import Calibration, calibrate
 from app.evaluation.mtbench.judge import Judgement, judge, template_of
 from app.evaluation.mtbench.plan import Plan, Tools
-from app.evaluation.mtbench.progress_bar import progress_bar
 from app.evaluation.mtbench.questions import load_questions
 from app.evaluation.mtbench.spending import Spending
 from app.evaluation.mtbench.store import Lines
-from app.evaluation.report import Progress
+from app.evaluation.report import Progress, progress_bar
 from app.platform.atomic_files import write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT

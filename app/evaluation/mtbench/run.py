@@ -16,7 +16,6 @@ from app.evaluation.mtbench.figures import draw
 from app.evaluation.mtbench.judge import Judgement, read_judgement
 from app.evaluation.mtbench.judging import judge_all
 from app.evaluation.mtbench.plan import Plan, Tools, name_of, write_down
-from app.evaluation.mtbench.progress_bar import progress_bar
 from app.evaluation.mtbench.questions import TURNS, Question
 from app.evaluation.mtbench.routes import Route, best_routes
 from app.evaluation.mtbench.scores import Summary, summarise
@@ -24,7 +23,7 @@ from app.evaluation.mtbench.spending import Spending
 from app.evaluation.mtbench.store import Lines
 from app.evaluation.mtbench.systems import LAST_ORACLE, System
 from app.evaluation.mtbench.tables import CHOICES, csv_text, measure_table, score_table
-from app.evaluation.report import Progress, machine, paragraphs
+from app.evaluation.report import Progress, machine, paragraphs, progress_bar
 from app.platform.atomic_files import whole_file, write_json
 
 
