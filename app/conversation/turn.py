@@ -198,7 +198,7 @@ class TurnTracker:
         # A user who was answered a moment ago may well go on: that takes less evidence than an interruption.
         run = self._run
         goes_on_far = at - self._far_voice <= self.settings.far_seconds
-        if run.seconds and run.is_far and (assistant_speaks or goes_on or goes_on_far):
+        if run.begins and run.is_far and (assistant_speaks or goes_on or goes_on_far):
             self._far_voice = at
             return
         if not (run.resumes if goes_on else run.interrupts if assistant_speaks else run.begins):

@@ -11,7 +11,8 @@
 - `reader.py`, `loudness.py`: reading a voice's speech back, and its loudness
 
 Benches with a package of their own: `mtbench`, `reasoning`, `duplex`, `rivals`; `comparison.py` compares results
-(`directions.py`: whether less or more is better), and `voicebench.py` lets benches from outside ask this app.
+(`directions.py`: whether less or more is better; `paired_scores.py`: whether scores differ by more than chance), and
+`voicebench.py` lets benches from outside ask this app.
 
 One module per other bench, named after it, makes the measurements; where that is long its figures and table are in
 `..._result.py`. A command of `app.cli` calls the bench's `run_...` function, which plays recordings through the app's

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import random
-import re
-import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from app.evaluation.directions import CONDITIONS, direction_of
-from app.evaluation.mtbench.questions import LONG
+from app.evaluation.paired_scores import may_be_chance, question_scores
 from app.evaluation.report import markdown, rounded
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
@@ -20,11 +17,24 @@ from app.untrusted.limits import BENCH_RESULT
 
 Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
 
-NAMES = ("name", "key", "system", "model", "task", "way", "kind", "rival", "voice", "recogniser", "what")
+NAMES = (
+    "name",
+    "key",
+    "system",
+    "model",
+    "task",
+    "way",
+    "kind",
+    "rival",
+    "voice",
+    "recogniser",
+    "what",
+    "size",
+    "precision",
+)
 """By these fields the entries of a list are recognised."""
 _SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
 """What a result says of single questions or recordings: too little to compare by itself."""
-RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +117,9 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
         raise UserError(f"{before} and {after} have no figure in common. Give two results of one bench.")
     rows = [_row(name, a.get(name), b.get(name), tolerance, counts=not differs) for name in names]
     rows = [
-        replace(row, verdict="same") if _may_be_chance(_scores(old, row.figure), _scores(new, row.figure)) else row
+        replace(row, verdict="same")
+        if may_be_chance(question_scores(old, row.figure), question_scores(new, row.figure))
+        else row
         for row in rows
     ]
     return Comparison(str(before), str(after), tolerance, rows, differs)
@@ -132,17 +144,18 @@ def load_result(path: Path) -> dict[str, Any]:
 def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """All numbers and conditions of a document, each with the names that lead to it."""
     last = path.rpartition(".")[2]
-    if (last in CONDITIONS and not isinstance(value, dict) and last not in _SINGLE) or _is_number(value):
+    parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+    if last in _SINGLE and isinstance(value, dict | list):
+        return
+    if _is_number(value) or (last in CONDITIONS and not isinstance(value, dict) and not parts):
         yield path, value
-    elif isinstance(value, dict) and last not in _SINGLE:
+    elif isinstance(value, dict):
         for name, part in value.items():
             yield from _values(part, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list) and last not in _SINGLE:
-        entries = [part for part in value if isinstance(part, dict)]
-        labels = [" ".join(str(part[name]) for name in NAMES if name in part) for part in entries]
-        for label, part in zip(labels, entries, strict=True):
-            if label and labels.count(label) == 1:
-                yield from _values({k: v for k, v in part.items() if k not in NAMES}, f"{path}[{label}]")
+    labels = [" ".join(str(part[name]) for name in NAMES if name in part) for part in parts]
+    for label, part in zip(labels, parts, strict=True):
+        if label and labels.count(label) == 1:
+            yield from _values({k: v for k, v in part.items() if k not in NAMES}, f"{path}[{label}]")
 
 
 def _is_number(value: Any) -> bool:
@@ -167,38 +180,3 @@ def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Ro
     if direction is None or (not counts and isinstance(old, int) and isinstance(new, int)):
         return Row(name, old, new, "changed")
     return Row(name, old, new, "better" if (new < old) == (direction == "lower") else "worse")
-
-
-def _scores(document: dict[str, Any], figure: str) -> dict[str, float]:
-    """The judge's mean score of each question of a system's category, if `figure` is the mean of these."""
-    found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
-    systems = document.get("systems")
-    if found is None or not isinstance(systems, list):
-        return {}
-    for system in systems:
-        if isinstance(system, dict) and system.get("name") == found[1]:
-            groups = system.get("by_question")
-            groups = groups if isinstance(groups, dict) else {}
-            chosen = [group for name, group in groups.items() if found[2] in (name, "average", None)]
-            return {
-                key: float(score)
-                for group in chosen
-                if isinstance(group, dict)
-                for key, score in group.items()
-                if _is_number(score) and (found[2] or key not in map(str, LONG))
-            }
-    return {}
-
-
-def _may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
-    """Whether the 95 % interval of the mean difference between scores of the same questions has 0 in it, by a bootstrap
-    over the questions. A single question tells nothing. False where the questions are not the same or not known.
-    """
-    if not before or before.keys() != after.keys():
-        return False
-    if len(before) == 1:
-        return True
-    differences = [after[key] - before[key] for key in before]
-    chance = random.Random(0)
-    drawn = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
-    return drawn[round(0.025 * (RESAMPLES - 1))] <= 0.0 <= drawn[round(0.975 * (RESAMPLES - 1))]

@@ -46,8 +46,9 @@ class EarlyBargeIn:
     def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
         """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
 
-        `own_level`: the user's level, as the tracker knows it. `goes_on`: a voice now continues the turn that just
-        ended, so that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected before.
+        `own_level`: the user's level, as the tracker knows it. `goes_on`: the user's voice now continues the turn
+        that just ended, so that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected
+        before.
         """
         self._run.own_level, self._goes_on = own_level, goes_on
         suspects = self._suspects or goes_on

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +23,7 @@ MOST_FAILURES = 3
 """In a row: then the judge does not answer at all, and the run stops."""
 
 
-def judge_all(
+async def judge_all(
     plan: Plan,
     tools: Tools,
     answers: Sequence[Answer],
@@ -35,17 +34,6 @@ def judge_all(
     """Calibrates the judge once for the folder, and has it score what is not scored yet. Returns the calibration, and
     sentences on what could not be judged. Raises BackendError, and UserError at the cap.
     """
-    return asyncio.run(_judge_all(plan, tools, answers, judgements, spending, progress))
-
-
-async def _judge_all(
-    plan: Plan,
-    tools: Tools,
-    answers: Sequence[Answer],
-    judgements: Lines[Judgement],
-    spending: Spending,
-    progress: Progress,
-) -> tuple[Calibration, list[str]]:
     assert plan.judge is not None
     async with opened(tools.make_backend(plan.judge)) as backend:
         calibration = await _calibrated(plan.out / "calibration.json", backend, progress)

@@ -83,7 +83,7 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
     result.notes += _ask_all(plan, tools, answers, spending, progress)
     mine = _with_last_oracle(plan, _wanted(plan, answers.records))
     if plan.judge is not None:
-        result.calibration, failed = judge_all(plan, tools, mine, judgements, spending, progress)
+        result.calibration, failed = asyncio.run(judge_all(plan, tools, mine, judgements, spending, progress))
         result.notes += [result.calibration.sentence, *failed]
     keys = {answer.key for answer in mine}
     may_judge = result.calibration is not None and result.calibration.passed

@@ -123,6 +123,12 @@ def _answers(sound: float) -> dict[str, Any]:
     }
 
 
+def _frames(p99: float) -> dict[str, Any]:
+    """What `bench frame` tells of a step in two precisions, the second of which takes `p99` milliseconds."""
+    rows = ((precision, ms) for precision, ms in (("bf16", 50.0), ("int8", p99)))
+    return {"frames": [{"size": "7B", "precision": precision, "whole": {"p99": ms}} for precision, ms in rows]}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "worse"),
     [
@@ -149,6 +155,7 @@ def _answers(sound: float) -> dict[str, Any]:
             {"recognisers[whisper].words_wrong.people"},
         ),
         (_answers(1.0), _answers(3.0), {"groups[talk b].sound_p50"}),
+        (_frames(60.0), _frames(75.0), {"frames[7B int8].whole.p99"}),
     ],
 )
 def test_each_bench_has_its_directions(
