@@ -317,7 +317,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     service, graphics = BackendService(), GraphicsService()
     servers, problem = backends.tool_servers()
     choices = WindowChoices(
-        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items() if spec.here),
+        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
         backends=service.providers,
         mcp_servers=tuple(servers),
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),

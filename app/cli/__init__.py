@@ -9,7 +9,7 @@
 - `ask_command`, `keys_command`: a question to a back-end, API keys
 - `model_commands`, `provider_models`: the app's models, and those of back-ends
 - `doctor_command`, `devices_command`: the machine, and its sound devices
-- `bench_command`, with `bench_talks`, `bench_speech` and `bench_parts`: measurements; `bench` defines one
+- `bench_command`: measurements; `bench` defines one; most come from `app.research.commands`
 - `backend_options`: the options that choose a back-end
 
 Each command's module has `COMMANDS` (their names), `add_commands` (declares the arguments) and `run`. `run` gets the

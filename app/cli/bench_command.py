@@ -1,17 +1,64 @@
-"""The command `bench`: measures the app, and prints one table or document for each measurement."""
+"""The command `bench`: measures the app, and prints one table or document for each measurement.
+
+The product has the one that judges a machine, `frame`; `app.research` adds the others in a checkout.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
-from app.cli import bench_duplex, bench_mtbench, bench_parts, bench_reasoning, bench_rivals, bench_speech, bench_talks
+from app.cli.arguments import whole_number
+from app.cli.bench import Bench, Progress
 from app.cli.faults import faults_as_sentences
 from app.cli.output import Terminal
+from app.models.fit import PRECISIONS
 
 COMMANDS = ("bench",)
-_MODULES = (bench_talks, bench_mtbench, bench_reasoning, bench_duplex, bench_rivals, bench_speech, bench_parts)
-BENCHES = {bench.name: bench for module in _MODULES for bench in module.BENCHES}
+
+
+def _add_frame(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random-weights",
+        action="store_true",
+        required=True,
+        help="weights of the true shape; their values don't matter to the speed",
+    )
+    parser.add_argument("--size", choices=("7b", "tiny"), default="7b", help="the published shape, or a small one")
+    parser.add_argument("--precision", choices=("all", *PRECISIONS), default="bf16")
+    context_help = "frames of memory (default: 3000)"
+    parser.add_argument("--context", type=whole_number, default=0, metavar="FRAMES", help=context_help)
+    fill_help = "how many of them are filled (default: all)"
+    parser.add_argument("--context-fill", type=whole_number, default=None, metavar="FRAMES", help=fill_help)
+    parser.add_argument("--frames", type=whole_number, default=200, metavar="N", help="how many steps are timed")
+    parser.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
+    parser.add_argument("--check", action="store_true", help="also compare this machine's paths, to the bit")
+
+
+def _frame(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.services.frame_bench import run_frame
+
+    return run_frame(
+        [args.size],
+        list(PRECISIONS) if args.precision == "all" else [args.precision],
+        device=args.device,
+        context=args.context or None,
+        fill=args.context_fill,
+        frames=max(1, args.frames),
+        check=args.check,
+        progress=progress,
+    )
+
+
+BENCHES = {
+    "frame": Bench("frame", "one step of the model, in parts, on this machine", _add_frame, _frame, can_fail=True),
+}
+
+
+def add_benches(benches: Sequence[Bench]) -> None:
+    """Adds measurements to those that `bench` knows."""
+    BENCHES.update({bench.name: bench for bench in benches})
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:

@@ -176,7 +176,6 @@ def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.evaluation.model_speed import measure_speed
     from app.main import USER_ERRORS
     from app.models.catalogue import catalogue, find_model
     from app.models.locations import is_here
@@ -184,6 +183,7 @@ def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.models.speeds import keep_speed, load_speeds
     from app.platform.hardware import memory_bytes
     from app.services.model_service import MEASURED
+    from app.services.model_speed import measure_speed
 
     wanted = [find_model(name) for name in args.name] or [
         model for model in catalogue().values() if model.kind in MEASURED and is_here(model.key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,10 +30,12 @@ MODULES = (
     "keys_command",
     "devices_command",
     "bench_command",
-    "corpus_command",
-    "train_command",
 )
 """Each has `COMMANDS`, `add_commands` and `run`; in the order of the help."""
+
+RESEARCH = "app.research.commands"
+"""Adds commands and benches in a checkout; installed apps leave it out."""
+RESEARCH_COMMANDS = ("corpus", "train")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,10 +71,13 @@ def main(argv: list[str]) -> int:
         "--report-start",
         HIDDEN,
     )  # the window doesn't wait for the commands' imports
-    modules = [] if opens_window else [import_module(f"app.cli.{name}") for name in MODULES]
+    modules = [] if opens_window else _modules()
     parser = build_parser(modules)
     if any("\0" in word for word in argv):
         parser.error("an argument holds a NUL character, which no name has")
+    absent = _absent(argv, modules)
+    if absent:
+        parser.error(absent)
     args = parser.parse_args(argv)
     terminal = Terminal(args.json)
     try:
@@ -98,6 +104,31 @@ def main(argv: list[str]) -> int:
     if not args.json:
         show_unseen(sentence)
     return code
+
+
+def _modules() -> list[ModuleType]:
+    """Imports the modules of all commands, and those of research where it is there."""
+    modules = [import_module(f"app.cli.{name}") for name in MODULES]
+    if find_spec(RESEARCH.rpartition(".")[0]) is not None:
+        research = import_module(RESEARCH)
+        import_module("app.cli.bench_command").add_benches(research.BENCHES)
+        modules += research.COMMANDS
+    return modules
+
+
+def _absent(argv: Sequence[str], modules: Sequence[ModuleType]) -> str:
+    """Returns a sentence if `argv` names a command of research and research is not installed; else an empty text."""
+    words = [word for word in argv[:2] if not word.startswith("-")]
+    if not words or any(module.COMMANDS == ("corpus",) for module in modules):
+        return ""
+    known = import_module("app.cli.bench_command").BENCHES
+    if words[0] in RESEARCH_COMMANDS or (words[0] == "bench" and len(words) > 1 and words[1] not in known):
+        name = " ".join(words if words[0] == "bench" else words[:1])
+        return (
+            f"“{name}” is one of the project's research tools, which the installed app leaves out. In a copy of the "
+            f"source code, “python3 packaging/bootstrap.py run {name}” runs it."
+        )
+    return ""
 
 
 def _about_path(error: OSError) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from app.cli.backend_options import add_backend, choice_of
 from app.cli.interruption import unless, until_interrupted
 from app.cli.output import OutputLost, Terminal
 from app.cli.serve_options import KEY_VARIABLE, server_key, server_tls
+from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend.remote.protocol import PATH, PORT
 from app.models.fit import PRECISIONS
 from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style
@@ -38,7 +39,9 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     serve.add_argument("--certificate", type=Path, default=None, metavar="FILE", help="for wss: a chain in PEM")
     serve.add_argument("--certificate-key", type=Path, default=None, metavar="FILE", help="its private key")
     serve.add_argument("--at-once", type=whole_number, default=1, metavar="N", help="conversations at a time")
-    serve.add_argument("--frontend", default="cascade", choices=("cascade", "kame", "moshi", "nano"))
+    serve.add_argument(
+        "--frontend", default="cascade", choices=tuple(key for key, spec in FRONT_ENDS.items() if not spec.elsewhere)
+    )
     serve.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
     serve.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
     serve.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")

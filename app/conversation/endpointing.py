@@ -3,7 +3,7 @@
 The probability that nothing follows a pause grows with its length. Its log-odds are those that sound and words gave
 when the pause began, plus a term for the silence since then, which is smaller for a speaker whose pauses are long. The
 turn ends once the probability reaches a bound, so the wait gets smoothly shorter the more finished the turn seems.
-`app.training.endpointing` fits the weights on real callers and on synthetic pauses, and chooses the bound.
+`app.research.training.endpointing` fits the weights on real callers and on synthetic pauses, and chooses the bound.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
+from app.audio.devices.paced import Spoken
 from app.conversation.events import Event
 from app.demo.base import SIDES, DemoFigure, DemoQuestion, Side, choice_of
 from app.demo.side import SideState
-from app.evaluation.spoken_questions import Spoken
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.errors import UserError
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,21 +21,29 @@ from app.models.fit import PRECISIONS, judge
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
 from app.models.selection import language_model_here
+from app.platform.resources import resource
 from app.services import backends
 from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
+    from app.audio.devices.paced import PacedAsker
     from app.demo.sound import DemoSound
-    from app.evaluation.spoken_questions import MakeSession, PacedAsker
+    from app.session.session import Session
+
+    MakeSession = Callable[..., Session]
 
 # The window has a service from its start: what only a demo needs is imported when one begins.
 
-QUESTIONS = ("049", "016", "051")
-"""Of `bench facts`: the smallest models answer them rightly, however they are heard."""
-FACTS = 51
-"""The first so many hold them."""
+QUESTIONS = (
+    ("049", "Which desert covers most of northern Africa?", 2.44),
+    ("016", "Which month is the last one of the year?", 2.02),
+    ("051", "What is the chemical symbol for iron?", 1.86),
+)
+"""The file in `resources/bench/facts`, the words, and the second at which the voice ends. The smallest models answer
+these rightly, and every recogniser understands them.
+"""
 
 OLLAMA_MODELS = 2
 """Each gets a key of its own, and there are few."""
@@ -67,11 +76,13 @@ class DemoService:
 
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
-        """What is asked; reading them takes a moment."""
-        from app.evaluation.facts import load_facts
+        """The questions to ask; reading their sound takes a moment."""
+        from app.audio.io.files import read_frames
 
-        found = {asked.question.name: asked.question for asked in load_facts(FACTS)}
-        return tuple(DemoQuestion(q.text, q.samples, q.end) for q in map(found.__getitem__, QUESTIONS))
+        return tuple(
+            DemoQuestion(text, read_frames(resource("bench", "facts", f"{name}.ogg")), end)
+            for name, text, end in QUESTIONS
+        )
 
     async def offer(self) -> DemoOffer:
         """Looks what can be used as it is now: back-ends, those on this machine first and among them the one that is
@@ -104,7 +115,7 @@ class DemoService:
 
     async def start(self, choice: SessionChoice) -> tuple[SessionControl, PacedAsker]:
         """Starts a session that hears only the demo's questions, and that nobody hears. Raises UserError."""
-        from app.evaluation.spoken_questions import PacedAsker, PacedListener
+        from app.audio.devices.paced import PacedAsker, PacedListener
 
         microphone = PacedAsker()
         try:

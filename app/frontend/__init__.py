@@ -9,7 +9,6 @@ To be read in this order (`README.md` describes how it works):
 - `clause_synthesis.py`, `openings.py`: what is synthesised ahead.
 - `clause_playback.py`: clauses into frames.
 - `kame/`: the GPU front-ends, KAME and Moshi (the only package that imports torch).
-- `nano/`: a small KAME for a processor.
 - `remote/`: a voice server on another machine.
 
 A session posts `OracleAsked`, `OracleWords` and commands about the floor, and calls `FrontEnd.step` with each frame;
@@ -26,38 +25,32 @@ from pathlib import Path
 
 from app.conversation.events import AnswerMode
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.models.locations import model_path
 from app.platform.installation import card_command
-from app.platform.resources import resource
 from app.tts.base import Voice
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEndSpec:
-    """A front-end as users choose it. `weights`: it has weights of its own, and needs a graphics card.
+    """A front-end as users choose it.
 
-    `folder`: of its files among the app's own, which packages leave out. `elsewhere`: another machine does its work.
+    - `weights`: it has weights of its own, and needs a graphics card
+    - `elsewhere`: another machine does its work
+    - `make`: makes it, not entered yet; None for those that `make_frontend` knows
     """
 
     label: str
     weights: bool = False
-    folder: str = ""
     elsewhere: bool = False
-
-    @property
-    def here(self) -> bool:
-        """Whether the app has the files that it needs. Weights to be downloaded don't count."""
-        return not self.folder or resource(self.folder).is_dir()
+    make: Callable[[FrontEndOptions], FrontEnd] | None = None
 
 
-NANO_VOICE = "piper-joe"
-"""The voice that Nano KAME learnt to speak with."""
+CODEC_VOICE = "piper-joe"
+"""The voice whose decoder the voice codec uses."""
 
-PROVIDERS = {
+PROVIDERS: dict[str, FrontEndSpec] = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
-    "nano": FrontEndSpec("Nano KAME (CPU): an experiment", folder="nano"),
     "remote": FrontEndSpec("Voice server (another machine)", elsewhere=True),
 }
 
@@ -90,6 +83,9 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
     """Makes the front-end `name`, not entered yet. Raises FrontEndError if it can't run here."""
     if name not in PROVIDERS:
         raise FrontEndError(f"There is no front-end called “{name}”. There are: {', '.join(PROVIDERS)}.")
+    make_own = PROVIDERS[name].make
+    if make_own is not None:
+        return make_own(options)
     if PROVIDERS[name].weights:
         require_torch()
         from app.frontend.kame.build import make
@@ -99,14 +95,6 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         from app.frontend.remote.frontend import RemoteFrontEnd
 
         return RemoteFrontEnd(options.server, options.server_key)
-    if name == "nano":
-        from app.frontend.nano.frontend import NanoFrontEnd
-        from app.frontend.nano.pieces import PIECES_NAME
-
-        own = options.weights
-        if own is None or not (own / PIECES_NAME).exists():  # the settings name a folder of KAME's
-            own = resource("nano")
-        return NanoFrontEnd(own, model_path(NANO_VOICE), options.dials)
     from app.frontend.cascade import CascadeFrontEnd
 
     seed = random.randrange(2**32)  # each session has its own order of openings

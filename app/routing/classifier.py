@@ -2,7 +2,7 @@
 
 A text is cut into word pieces. Each piece, and each pair of neighbours from the training data, has one weight per kind.
 Their sum, divided by the square root of the number of pieces, plus a bias, goes through a softmax. The weights are in
-`resources/routing` and are made by `app.training.routing`.
+`resources/routing` and are made by `app.research.training.routing`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from app.conversation.frame import SAMPLE_RATE
 from app.models.fit import Precision, shape_of
 from app.models.locations import default_model
 from app.platform import single_instance
-from app.platform.resources import resource
 
 QUESTION_SECONDS = 4.0
 RECOGNISER_RATE = 16_000
@@ -40,14 +39,10 @@ def embedded_speed() -> tuple[bool, str]:
 
 
 def _recognition_seconds() -> float:
-    import soundfile
-    import soxr
-
+    from app.services.model_speed import speech_sample
     from app.stt.whisper_decoder import WhisperDecoder
 
-    file = min(resource("bench", "questions").glob("*.flac"))
-    samples, rate = soundfile.read(file, dtype="float32")
-    samples = soxr.resample(samples, rate, RECOGNISER_RATE)[: int(RECOGNISER_RATE * QUESTION_SECONDS)]
+    samples = speech_sample(RECOGNISER_RATE, QUESTION_SECONDS)
     decoder = WhisperDecoder(default_model("stt"))
     decoder.decode(samples)  # warms it up
     started = time.perf_counter()

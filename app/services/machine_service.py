@@ -109,7 +109,7 @@ class MachineService:
 
     def _fits(self, card: Card | None) -> Iterator[FrontEndFit]:
         for frontend, spec in FRONT_ENDS.items():
-            if not spec.here or spec.elsewhere:
+            if spec.elsewhere or spec.make is not None:
                 continue
             if not spec.weights:
                 yield FrontEndFit(frontend, "", True, "It runs on the processor, and is here already.")

@@ -139,7 +139,7 @@ class ModelService:
 
     def _measure(self, model: Model) -> None:
         """Measures and saves a model's speed. A failure is only logged: a conversation would fail in the same way."""
-        from app.evaluation.model_speed import measure_speed
+        from app.services.model_speed import measure_speed
 
         try:
             keep_speed(model.key, measure_speed(model))

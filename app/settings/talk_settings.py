@@ -15,9 +15,8 @@ class TalkSettings:
         "cascade",
         tr("Front-end"),
         tr(
-            "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which "
-            "packages leave out, is an experiment that garbles most answers. A voice server is another machine that "
-            "runs this app with “kame-desktop serve”, or a server of Moshi or KAME."
+            "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. A voice server "
+            "is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME."
         ),
         "frontend",
         effect="restart",
@@ -25,7 +24,6 @@ class TalkSettings:
             "cascade": tr("Cascade"),
             "kame": tr("KAME"),
             "moshi": tr("Moshi"),
-            "nano": tr("Nano KAME"),
             "remote": tr("Voice server"),
         },
     )

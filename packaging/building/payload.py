@@ -12,8 +12,18 @@ from building.source import File, Source
 
 TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
 TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
-LEFT_OUT = ("packaging/locks/dev.txt", "packaging/locks/models-dev.", "resources/nano/")
-"""What users don't get: developers' locks, and Nano KAME, which is not offered yet and would double the size."""
+LEFT_OUT = (
+    "app/research/",
+    "packaging/locks/dev.txt",
+    "packaging/locks/models-dev.",
+    "resources/bench/",
+    "resources/nano/",
+    "resources/routing/held_out.jsonl",
+    "resources/routing/questions.jsonl",
+)
+"""What users don't get: developers' locks, research and its data."""
+KEPT = tuple(f"resources/bench/facts/{name}.ogg" for name in ("016", "049", "051"))
+"""The spoken questions of the demo and of `models bench`."""
 
 FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 
@@ -23,7 +33,8 @@ def program_files(source: Source) -> list[File]:
     return [
         File(file.path, file.data)
         for file in source.files
-        if (file.path.startswith(TAKEN) or file.path in TAKEN_FILES) and not file.path.startswith(LEFT_OUT)
+        if (file.path.startswith(TAKEN) or file.path in TAKEN_FILES)
+        and (not file.path.startswith(LEFT_OUT) or file.path in KEPT)
     ]
 
 

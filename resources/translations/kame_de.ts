@@ -444,14 +444,6 @@
         <translation>Name des Vergleichsmodells</translation>
     </message>
     <message>
-        <source>Nano KAME</source>
-        <translation>Nano KAME</translation>
-    </message>
-    <message>
-        <source>Nano KAME (CPU): an experiment</source>
-        <translation>Nano KAME (CPU): ein Versuch</translation>
-    </message>
-    <message>
         <source>New versions</source>
         <translation>Neue Versionen</translation>
     </message>
@@ -788,8 +780,8 @@
         <translation>Spiegelserver der Gewichte</translation>
     </message>
     <message>
-        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. Nano KAME, which packages leave out, is an experiment that garbles most answers. A voice server is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME.</source>
-        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Nano KAME, das in den Paketen fehlt, ist ein Versuch, der die meisten Antworten undeutlich spricht. Ein Sprachserver ist ein anderer Rechner, auf dem diese App mit „kame-desktop serve“ läuft, oder ein Server von Moshi oder KAME.</translation>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. A voice server is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME.</source>
+        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Ein Sprachserver ist ein anderer Rechner, auf dem diese App mit „kame-desktop serve“ läuft, oder ein Server von Moshi oder KAME.</translation>
     </message>
     <message>
         <source>What is heard</source>

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.evaluation.smoothness import SmoothnessResult
-from app.evaluation.startup import StartupResult, read_profile
+from app.research.benches.smoothness import SmoothnessResult
+from app.research.benches.startup import StartupResult, read_profile
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]

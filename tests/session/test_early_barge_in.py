@@ -14,9 +14,9 @@ from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.sound_processing import Processing
 from app.conversation.voice import VoiceSettings, VoiceWindow
-from app.evaluation.room import FADE, Room
 from app.frontend.base import FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
+from app.research.benches.room import FADE, Room
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.early_barge_in import EarlyBargeIn

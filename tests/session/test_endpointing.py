@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from app.conversation.turn import TurnSettings
-from app.evaluation.endpointing import follow
-from app.evaluation.endpointing_result import figures
-from app.evaluation.pauses import Case, bench_cases
-from app.evaluation.speech_models import SpeechModels, speech_models
 from app.models.locations import default_model
+from app.research.benches.endpointing import follow
+from app.research.benches.endpointing_result import figures
+from app.research.benches.pauses import Case, bench_cases
+from app.research.benches.speech_models import SpeechModels, speech_models
 
 pytestmark = pytest.mark.skipif(
     not (default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()),

@@ -11,12 +11,12 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.live_recognition import recognise_live
-from app.evaluation.live_recognition_result import Heard
-from app.evaluation.recordings import Recording
-from app.evaluation.speech_models import SpeechModels
-from app.evaluation.word_errors import normalised, word_distance
 from app.models.locations import default_model
+from app.research.benches.live_recognition import recognise_live
+from app.research.benches.live_recognition_result import Heard
+from app.research.benches.recordings import Recording
+from app.research.benches.speech_models import SpeechModels
+from app.research.benches.word_errors import normalised, word_distance
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from tests.support.noises import noise

@@ -19,12 +19,13 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
-from app.evaluation.reader import Reader
-from app.frontend import FrontEndOptions, make_frontend
+from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEnd, FrontEndError
-from app.frontend.nano.frontend import NanoFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.locations import model_path
+from app.research.benches.reader import Reader
+from app.research.commands import make_nano
+from app.research.nano.frontend import NanoFrontEnd
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
@@ -42,7 +43,7 @@ FACTS = (
 
 
 def nano() -> FrontEnd:
-    return make_frontend("nano", FrontEndOptions(make_voice=ScriptedVoice))
+    return make_nano(FrontEndOptions(make_voice=ScriptedVoice))
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from app.evaluation.room import FADE, Room
 from app.frontend.cascade import CascadeFrontEnd
 from app.gui.state.talk_state import TalkState
+from app.research.benches.room import FADE, Room
 from app.session.clock import run_simulated
 from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts

@@ -9,10 +9,10 @@ import numpy as np
 
 from app.audio.io.base import AudioSink, AudioSource
 from app.backend.scripted import ScriptedBackend, answer
-from app.cli.voicebench_model import VARIABLE, kame_assistant
-from app.evaluation.mtbench.systems import System
-from app.evaluation.voicebench import SpokenAssistant
 from app.frontend.cascade import CascadeFrontEnd
+from app.research.benches.mtbench.systems import System
+from app.research.benches.voicebench import SpokenAssistant
+from app.research.commands.voicebench_model import VARIABLE, kame_assistant
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from app.audio.devices.paced import Spoken
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
-from app.evaluation.spoken_questions import Spoken
 from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 

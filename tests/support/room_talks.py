@@ -2,7 +2,7 @@
 back-end.
 
 The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep` over
-`app.evaluation.room.random_rooms`.
+`app.research.benches.room.random_rooms`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound_processing import Processing, SoundHealth
 from app.conversation.words import fold
-from app.evaluation.room import Room
 from app.frontend.cascade import CascadeFrontEnd
 from app.platform.resources import resource
+from app.research.benches.room import Room
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts

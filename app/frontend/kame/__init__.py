@@ -4,7 +4,7 @@ To be read in this order (`README.md` describes how it works):
 
 - `frontend.py`: loads the models when entered, frees them when exited, and turns failures into sentences.
 - `stream.py`: one session's step, its inputs and the two dials; `stream_frontend.py`: what a front-end gets from it.
-- `stream_engine.py`: what a stream asks of an engine, which `app.frontend.nano` has, too; `oracle_queue.py`.
+- `stream_engine.py`: what a stream asks of an engine, which `app.research.nano` has, too; `oracle_queue.py`.
 - `oracle_feed.py`, `inner_text.py`, `spoken_words.py`: oracle words to tokens, the model's tokens to words and marks.
 - `stream_memory.py`: fresh streams, primed with the newest frames, before the context is full.
 - `engine.py`, `graphs.py`: a frame through Mimi, the language model and Mimi, as CUDA graphs.

@@ -21,11 +21,11 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
+from app.frontend.kame.codec.layout import SCALE
 from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.compact import load_whole
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
-from app.frontend.nano.weights import SCALE
 from app.models.errors import ModelError
 from app.models.layout import CheckpointFiles, Tensor, read_header
 

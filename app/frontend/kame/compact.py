@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from app.frontend.nano.weights import SCALE
+from app.frontend.kame.codec.layout import SCALE
 
 _LEAST_COLUMNS = 64
 

@@ -21,11 +21,11 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoQuestion
-from app.gui.bench.replay_session import ManualClock
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
+from app.research.window.replay_session import ManualClock
 from app.services.machine_findings import MachineFinding
 from app.services.machine_service import FrontEndFit, MachineView
 from app.session.control import BackendChoice

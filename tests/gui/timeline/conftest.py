@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.gui.bench.replay_session import ManualClock
 from app.gui.timeline.pane import TimelinePane
+from app.research.window.replay_session import ManualClock
 from tests.gui.pictures.timeline import talk
 from tests.gui.timeline.helpers import SIZE, Shown, say
 

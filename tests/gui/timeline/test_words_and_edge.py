@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
-from app.gui.bench.replay_session import ManualClock
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_data.spans import Word
 from app.gui.timeline_drawing.style import MOST_WIDTHS, Letters
 from app.gui.timeline_drawing.word_layout import LATEST_PX, MORE, flow
+from app.research.window.replay_session import ManualClock
 
 # -- words in rows
 

@@ -10,7 +10,7 @@ import pytest
 from app.audio.devices.drift import DriftCompensatingSink, FineResampler
 from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from app.evaluation.room import BLOCK, FADE, Room
+from app.research.benches.room import BLOCK, FADE, Room
 
 
 @pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])

@@ -14,7 +14,7 @@ from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
-from app.evaluation.room import Room
+from app.research.benches.room import Room
 from tests.support.room_talks import frames
 from tests.support.sounds import question
 from tests.unit.audio.signals import app_speech, between, power, ratio_db

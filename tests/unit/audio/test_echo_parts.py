@@ -17,7 +17,7 @@ from app.audio.echo.residual_gate import ResidualEchoGate
 from app.audio.echo.store import EchoStore
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
-from app.evaluation.room import Room, echo_path
+from app.research.benches.room import Room, echo_path
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 from tests.unit.audio.signals import app_speech, between, ratio_db

@@ -9,7 +9,7 @@ from app.audio.echo.far_end_aligner import FarEndAligner
 from app.audio.echo.quick_resampler import QuickFineResampler
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
-from app.evaluation.room import BLOCK, Room
+from app.research.benches.room import BLOCK, Room
 from tests.support.room_talks import frames
 
 OFF = Processing(echo=False)

@@ -8,7 +8,7 @@ from app.audio.devices.duplex import MutedSource
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
-from app.evaluation.room import HOP, Room
+from app.research.benches.room import HOP, Room
 from tests.support import sounds
 from tests.support.room_talks import frames
 

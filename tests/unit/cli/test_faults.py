@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.cli import devices_command
+from app.cli import bench_command, devices_command, parser
 from app.cli.output import Terminal
 from app.cli.parser import main
 
@@ -161,3 +161,17 @@ def test_output_that_can_not_be_written_is_a_sentence(tmp_path: Path) -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "What this command says can't be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize("command", ["train run x", "corpus make x", "bench latency"])
+def test_a_research_command_of_an_installed_app_names_where_it_is(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parser, "RESEARCH", "app.left_out.commands")
+    monkeypatch.setattr(bench_command, "BENCHES", {"frame": bench_command.BENCHES["frame"]})
+    with pytest.raises(SystemExit, match="2"):
+        parser.main(command.split())
+    named = " ".join(command.split()[: 2 if command.startswith("bench") else 1])
+    assert f"“python3 packaging/bootstrap.py run {named}” runs it." in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        parser.main(["bench", "frame", "--help"])

@@ -15,7 +15,6 @@ from moshi.models.lm import LMGen
 
 from app.conversation import turn as floor
 from app.conversation.frame import Frame, silence
-from app.evaluation.frame import run_frame
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndError, OracleAsked, OracleCompleted, OracleDone, OracleWords, SetDials
 from app.frontend.kame.checkpoint import Loaded, load
@@ -23,6 +22,7 @@ from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.frontend.kame.selfcheck import run_checks
 from app.models.layout import read_layout
+from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint
 
 GREEDY = {"use_sampling": False}

@@ -9,22 +9,22 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from app.frontend import NANO_VOICE  # noqa: E402
+from app.frontend import CODEC_VOICE  # noqa: E402
 from app.frontend.kame.checkpoint import build_lm  # noqa: E402
 from app.frontend.kame.codec.codec_file import load_codec, save_codec  # noqa: E402
 from app.frontend.kame.codec.voice_codec import VoiceCodec  # noqa: E402
 from app.frontend.kame.compact import load_whole, save_compact  # noqa: E402
 from app.frontend.kame.engine import Engine  # noqa: E402
-from app.frontend.nano.engine import NanoEngine, Sampling  # noqa: E402
-from app.frontend.nano.hearing import Hearing  # noqa: E402
-from app.frontend.nano.language_model import NanoModel  # noqa: E402
-from app.frontend.nano.pieces import PIECES_NAME, read_pieces  # noqa: E402
-from app.frontend.nano.voice import CodeVoice  # noqa: E402
-from app.frontend.nano.weights import read_weights  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
 from app.models.locations import model_path  # noqa: E402
-from app.training.kame.merge import write_pieces  # noqa: E402
-from app.training.nano.shape import NANO_LM  # noqa: E402
+from app.research.nano.engine import NanoEngine, Sampling  # noqa: E402
+from app.research.nano.hearing import Hearing  # noqa: E402
+from app.research.nano.language_model import NanoModel  # noqa: E402
+from app.research.nano.pieces import PIECES_NAME, read_pieces  # noqa: E402
+from app.research.nano.voice import CodeVoice  # noqa: E402
+from app.research.nano.weights import read_weights  # noqa: E402
+from app.research.training.kame.merge import write_pieces  # noqa: E402
+from app.research.training.nano.shape import NANO_LM  # noqa: E402
 from tests.support.tiny_kame import pieces_model  # noqa: E402
 
 FRAMES = 40
@@ -61,7 +61,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def nano_engine(files: Path, sampling: Sampling = GREEDY) -> NanoEngine:
     weights, codec = read_weights(files / "model.safetensors"), read_weights(files / "codec.safetensors")
-    return NanoEngine(NanoModel(weights, SHAPE), Hearing(codec), CodeVoice(codec, model_path(NANO_VOICE)), sampling)
+    return NanoEngine(NanoModel(weights, SHAPE), Hearing(codec), CodeVoice(codec, model_path(CODEC_VOICE)), sampling)
 
 
 def sounds() -> np.ndarray:

@@ -156,6 +156,7 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
     archive = zipfile.ZipFile(io.BytesIO(built[0][".whl"]))
     names = archive.namelist()
     assert not [name for name in names if not name.startswith(("app/", "kame_desktop-"))]
+    assert not [name for name in names if name.startswith(("app/research/", "app/_resources/bench/questions"))]
     archive.extractall(tmp_path)
     wanted = (
         "licences.md",
@@ -163,9 +164,7 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
         "prices.json",
         "icons/kame.svg",
         "routing/table.npz",
-        "bench/questions.json",
-        "bench/questions/101_1.flac",
-        "bench/facts/001.ogg",
+        "bench/facts/016.ogg",
         "guide/guide.md",
         "screenshots/window.png",
         "locks/models.txt",

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.evaluation.routing import run_routing
 from app.platform.resources import resource
+from app.research.benches.routing import run_routing
+from app.research.training.routing import Texts, best_temperature, fit, questions_digest, read_questions, softmax
 from app.routing.classifier import KINDS, KindClassifier
-from app.training.routing import Texts, best_temperature, fit, questions_digest, read_questions, softmax
 
 QUESTIONS = resource("routing", "questions.jsonl")
 HELD_OUT = resource("routing", "held_out.jsonl")
@@ -76,7 +76,7 @@ def test_a_clear_example_of_each_kind_is_told(classifier: KindClassifier, kind: 
 
 
 def test_the_table_was_made_from_these_questions(classifier: KindClassifier) -> None:
-    assert classifier.made_from == questions_digest(QUESTIONS), "run app.training.routing again"
+    assert classifier.made_from == questions_digest(QUESTIONS), "run app.research.training.routing again"
 
 
 def test_a_table_for_other_kinds_or_another_tokenizer_is_refused(tmp_path: Path) -> None:

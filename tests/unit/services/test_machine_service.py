@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from app.diagnostics.machine import NO_PACKAGES, Card, Machine, OllamaModel, Sound, System
 from app.platform.hardware import memory_bytes
 from app.services.machine_service import MachineService, MachineView, Report
@@ -58,7 +56,6 @@ def test_this_very_machine_is_looked_at_in_order() -> None:
     assert [(fit.frontend, fit.precision) for fit in view.fits] == [
         ("cascade", ""),
         *((name, precision) for name in ("kame", "moshi") for precision in ("bf16", "int8", "int4")),
-        ("nano", ""),
     ]
 
 
@@ -72,12 +69,6 @@ def test_without_a_card_the_embedded_voice_is_recommended() -> None:
     assert said(view, "card") == ("fair", "No NVIDIA card. The embedded voice needs none.")
     assert [fit.fits for fit in view.fits] == [True] + [False] * 6 + [True]
     assert view.fits_of("kame")[0].sentence == "KAME needs an NVIDIA graphics card with 8 GB or more."
-
-
-def test_a_front_end_whose_files_packages_leave_out_is_offered_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert look().fits_of("nano")
-    monkeypatch.setattr("app.frontend.resource", lambda *parts: Path("nowhere", *parts))
-    assert not look().fits_of("nano") and look().fits_of("cascade")
 
 
 def test_each_card_gets_the_best_that_fits_it() -> None:

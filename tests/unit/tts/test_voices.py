@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.evaluation.loudness import loudness
 from app.models.catalogue import catalogue
 from app.platform.resources import resource
+from app.research.benches.loudness import loudness
 from app.tts.base import VoiceError
 from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice
 

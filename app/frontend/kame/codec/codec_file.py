@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
-from app.frontend import NANO_VOICE
+from app.frontend import CODEC_VOICE
 from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape
 from app.models.errors import ModelError
 from app.models.locations import model_path
@@ -49,7 +49,7 @@ def load_codec(path: Path, device: torch.device | str = "cpu") -> VoiceCodec:
         codec = VoiceCodec(shape)
         weights = {name: value.float() for name, value in load_file(path).items()}
         if not any(name.startswith(_DECODER) for name in weights):
-            weights |= decoder_weights(model_path(NANO_VOICE))
+            weights |= decoder_weights(model_path(CODEC_VOICE))
         codec.load_state_dict(weights)
     except (KeyError, OSError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise ModelError(

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.nano.mel import (
+from app.frontend.kame.codec.layout import (
     BANDS,
     FFT,
-    HOP,
     LEVEL_DECAY,
     LOWEST_LEVEL,
+    MEL_HOP,
     QUIETEST,
     START_LEVEL,
     WINDOW,
@@ -21,7 +21,7 @@ from app.frontend.nano.mel import (
     mel_filters,
 )
 
-STACKED = FRAME_SAMPLES // HOP
+STACKED = FRAME_SAMPLES // MEL_HOP
 FEATURES = BANDS * STACKED
 
 
@@ -35,7 +35,7 @@ class MelState:
     @staticmethod
     def initial(batch: int, device: torch.device) -> MelState:
         return MelState(
-            torch.zeros(batch, WINDOW - HOP, device=device), torch.full((batch,), START_LEVEL, device=device)
+            torch.zeros(batch, WINDOW - MEL_HOP, device=device), torch.full((batch,), START_LEVEL, device=device)
         )
 
 
@@ -60,8 +60,8 @@ class CausalMel(nn.Module):
         if length % FRAME_SAMPLES:
             raise ValueError(f"{length} samples are no whole number of frames of {FRAME_SAMPLES}.")
         joined = torch.cat([state.tail, samples], dim=1)
-        state.tail = joined[:, -(WINDOW - HOP) :].clone()
-        frames = joined.unfold(1, WINDOW, HOP) * self.window
+        state.tail = joined[:, -(WINDOW - MEL_HOP) :].clone()
+        frames = joined.unfold(1, WINDOW, MEL_HOP) * self.window
         power = torch.fft.rfft(frames, FFT).abs().square() / (WINDOW * WINDOW / 16)
         mel = torch.log(torch.clamp(power @ self.filters, min=QUIETEST))
         energy = torch.log(samples.view(batch, -1, FRAME_SAMPLES).square().mean(2) + QUIETEST)

@@ -9,8 +9,8 @@ from torch import nn
 class ResidualQuantiser(nn.Module):
     """Codes vectors of `size` numbers over `books` codebooks of `entries` vectors of `components` numbers.
 
-    The weights are fitted by `app.training.quantiser`, or loaded. `reserved`: entries at the start of the first
-    codebook that stand for no vector, and that `encode` never gives.
+    The weights are loaded, or fitted by `app.research.training.quantiser`. `reserved`: entries at the start of the
+    first codebook that stand for no vector, and that `encode` never gives.
     """
 
     mean: torch.Tensor

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from app.frontend.nano.voice import LATENT
+from app.frontend.kame.codec.layout import LATENT
 
 _CHANNELS = (256, 128, 64, 32)
 _UPSAMPLING = ((16, 8), (16, 8), (8, 4))  # kernel, stride

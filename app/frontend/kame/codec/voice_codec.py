@@ -12,10 +12,10 @@ from moshi.modules.streaming import State, StreamingModule
 from torch.nn import functional as F
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.frontend.kame.codec.layout import DOWN, FADE, LATENT, LATENT_HOP, LATENTS, REACH, SILENT, TAPS, resampler
 from app.frontend.kame.codec.mel import FEATURES, CausalMel, MelState
 from app.frontend.kame.codec.quantiser import ResidualQuantiser
 from app.frontend.kame.codec.vocoder import Vocoder
-from app.frontend.nano.voice import DOWN, FADE, HOP, LATENT, LATENTS, REACH, SILENT, TAPS, resampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class VoiceCodec(StreamingModule[_CodecState]):
         vectors = self.own.decode(codes) * spoken[:, None]
         new = vectors.view(-1, LATENTS, LATENT).transpose(1, 2)
         state.latents = torch.cat([state.latents[:, :, LATENTS:], new], dim=2)
-        sound = self.vocoder(state.latents)[:, :, REACH * HOP - TAPS : (REACH + LATENTS) * HOP + TAPS]
+        sound = self.vocoder(state.latents)[:, :, REACH * LATENT_HOP - TAPS : (REACH + LATENTS) * LATENT_HOP + TAPS]
         sound = F.conv1d(sound, self._resampler, stride=DOWN).transpose(1, 2).reshape(len(codes), 1, FRAME_SAMPLES)
         before, now = state.spoken[:, :1], state.spoken[:, 1:]
         fade = torch.linspace(1, 0, FADE, device=sound.device)

@@ -1,0 +1,69 @@
+"""The numbers of the voice codec, without torch: the user's mel features, and the latents of the app's own voice."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from app.conversation.frame import SAMPLE_RATE
+from app.tts.latents_worker import SIZE
+
+BANDS = 64
+MEL_HOP = 240
+"""Samples between mel frames: 10 ms."""
+WINDOW = 480
+"""Samples in a mel frame's window, which ends with the frame: it looks 10 ms back and never ahead."""
+FFT = 512
+LOWEST, HIGHEST = 60.0, 7600.0
+"""Hz."""
+QUIETEST = 1e-7
+"""Power of a band below which nothing is told apart, about -70 dBFS."""
+START_LEVEL = math.log(10 ** (-26 / 10))
+"""Speech level that a stream starts with: -26 dBFS, as the natural logarithm of the power."""
+LOWEST_LEVEL = math.log(10 ** (-45 / 10))
+LEVEL_DECAY = 0.005
+"""By how much the level falls in a frame: 0.27 dB a second."""
+
+LATENT, LATENT_HOP = SIZE, 256
+"""Numbers in a latent, and the samples that one stands for."""
+LATENTS = 7
+"""Latents in a frame: 1,792 samples, which are 80 ms when they are read at 22,400 Hz (the voice's rate is 22,050)."""
+REACH = 10
+"""Latents to either side that change a sample audibly."""
+SILENT = 0
+"""The entry of the first codebook that stands for silence; no speech is coded with it."""
+UP, DOWN, TAPS = 15, 14, 24
+"""From 22,400 Hz to 24,000 Hz, by a windowed sinc with 24 taps to either side."""
+FADE = 240
+"""Samples, 10 ms, in which what was said dies away."""
+SCALE = "@scale"
+"""What the name of a matrix's scales ends with in a compact file of weights; `save_compact` writes them."""
+
+
+def hann_window() -> np.ndarray:
+    """The window of a mel frame."""
+    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW)).astype(np.float32)
+
+
+def mel_filters() -> np.ndarray:
+    """Triangles that are evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
+
+    def mel(hertz: float) -> float:
+        return 2595 * math.log10(1 + hertz / 700)
+
+    points = np.linspace(mel(LOWEST), mel(HIGHEST), BANDS + 2)
+    edges = 700 * (10 ** (points / 2595) - 1)
+    frequencies = np.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)[:, None]
+    rising = (frequencies - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - frequencies) / (edges[2:] - edges[1:-1])
+    triangles = np.clip(np.minimum(rising, falling), 0, None)
+    return (triangles / np.maximum(triangles.sum(0), 1e-9)).astype(np.float32)
+
+
+def resampler() -> np.ndarray:
+    """Filters that give 15 samples for every 14, `[15, 14 + 2 taps]`."""
+    places = np.arange(DOWN + 2 * TAPS) - TAPS
+    distance = places - np.arange(UP)[:, None] * DOWN / UP
+    window = np.where(np.abs(distance) < TAPS, np.cos(math.pi * distance / (2 * TAPS)) ** 2, 0.0)
+    return (np.sinc(distance) * window).astype(np.float32)

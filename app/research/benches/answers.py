@@ -1,0 +1,217 @@
+"""`bench answers`: sixty short questions, with the talk button and hands-free, and the first words of the answers.
+
+The questions (`resources/bench/answers.json`) are spoken by the app's own voice, or read from a folder with recordings
+of other voices. Sound enters and leaves as on devices, paced by the clock, or in simulated time. The figure of interest
+is how often the app takes back what it said; whether an answer is right depends on the back-end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
+from app.audio.devices.paced import PacedAsker, PacedListener
+from app.conversation import events as e
+from app.conversation.words import fold
+from app.diagnostics.tables import Progress, machine, markdown, quantile
+from app.platform.resources import resource
+from app.research.benches.judged_answers import JudgedAnswer, judge
+from app.research.benches.questions import MakeSession, Question, until_answered
+from app.research.benches.reader import Reader
+from app.research.benches.recordings import SUFFIXES, read_sound, voice_end
+from app.research.benches.word_errors import word_distance
+from app.session.control import SessionChoice
+from app.session.session import Session
+from app.stt.base import TranscriberError
+
+Way = Literal["hands-free", "talk button", "typed"]
+WAYS: tuple[Way, ...] = ("hands-free", "talk button")
+
+RELEASE_SECONDS = 0.15
+"""From the last word until the talk button is released."""
+SETTLE_SECONDS = 0.6
+"""Silence after an answer before the next question, so that the question opens a new turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A spoken question with one right answer. `answers`: ways to put it; `voice`: who asks."""
+
+    question: Question
+    answers: tuple[str, ...]
+    voice: str
+    subject: str = ""
+
+
+@dataclass(slots=True)
+class AnswersResult:
+    """Answers by way and voice; `read_back`: the words that were read back wrong and all words, by way and voice."""
+
+    judged: dict[tuple[Way, str], list[JudgedAnswer]] = field(default_factory=dict)
+    read_back: dict[tuple[Way, str], tuple[int, int]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    simulated: bool = False
+
+    def table(self) -> str:
+        """The result as a Markdown table, and the answers that were taken back."""
+        rows = []
+        for (way, voice), group in self.judged.items():
+            f = figures(group)
+            wrong, words = self.read_back.get((way, voice), (0, 0))
+            counts = (f[key] for key in ("whole", "openings", "right"))
+            seconds = (f"{f[key]:.2f}" for key in SECONDS)
+            share, read = f"{100 * f['share']:.1f}", f"{100 * wrong / words:.1f}" if words else "–"
+            rows.append((way, voice, f["asked"], f["unanswered"], f["taken_back"], share, *counts, *seconds, read))
+        head = ["way", "voice", "asked", "unanswered", "taken back", "%", "one whole", "openings", "right"]
+        head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
+        lines = [f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", ""]
+        lines += markdown(head, rows, text_columns=2)
+        for (way, voice), group in self.judged.items():
+            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in group if x.taken_back)]
+        return "\n".join([*lines, *dict.fromkeys(self.failures)])
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        return {
+            "machine": machine(),
+            "simulated": self.simulated,
+            "groups": [
+                {
+                    "way": way,
+                    "voice": voice,
+                    **figures(group),
+                    "read_back": self.read_back.get((way, voice)),
+                    "answers": [one.document() for one in group],
+                }
+                for (way, voice), group in self.judged.items()
+            ],
+            "failures": self.failures,
+        }
+
+
+SECONDS = ("sound_p50", "sound_p75", "word_p50", "word_p75")
+
+
+def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
+    """Counts of a group, and its times in seconds from the questions' ends (nan if there are none)."""
+    taken_back = sum(one.taken_back for one in group)
+    sounds = [one.first_sound for one in group if one.first_sound is not None]
+    words = [one.first_word for one in group if one.first_word is not None]
+    times = (quantile(values, share) for values in (sounds, words) for share in (0.5, 0.75))
+    return {
+        "asked": len(group),
+        "unanswered": sum(not one.said for one in group),
+        "taken_back": taken_back,
+        "share": round(taken_back / max(1, len(group)), 4),
+        "whole": sum(one.whole and not one.bridges for one in group if one.said),
+        "openings": sum(bool(one.opening) for one in group),
+        "right": sum(one.right for one in group),
+        **dict(zip(SECONDS, times, strict=True)),
+    }
+
+
+def load_asked(count: int, recordings: Path | None) -> list[Asked]:
+    """The first `count` questions in the app's own voice, and those in the folder `recordings`, VOICE/NN.wav with NN
+    from 01 in the order of the questions. Raises TranscriberError and VoiceError.
+    """
+    from app.tts.voices import make_voice
+
+    entries = json.loads(resource("bench", "answers.json").read_text("utf-8"))[:count]
+    out: list[Asked] = []
+    with make_voice() as voice:
+        for number, entry in enumerate(entries, 1):
+            samples = voice.synthesize(entry["question"]).result().samples
+            out.append(_asked(number, entry, samples, "the app's own"))
+    if recordings is None:
+        return out
+    if not recordings.is_dir():
+        raise TranscriberError(f"There is no folder {recordings}. Name one with VOICE/01.wav and so on in it.")
+    for folder in sorted(path for path in recordings.iterdir() if path.is_dir()):
+        for number, entry in enumerate(entries, 1):
+            file = next((f for f in (folder / f"{number:02}{suffix}" for suffix in SUFFIXES) if f.is_file()), None)
+            if file is not None:
+                out.append(_asked(number, entry, read_sound(file), folder.name))
+    return out
+
+
+def _asked(number: int, entry: dict[str, Any], samples: np.ndarray, voice: str) -> Asked:
+    question = Question(f"{number:02}", entry["question"], samples, voice_end(samples))
+    return Asked(question, tuple(entry["answers"]), voice)
+
+
+async def run_answers(
+    make: MakeSession,
+    choice: SessionChoice,
+    asked: Sequence[Asked],
+    progress: Progress,
+    *,
+    ways: Sequence[Way] = WAYS,
+    reader: Path | None = None,
+    simulated: bool = False,
+) -> AnswersResult:
+    """Asks all questions in each way. `simulated`: on a loop in simulated time. `reader`: a folder with a Whisper model
+    for CTranslate2, other than the app's, that reads back what was played. Raises what opening a session raises, and
+    TranscriberError.
+    """
+    back = Reader(reader, threads=0) if reader is not None else None
+    result = AnswersResult(simulated=simulated)
+    for way in ways:
+        for voice in dict.fromkeys(one.voice for one in asked):
+            mine = [one for one in asked if one.voice == voice]
+            asker = PacedAsker(paced=not simulated)
+            listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
+            talk = make(
+                dataclasses.replace(choice, duplex=way == "hands-free"),
+                asker,
+                listener,
+                end_with_input=False,
+                remember_seconds=120.0 if back is not None else 0.0,
+            )
+            group = result.judged[way, voice] = []
+            wrong = words = 0
+            async with talk:
+                events: list[e.Event] = []
+                talk.add_listener(events.append)
+                await asyncio.sleep(1.0)
+                for number, one in enumerate(mine, 1):
+                    progress(f"{way}, {voice}: question {number} of {len(mine)}")
+                    events.clear()
+                    began = await _ask(talk, asker, one.question, way)
+                    end = began + one.question.end
+                    await until_answered(talk, events, end, SETTLE_SECONDS)
+                    result.failures += [x.sentence for x in events if isinstance(x, e.Failure)]
+                    group.append(judge(one.question.text, one.answers, events, end, PREBUFFER_SECONDS))
+                    sound = talk.sound_of("assistant", end, talk.clock()) if back is not None else None
+                    if back is not None and sound is not None and group[-1].said:
+                        said = fold(f"{group[-1].opening} {group[-1].said}")
+                        # In simulated time the loop must not wait for a thread, whose time isn't simulated.
+                        read = back.read(sound) if simulated else await asyncio.to_thread(back.read, sound)
+                        wrong += word_distance(said, fold(read))
+                        words += len(said)
+            result.read_back[way, voice] = wrong, words
+    return result
+
+
+async def _ask(talk: Session, asker: PacedAsker, question: Question, way: Way) -> float:
+    """Says or types the question, with the button down if there is one. Returns when its sound began; for a typed one,
+    when it would have begun so as to end now.
+    """
+    if way == "typed":
+        talk.write(question.text)
+        return talk.clock() - question.end
+    if way == "talk button":
+        talk.press()
+    began = asker.ask(question)
+    if way == "talk button":
+        await asyncio.sleep(max(0.0, began + question.end + RELEASE_SECONDS - talk.clock()))
+        talk.release()
+    return began

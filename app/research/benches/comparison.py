@@ -1,0 +1,182 @@
+"""`bench compare`: two results of a bench side by side, and which figures have become worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from app.diagnostics.tables import markdown, rounded
+from app.research.benches.directions import CONDITIONS, direction_of
+from app.research.benches.paired_scores import may_be_chance, question_scores
+from app.session.errors import UserError
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import BENCH_RESULT
+
+Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
+
+NAMES = (
+    "name",
+    "key",
+    "system",
+    "model",
+    "task",
+    "way",
+    "kind",
+    "rival",
+    "voice",
+    "recogniser",
+    "what",
+    "size",
+    "precision",
+)
+"""By these fields the entries of a list are recognised."""
+_SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
+"""What a result says of single questions or recordings: too little to compare by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure before and after; None where it is missing."""
+
+    figure: str
+    before: float | None
+    after: float | None
+    verdict: Verdict
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Before, after and the change, as they are shown."""
+        before, after = ("–" if value is None else f"{value:.4g}" for value in (self.before, self.after))
+        if self.before is None or self.after is None or not self.before:
+            return before, after, "–"
+        return before, after, f"{100 * (self.after - self.before) / abs(self.before):+.0f} %"
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All figures of two results. `tolerance`: the share by which a figure may differ and count as the same.
+    `differs`: what the results are of, where that is not the same.
+    """
+
+    before: str
+    after: str
+    tolerance: float
+    rows: list[Row]
+    differs: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no figure has become worse."""
+        return not any(row.verdict == "worse" for row in self.rows)
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence."""
+        counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
+        found = (
+            f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
+            f"{counts['same']} are the same within {100 * self.tolerance:g} % or by chance."
+        )
+        if self.differs:
+            found += f" The results are not of the same thing, so counts are not judged: {'; '.join(self.differs)}."
+        return found
+
+    def table(self) -> str:
+        """What differs, as a Markdown table; the worse first."""
+        order = ("worse", "better", "changed", "only before", "only after")
+        shown = sorted((row for row in self.rows if row.verdict != "same"), key=lambda row: order.index(row.verdict))
+        lines = [f"Before: {self.before}", f"After: {self.after}", "", self.sentence]
+        if shown:
+            head = ("figure", "before", "after", "change", "")
+            lines += ["", *markdown(head, [(row.figure, *row.texts, row.verdict) for row in shown])]
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """The comparison for JSON."""
+        document: dict[str, Any] = rounded({**asdict(self), "sentence": self.sentence})
+        return document
+
+
+def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
+    """Compares two results: folders with a results.json, or files that `--json` has printed. Raises UserError."""
+    old, new = load_result(before), load_result(after)
+    kinds = old.get("bench"), new.get("bench")
+    if kinds[0] != kinds[1]:
+        raise UserError(f"These are results of two benches ({kinds[0]}, {kinds[1]}). Give two of the same.")
+    a, b = dict(_values(old)), dict(_values(new))
+    differs = [
+        f"{name} {_short(a[name])} and {_short(b[name])}"
+        for name in a
+        if name in b and _is_condition(name) and a[name] != b[name] and not name.endswith((".low", ".high"))
+    ]
+    names = [name for name in dict.fromkeys([*a, *b]) if not _is_condition(name)]
+    if not any(name in a and name in b for name in names):
+        raise UserError(f"{before} and {after} have no figure in common. Give two results of one bench.")
+    rows = [_row(name, a.get(name), b.get(name), tolerance, counts=not differs) for name in names]
+    rows = [
+        replace(row, verdict="same")
+        if may_be_chance(question_scores(old, row.figure), question_scores(new, row.figure))
+        else row
+        for row in rows
+    ]
+    return Comparison(str(before), str(after), tolerance, rows, differs)
+
+
+def load_result(path: Path) -> dict[str, Any]:
+    """The document of a result. Raises UserError."""
+    file = path / "results.json" if path.is_dir() else path
+    try:
+        found = read_json_file(file, BENCH_RESULT)
+        if isinstance(found, dict):
+            return found
+        reason: object = "it is no object"
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+    raise UserError(
+        f"{file} holds no result of a bench ({reason}). Give a folder that a bench has written, or what its --json has "
+        "printed."
+    )
+
+
+def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All numbers and conditions of a document, each with the names that lead to it."""
+    last = path.rpartition(".")[2]
+    parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+    if last in _SINGLE and isinstance(value, dict | list):
+        return
+    if _is_number(value) or (last in CONDITIONS and not isinstance(value, dict) and not parts):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from _values(part, f"{path}.{name}" if path else str(name))
+    labels = [" ".join(str(part[name]) for name in NAMES if name in part) for part in parts]
+    for label, part in zip(labels, parts, strict=True):
+        if label and labels.count(label) == 1:
+            yield from _values({k: v for k, v in part.items() if k not in NAMES}, f"{path}[{label}]")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_condition(name: str) -> bool:
+    return name.rpartition(".")[2] in CONDITIONS
+
+
+def _short(value: Any) -> str:
+    return f"{len(value)}" if isinstance(value, list) else str(value)
+
+
+def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Row:
+    """`counts`: whether numbers of things may be compared, since both results are of the same."""
+    if not _is_number(old) or not _is_number(new):
+        return Row(name, old, new, "only after" if old is None else "only before")
+    if math.isclose(old, new, rel_tol=tolerance, abs_tol=1e-9):
+        return Row(name, old, new, "same")
+    direction = direction_of(name)
+    if direction is None or (not counts and isinstance(old, int) and isinstance(new, int)):
+        return Row(name, old, new, "changed")
+    return Row(name, old, new, "better" if (new < old) == (direction == "lower") else "worse")

@@ -1,0 +1,187 @@
+"""Runs the bench: asks every system every question, has a judge score the answers, and writes the files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
+from app.platform.atomic_files import whole_file, write_json
+from app.research.benches.mtbench.answer import Answer, read_answer
+from app.research.benches.mtbench.asking import ask_aloud, ask_typed
+from app.research.benches.mtbench.calibration import Calibration
+from app.research.benches.mtbench.fastchat import write_fastchat
+from app.research.benches.mtbench.figures import draw
+from app.research.benches.mtbench.judge import Judgement, read_judgement
+from app.research.benches.mtbench.judging import judge_all
+from app.research.benches.mtbench.plan import Plan, Tools, name_of, write_down
+from app.research.benches.mtbench.questions import TURNS, Question
+from app.research.benches.mtbench.routes import Route, best_routes
+from app.research.benches.mtbench.scores import Summary, summarise
+from app.research.benches.mtbench.spending import Spending
+from app.research.benches.mtbench.store import Lines
+from app.research.benches.mtbench.systems import LAST_ORACLE, System
+from app.research.benches.mtbench.tables import CHOICES, csv_text, measure_table, score_table
+
+
+@dataclass(slots=True)
+class MtBenchResult:
+    """The result of a run."""
+
+    plan: Plan
+    summaries: list[Summary]
+    calibration: Calibration | None = None
+    routes: list[Route] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def table(self) -> str:
+        """The result in Markdown."""
+        kind = "simulated" if self.plan.simulated else "real"
+        lines = [
+            f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs, in {kind} time, {machine()}",
+            "",
+            *measure_table(self.summaries),
+        ]
+        if any(one.scores for one in self.summaries):
+            lines += ["", "Scores from 1 to 10 by the judge, latencies below 0 counted as 0:", ""]
+            lines += score_table(self.summaries)
+        lines += paragraphs([*self.notes, *CHOICES])
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        return {
+            "bench": "mtbench",
+            "machine": machine(),
+            "simulated": self.plan.simulated,
+            "questions": [question.number for question in self.plan.questions],
+            "runs": self.plan.runs,
+            "systems": [one.document() for one in self.summaries],
+            "judge": None if self.plan.judge is None else name_of(self.plan.judge),
+            "calibration_auc": None if self.calibration is None else round(self.calibration.auc, 4),
+            "routes": [
+                {"kind": r.kind, "model": name_of(r.backend), "figures": r.figures, "by": r.by} for r in self.routes
+            ],
+            "notes": self.notes,
+        }
+
+
+def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
+    """Runs `plan`, going on with what its folder holds, and writes all files there.
+
+    Raises UserError, BackendError from the judge, and what opening a session raises.
+    """
+    write_down(plan, tools)
+    answers = Lines(plan.out / "answers.jsonl", read_answer, Answer.document)
+    judgements = Lines(plan.out / "judgements.jsonl", read_judgement, Judgement.document)
+    spent = sum(one.cost for one in answers.records) + sum(one.cost for one in judgements.records)
+    spending = Spending(plan.cap, plan.out, spent)
+    result = MtBenchResult(plan, [])
+    result.notes += _ask_all(plan, tools, answers, spending, progress)
+    mine = _with_last_oracle(plan, _wanted(plan, answers.records))
+    if plan.judge is not None:
+        result.calibration, failed = asyncio.run(judge_all(plan, tools, mine, judgements, spending, progress))
+        result.notes += [result.calibration.sentence, *failed]
+    keys = {answer.key for answer in mine}
+    may_judge = result.calibration is not None and result.calibration.passed
+    scores = [one for one in judgements.records if one.key in keys] if may_judge else []
+    names = [(system.name, system.base, system.delay) for system in plan.systems]
+    if plan.last_oracle:
+        names += [(_oracle_name(system), _oracle_name(system), 0.0) for system in plan.systems if system.has_oracle]
+    result.summaries = summarise(names, plan.questions, mine, scores)
+    result.routes = best_routes(plan.systems, plan.questions, mine, scores)
+    _write(plan, tools, result, mine, scores)
+    return result
+
+
+def _ask_all(plan: Plan, tools: Tools, answers: Lines[Answer], spending: Spending, progress: Progress) -> list[str]:
+    """Asks what is not answered yet; returns a sentence on the questions that failed, which count nowhere."""
+    done = {answer.key for answer in answers.records}
+    tasks = [(s, run, q) for s in plan.systems for run in range(plan.runs) for q in plan.questions]
+    failed: list[Answer] = []
+    for place, (system, run, question) in enumerate(tasks):
+        if all((system.name, run, question.number, turn) in done for turn in range(1, TURNS + 1)):
+            continue
+        spending.check()
+        progress(
+            f"{progress_bar(place, len(tasks))} {system.name}, run {run + 1} of {plan.runs}, question "
+            f"{question.number} ({place + 1} of {len(tasks)})"
+        )
+        found = _ask(plan, tools, system, run, question)
+        for answer in found:
+            spending.add(answer.cost)
+        if silent := next((answer for answer in found if answer.failure and not answer.said), None):
+            failed.append(silent)
+        else:
+            answers.add(*found)
+    if not failed:
+        return []
+    last = failed[-1]
+    return [
+        f"{len(failed)} questions got no answer because something failed (the last: question {last.question} to "
+        f"{last.system}: {last.failure}). They count nowhere: start the command again to ask them again."
+    ]
+
+
+def _ask(plan: Plan, tools: Tools, system: System, run: int, question: Question) -> list[Answer]:
+    if not system.speaks:
+        return asyncio.run(ask_typed(tools.make_backend, tools.cost, system, run, question))
+    turns = [plan.sounds[question.number, turn] for turn in range(1, TURNS + 1)]
+    how: dict[str, Any] = {"weights": plan.weights, "read": tools.read, "simulated": plan.simulated}
+    answers: list[Answer] = tools.run_talk(ask_aloud(tools.make_session, system, run, question, turns, **how))
+    return answers
+
+
+def _wanted(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
+    """The answers that belong to the plan, each once, in its order."""
+    known = {answer.key: answer for answer in answers}
+    keys = [
+        (system.name, run, question.number, turn)
+        for system in plan.systems
+        for run in range(plan.runs)
+        for question in plan.questions
+        for turn in range(1, TURNS + 1)
+    ]
+    return [known[key] for key in keys if key in known]
+
+
+def _oracle_name(system: System) -> str:
+    return f"{LAST_ORACLE}={system.name}"
+
+
+def _with_last_oracle(plan: Plan, answers: list[Answer]) -> list[Answer]:
+    if not plan.last_oracle:
+        return answers
+    systems = {system.name: system for system in plan.systems if system.has_oracle}
+    return answers + [
+        Answer(_oracle_name(systems[one.system]), one.run, one.question, one.turn, one.heard, one.oracle)
+        for one in answers
+        if one.system in systems
+    ]
+
+
+# -- what is written
+
+
+def _write(
+    plan: Plan, tools: Tools, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]
+) -> None:
+    out = plan.out
+    judge_name = name_of(plan.judge) if plan.judge is not None else ""
+    write_fastchat(out, plan.questions, answers, scores, runs=plan.runs, judge=judge_name)
+    if missing := draw(result.summaries, out / "figures"):
+        result.notes.append(missing)
+    routes = {route.kind: route.backend for route in result.routes}
+    if routes:
+        _text(out / "routes.json", tools.write_routes(routes) + "\n")
+    _text(out / "results.md", result.table() + "\n")
+    _text(out / "results.csv", csv_text(result.summaries))
+    write_json(out / "results.json", result.document(), indent=1)
+
+
+def _text(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode())

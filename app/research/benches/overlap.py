@@ -1,0 +1,222 @@
+"""`bench overlap`: questions spoken over the first seconds of a fresh talk, on headphones and with a loudspeaker.
+
+For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak
+at once with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are
+the app's own. The turn's final words are compared with one pass over the clean question.
+"""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.audio.echo.store import EchoStore
+from app.audio.io.files import read_frames
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.words import fold
+from app.diagnostics.tables import Progress, no_progress
+from app.frontend.cascade import CascadeFrontEnd
+from app.research.benches.overlap_result import (
+    ALONE_SECONDS,
+    TAIL_SECONDS,
+    CleanQuestion,
+    Outcome,
+    OverlapResult,
+    Place,
+)
+from app.research.benches.questions import load_questions
+from app.research.benches.recordings import sound_files
+from app.research.benches.room import Room, random_rooms
+from app.research.benches.speech_models import SpeechModels, speech_models
+from app.session.clock import run_simulated
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.tts.base import Clip, Voice
+
+FIRST_SECONDS = 20.0
+"""The questions begin within this time from the conversation's start."""
+LEVEL_DBFS = -26.0
+"""Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
+LONGEST_SECONDS = 10.0
+FEWEST_WORDS = 3
+ANSWER = (
+    "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
+    "They built a harbour, a market and a long wall of stone. A great fire took most of the wooden houses. "
+    "After that the council ordered that every roof be covered with tiles. Trade grew quickly in the next century. "
+    "Ships brought wool, timber and grain from distant countries. Painters and printers came from the south. "
+    "The first university opened its doors with forty students. Later a railway was built along the coast. "
+    "It carried coal in winter and visitors in summer. Today the harbour is a park with gardens and cafes. "
+)
+"""What the app says, repeated as needed."""
+
+
+class CachedVoice:
+    """Caches the clips of `voice` for the next conversations."""
+
+    name = "cached"
+    rate = volume = 1.0
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._clips: dict[str, Clip] = {}
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """Returns a clip that is ready at once in the conversation's time."""
+        if text not in self._clips:
+            self._clips[text] = self._voice.synthesize(text).result()
+        future: Future[Clip] = Future()
+        future.set_result(self._clips[text])
+        return future
+
+    def __enter__(self) -> CachedVoice:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A conversation in a room. `asked_sound`: the question as the recogniser received it, if there was one."""
+
+    events: list[e.Event]
+    asked_sound: np.ndarray | None = None
+
+    @property
+    def starts(self) -> list[e.UserStarted | e.UserResumed]:
+        """When the app took something for the user, without the typed turn at the beginning."""
+        return [event for event in self.events if isinstance(event, e.UserStarted | e.UserResumed)][1:]
+
+
+def speak_over(
+    place: Place,
+    asked: CleanQuestion,
+    at: float,
+    models: SpeechModels,
+    voice: Voice,
+    echoes: EchoStore | None = None,
+) -> Outcome:
+    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have
+    learned.
+    """
+    talk = _talk(place, asked, at, models, voice, echoes)
+    since = {event.turn for event in talk.starts if event.at >= at}
+    finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}
+    assert talk.asked_sound is not None
+    return Outcome(
+        place,
+        asked,
+        at,
+        fold(" ".join(text for turn, text in sorted(finals.items()) if turn in since)),
+        fold(models.transcribe(talk.asked_sound)),
+        any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in talk.events),
+        sum(event.at < at for event in talk.starts),
+    )
+
+
+def speak_alone(place: Place, models: SpeechModels, voice: Voice, echoes: EchoStore) -> int:
+    """Runs a conversation in which the app speaks alone; returns how often it interrupted itself."""
+    return len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts)
+
+
+def _talk(
+    place: Place,
+    asked: CleanQuestion | None,
+    at: float,
+    models: SpeechModels,
+    voice: Voice,
+    echoes: EchoStore | None,
+) -> _Talk:
+    seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
+    room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
+    if asked is not None:
+        room.say(asked.samples, at)
+    talk = _Talk([])
+
+    async def run() -> None:
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(voice, "thinking"),
+            transcriber=models.transcriber(),
+            voice_activity=models.voice_detector(),
+            backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
+            source=EchoCancelledSource(room.source, room.tap, store=echoes),
+            sink=room.sink,
+        )
+        config = SessionConfig(
+            SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds
+        )
+        async with Session(parts, config) as session:
+            session.add_listener(talk.events.append)
+            session.write("Tell me of the city.")
+            await session.ended()
+            if asked is not None:
+                talk.asked_sound = session.sound_of("user", at - 0.3, seconds - TAIL_SECONDS + 0.5)
+
+    run_simulated(run())
+    return talk
+
+
+def read_questions(count: int, recordings: Path | None, models: SpeechModels, seed: int) -> list[CleanQuestion]:
+    """`count` questions of at most `LONGEST_SECONDS`: random sound files below the folder `recordings`, or the bench's
+    own in turn. Raises AudioFileError and TranscriberError.
+    """
+    if recordings is None:
+        sounds = ((question.name, question.samples) for question in itertools.cycle(load_questions()))
+    else:
+        files = sound_files(recordings)
+        order = np.random.default_rng((seed, 0)).permutation(len(files))
+        sounds = ((files[n].stem, read_frames(files[n])) for n in order)
+    out: list[CleanQuestion] = []
+    for name, samples in sounds:
+        trimmed = _at_level(samples)
+        if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
+            clean = fold(models.transcribe(trimmed))
+            if len(clean) >= FEWEST_WORDS:
+                out.append(CleanQuestion(name, trimmed, clean))
+        if len(out) == count:
+            break
+    return out
+
+
+def _at_level(samples: np.ndarray) -> np.ndarray:
+    """Trims to the first and last 20 ms within 30 dB of the loudest; brings the loud parts to `LEVEL_DBFS`."""
+    hop = SAMPLE_RATE // 50
+    powers = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
+    loud = np.flatnonzero(powers > powers.max() * 1e-3)
+    active = powers[powers > powers.max() * 1e-2].mean()
+    trimmed = samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop]
+    return (trimmed * (10 ** (LEVEL_DBFS / 20) / np.sqrt(active))).clip(-1, 1).astype(np.float32)
+
+
+def run_overlap(
+    questions: int = 30, *, recordings: Path | None = None, seed: int = 0, progress: Progress = no_progress
+) -> OverlapResult:
+    """Asks `questions` of the bench's questions, or of `recordings`, over as many fresh talks in each kind of place.
+
+    Raises TranscriberError, VoiceError and AudioFileError.
+    """
+    from app.tts.voices import make_voice
+
+    result = OverlapResult()
+    with speech_models(words=False) as models, make_voice() as embedded:
+        asked = read_questions(questions, recordings, models, seed)
+        voice = CachedVoice(embedded)
+        rng = np.random.default_rng((seed, 1))
+        moments = rng.uniform(0.5, FIRST_SECONDS, len(asked))
+        rooms = random_rooms(len(asked), seed)
+        for number, (one, room, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
+            progress(f"question {number} of {len(asked)}")
+            place, echoes = Place("loudspeaker, first conversation", room), EchoStore()
+            result.over.append(speak_over(place.with_headphones, one, float(at), models, voice))
+            result.over.append(speak_over(place, one, float(at), models, voice))
+            result.alone.append(speak_alone(place, models, voice, echoes))
+            result.over.append(speak_over(place.later, one, float(at), models, voice, echoes))
+    return result

@@ -1,0 +1,246 @@
+"""Makes spoken questions with pauses inside them, the cases of `bench turns`.
+
+There are two kinds of pause. In `flow` the sentence was spoken in one go and silence is put in at a low place between
+two words: the voice hangs in the air, as when a speaker looks for a word. In `apart` the parts were spoken one by one:
+the voice falls before the pause as if everything had been said, which is harder.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import soundfile
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.words import fold
+from app.platform.resources import resource
+from app.research.benches.recordings import trim
+from app.research.benches.sayings import Recorded, Saying, sayings
+from app.tts.clip import place_words
+
+Making = Literal["flow", "apart"]
+
+PARTS = ("tuning", "held out", "final")
+"""What the constants were tuned on; what they were chosen by; and what was listened to once, at the end."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 1.2
+"""Seconds: speakers' hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some longer."""
+FADE_SECONDS = 0.008
+LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
+ROOM_DBFS = -65.0
+SEARCH_SECONDS = 0.35
+"""How far from its expected place the end of a word is searched..."""
+TRIES = 6
+"""... and how many low places are tried."""
+END_REACH = 0.12
+"""Seconds: a speech end this close to a marked one is the same."""
+SPEEDS = (0.93, 1.0, 1.0, 1.08)
+"""Factors by which a recording is played faster, pitch included, so that one voice sounds like several speakers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A sound to listen to, float32 24 kHz, in which the voice ends at second `end`. `pauses`: begin and end of each
+    pause that was put in, in seconds.
+    """
+
+    name: str
+    kind: str
+    making: Making
+    text: str
+    samples: np.ndarray
+    end: float
+    pauses: tuple[tuple[float, float], ...]
+    speaker: str = ""
+    untold: tuple[tuple[float, float], ...] = ()
+    """Those of `pauses` before which everything may have been said: nobody could know that more follows."""
+
+    @property
+    def voice(self) -> str:
+        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says, or people."""
+        if self.speaker:
+            return "people"
+        return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
+
+    def resumes(self, speech_end: float) -> float | None:
+        """When the voice goes on after a pause that began at `speech_end`; None if it doesn't."""
+        if speech_end >= self.end - END_REACH:
+            return None
+        return min((after for _, after in self.pauses if after > speech_end + 0.03), default=self.end)
+
+    def is_untold(self, speech_end: float) -> bool:
+        """Whether the pause that began at `speech_end` is one of `untold`."""
+        return any(begin - END_REACH <= speech_end <= end for begin, end in self.untold)
+
+
+@dataclass(slots=True)
+class Cases:
+    """The cases that could be made, and the names of those that could not be cut between two words."""
+
+    made: list[Case] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def __iadd__(self, other: Cases) -> Cases:
+        self.made += other.made
+        self.left_out += other.left_out
+        return self
+
+
+Recognise = Callable[[np.ndarray], str]
+"""Sound (float32 24 kHz) to words: checks that a cut lies between two words."""
+
+
+def part_of(source: str, number: int) -> int:
+    """To which of PARTS number `number` of a source belongs: `bench`, `spoken`, `fresh` or `recorded`."""
+    return (0, 1, 2, 2)[number % 4] if source in ("fresh", "recorded") else number % 2
+
+
+def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) -> Cases:
+    """The bench's own recordings with pauses put in. `part`: one of PARTS, by its index; `most`: at most this many
+    cases if it is not 0.
+    """
+    out = Cases()
+    for number, excerpt in enumerate(sayings().bench):
+        if (part is not None and part_of("bench", number) != part) or (most and len(out.made) >= most):
+            continue
+        samples, _ = soundfile.read(resource("bench", "questions", f"{excerpt.file}.flac"), dtype="float32")
+        piece = trim(samples[round(excerpt.begin * SAMPLE_RATE) : round(excerpt.end * SAMPLE_RATE)])
+        parts = tuple(text.strip() for text in excerpt.text.split("|"))
+        name = f"bench {number} {excerpt.file}"
+        pieces = _cut(piece, parts, recognise)
+        if pieces is None:
+            out.left_out.append(name)
+        else:
+            rng = np.random.default_rng([11, number])
+            out.made.append(_lay_out(name, excerpt.kind, "flow", " ".join(parts), pieces, rng))
+    return out
+
+
+def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) -> Cases:
+    """MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz) with pauses put in."""
+    out = Cases()
+    for number, recorded in enumerate(sayings().recorded):
+        if part is not None and part_of("recorded", number) != part:
+            continue
+        for voice in sorted(one for one in folder.iterdir() if one.is_dir()):
+            samples, _ = soundfile.read(voice / f"{recorded.file}.flac", dtype="float32")
+            parts = tuple(piece.strip() for piece in recorded.text.replace("^", "|").split("|"))
+            name = f"recorded {number} {voice.name} {recorded.file}"
+            pieces = _cut(trim(samples), parts, recognise)
+            if pieces is None:
+                out.left_out.append(name)
+                continue
+            for place, (begin, end, kind) in enumerate(_stretches(recorded, parts)):
+                rng = np.random.default_rng([31, number, place, *voice.name.encode()])
+                said = " ".join(parts[begin:end])
+                out.made.append(_lay_out(f"{name} {place}", kind, "flow", said, pieces[begin:end], rng))
+    return out
+
+
+def _stretches(recorded: Recorded, parts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yields the first part, the end and the kind of each stretch that is a case of its own."""
+    ends = itertools.accumulate(1 + sentence.count("|") for sentence in recorded.text.split("^"))
+    for place, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
+        kind = "statement" if any(said.endswith(".") for said in parts[begin : end - 1]) else "clause"
+        yield begin, end, "phrase" if place in recorded.whole_inside else kind
+
+
+def spoken_cases(
+    say: Callable[[str], np.ndarray],
+    recognise: Recognise,
+    part: int | None = None,
+    makings: Sequence[Making] = ("flow", "apart"),
+    most: int = 0,
+) -> Cases:
+    """The sayings as `say` speaks them (float32 24 kHz), each in every making; `most`: at most this many cases if it is
+    not 0.
+    """
+    out = Cases()
+    texts = [
+        (source, seed, number, saying)
+        for source, seed, some in (("spoken", 23, sayings().spoken), ("fresh", 29, sayings().fresh))
+        for number, saying in enumerate(some)
+        if part is None or part_of(source, number) == part
+    ]
+    for source, seed, number, saying in texts:
+        for making in makings:
+            if (most and len(out.made) >= most) or (making == "apart" and len(saying.parts) == 1):
+                continue
+            rng = np.random.default_rng([seed, number, making == "apart"])
+            name = f"{source} {number} {making}"
+            pieces = _spoken(saying, making, say, recognise)
+            if pieces is None:
+                out.left_out.append(name)
+                continue
+            speed = float(rng.choice(SPEEDS))
+            if speed != 1.0:
+                pieces = [soxr.resample(piece, SAMPLE_RATE * speed, SAMPLE_RATE).astype(np.float32) for piece in pieces]
+            out.made.append(_lay_out(name, saying.kind, making, saying.text, pieces, rng))
+    return out
+
+
+def _spoken(
+    saying: Saying, making: Making, say: Callable[[str], np.ndarray], recognise: Recognise
+) -> list[np.ndarray] | None:
+    if making == "apart":
+        return [trim(say(text)) for text in saying.parts]
+    return _cut(trim(say(saying.text)), saying.parts, recognise)
+
+
+def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[np.ndarray] | None:
+    """Cuts `whole` between its `parts`, at low places where the recogniser finds the last word before and the first
+    word after the cut; None if there is no such place.
+    """
+    words = place_words(" ".join(parts), len(whole))
+    step = SAMPLE_RATE // 50
+    energy = np.convolve(np.square(whole), np.ones(step) / step, "same")
+    pieces, begin, count = [], 0, 0
+    for part, following in itertools.pairwise(parts):
+        count += len(part.split())
+        guess = words[count - 1].end
+        reach = round(SEARCH_SECONDS * SAMPLE_RATE)
+        first, last = max(begin + step, guess - reach), min(len(whole) - step, guess + reach)
+        grid = np.arange(first, last, step // 2)
+        lows = [int(at) for n, at in enumerate(grid) if energy[at] <= energy[grid[max(0, n - 2) : n + 3]].min()]
+        lows.sort(key=lambda at: float(np.log10(energy[at] + 1e-9)) + 4 * abs(at - guess) / SAMPLE_RATE)
+        for at in lows[:TRIES]:
+            before, after = fold(recognise(whole[begin:at])), fold(recognise(whole[at:]))
+            if before[-1:] == fold(part)[-1:] and after[:1] == fold(following)[:1]:
+                break
+        else:
+            return None
+        pieces.append(whole[begin:at].copy())
+        begin = at
+    # The recording's own silence is removed: the pause is as long as what is put in.
+    return [trim(piece) for piece in (*pieces, whole[begin:])]
+
+
+def _lay_out(
+    name: str, kind: str, making: Making, text: str, pieces: Sequence[np.ndarray], rng: np.random.Generator
+) -> Case:
+    """Joins the pieces with random pauses, a lead and a tail, in a quiet room and at a random level."""
+    fade = np.linspace(0.0, 1.0, round(FADE_SECONDS * SAMPLE_RATE), dtype=np.float32)
+    parts: list[np.ndarray] = [np.zeros(round((LEAD_SECONDS + rng.uniform(0, 0.08)) * SAMPLE_RATE), np.float32)]
+    pauses, at = [], len(parts[0])
+    for number, piece in enumerate(pieces):
+        piece = piece.copy()
+        if number and len(piece) > len(fade):
+            piece[: len(fade)] *= fade
+        if number < len(pieces) - 1 and len(piece) > len(fade):
+            piece[-len(fade) :] *= fade[::-1]
+        parts.append(piece)
+        at += len(piece)
+        if number < len(pieces) - 1:
+            gap = round(rng.uniform(SHORTEST_PAUSE, LONGEST_PAUSE) * SAMPLE_RATE)
+            parts.append(np.zeros(gap, np.float32))
+            pauses.append((at / SAMPLE_RATE, (at + gap) / SAMPLE_RATE))
+            at += gap
+    parts.append(np.zeros(round(TAIL_SECONDS * SAMPLE_RATE), np.float32))
+    samples = np.concatenate(parts) * 10 ** (rng.uniform(-8, 2) / 20)
+    room = rng.standard_normal(len(samples)) * 10 ** (ROOM_DBFS / 20)
+    return Case(name, kind, making, text, (samples + room).astype(np.float32), at / SAMPLE_RATE, tuple(pauses))

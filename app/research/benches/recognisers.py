@@ -1,0 +1,246 @@
+"""`bench recognisers`: words wrong, lag, processor time, memory and load time of each installed recogniser.
+
+Each recogniser works live as in a conversation, in the sound's own time: the words of a decode are as late as its
+processor time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's
+alignment of the whole recording tells where a word ends, to about a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.turn import TurnTracker
+from app.conversation.words import fold
+from app.diagnostics.tables import Progress, markdown, no_progress
+from app.models.catalogue import models_of
+from app.models.entry import Model
+from app.models.locations import default_model, is_here, model_path
+from app.platform.children import python_module_command, quiet_child
+from app.research.benches.listening import Listener
+from app.research.benches.live_recognition import LEAD_SECONDS, CountingDecoder, in_its_room
+from app.research.benches.questions import load_questions
+from app.research.benches.reader import Reader
+from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_recordings
+from app.research.benches.timed_transcriber import TimedTranscriber
+from app.research.benches.word_errors import compare, normalised
+from app.stt import open_decoder
+from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate
+from app.stt.endpointing_weights import end_weights
+from app.stt.selection import choose_recogniser
+from app.stt.streaming import RATE, WordsJudge
+
+Ends = list[tuple[str, float]]
+"""The words of a recording, each with the second at which it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """One recording as recognised: the words that were said and recognised, the seconds that each word lagged, the
+    processor seconds that were spent, and the seconds of sound.
+    """
+
+    said: str
+    heard: str
+    lags: tuple[float, ...]
+    spent: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class RecogniserResult:
+    """Figures of one recogniser, by kind of speech."""
+
+    model: Model
+    load_seconds: float
+    held_bytes: int
+    listened: dict[str, list[Listened]] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        everything = [one for some in self.listened.values() for one in some]
+        lags = [lag for one in everything for lag in one.lags]
+        return {
+            "recogniser": self.model.key,
+            "words_wrong": {kind: round(words_wrong(some), 4) for kind, some in self.listened.items()},
+            "partial_lag": round(float(np.median(lags)), 3) if lags else None,
+            "processor_seconds_per_second": round(
+                sum(one.spent for one in everything) / max(1e-9, sum(one.seconds for one in everything)), 3
+            ),
+            "memory_bytes": self.held_bytes,
+            "load_seconds": self.load_seconds,
+        }
+
+
+@dataclass(slots=True)
+class RecognisersResult:
+    """Figures of all recognisers; `counts`: how many recordings of each kind."""
+
+    language: str
+    counts: dict[str, int]
+    recognisers: list[RecogniserResult] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        rows = [one.document() for one in self.recognisers]
+        return {"language": self.language, "recordings": self.counts, "recognisers": rows}
+
+    def table(self) -> str:
+        """The result as a Markdown table."""
+        rows = [
+            (
+                d["recogniser"],
+                *(f"{100 * d['words_wrong'][kind]:.1f} %" for kind in self.counts),
+                "–" if d["partial_lag"] is None else f"{d['partial_lag']:.2f} s",
+                f"{d['processor_seconds_per_second']:.2f}",
+                f"{d['memory_bytes'] / 1e6:.0f} MB",
+                f"{d['load_seconds']:.1f} s",
+            )
+            for d in (one.document() for one in self.recognisers)
+        ]
+        kinds = (f"words wrong, {kind} ({count})" for kind, count in self.counts.items())
+        head = ("recogniser", *kinds, "partial lag", "processor s per s", "memory", "loaded in")
+        return "\n".join(markdown(head, rows))
+
+
+def words_wrong(listened: Sequence[Listened]) -> float:
+    """The word error rate over all of them."""
+    return float(compare((one.said, one.heard) for one in listened if normalised(one.said)).wer)
+
+
+def run_recognisers(
+    *,
+    people: Path | None = None,
+    folder: Path | None = None,
+    keys: Sequence[str] = (),
+    language: str = "en",
+    cases: int = 0,
+    progress: Progress = no_progress,
+) -> RecognisersResult:
+    """Measures the recognisers `keys`, or all installed ones of `language`.
+
+    `people`, `folder`: recordings as `bench hearing` reads them; of people only those that nothing was fitted to.
+    Without `folder`, and for English, also the app's ten synthetic questions. Raises TranscriberError.
+    """
+    speech = _speech(people, folder, language, cases)
+    if not speech:
+        raise TranscriberError("There is nothing to listen to. Name a folder with recordings in that language.")
+    models = [choose_recogniser(key, language) for key in keys] or [
+        model for model in models_of("stt") if model.speaks(language) and is_here(model.key)
+    ]
+    result = RecognisersResult(language, {kind: len(some) for kind, some in speech.items()})
+    with _judges(language) as (judge, words):
+        align = _aligner(language)
+        ends = {kind: [align(one) for one in some] for kind, some in speech.items()}
+        for model in models:
+            load = _load(model, language)
+            found = RecogniserResult(model, load["seconds"], load["bytes"])
+            result.recognisers.append(found)
+            decoder = CountingDecoder(open_decoder(model, language))
+            try:
+                decoder.decode(np.zeros(RATE, np.float32))
+                for kind, some in speech.items():
+                    found.listened[kind] = []
+                    for number, (recording, known) in enumerate(zip(some, ends[kind], strict=True), 1):
+                        progress(f"{model.label}, {kind}: {number} of {len(some)}")
+                        found.listened[kind].append(_listen(recording, known, decoder, judge, words))
+            finally:
+                decoder.close()
+    return result
+
+
+def _speech(people: Path | None, folder: Path | None, language: str, cases: int) -> dict[str, list[Recording]]:
+    out: dict[str, list[Recording]] = {}
+    if people is not None:
+        held_out = load_recordings(people, part=SPEAKER_PARTS - 1)
+        # Spread over the callers, who follow each other in the manifest.
+        step = max(1, len(held_out) // cases) if cases else 1
+        out["people"] = held_out[::step][: cases or None]
+    if folder is not None:
+        out["recordings"] = load_recordings(folder)[: cases or None]
+    elif language == "en":
+        out["synthetic"] = [Recording(q.name, q.text, q.samples) for q in load_questions()]
+    return {kind: some for kind, some in out.items() if some}
+
+
+@contextmanager
+def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
+    from app.stt import text_endpointing
+    from app.stt.smart_turn import SmartTurn
+
+    words = text_endpointing.load() if language == "en" else None
+    try:
+        yield SmartTurn(default_model("endpointing")), words
+    finally:
+        if words is not None:
+            words.close()
+
+
+def _load(model: Model, language: str) -> dict[str, Any]:
+    command = python_module_command("app.research.benches.recogniser_load", model.key, language)
+    done = subprocess.run(command, capture_output=True, check=False, **quiet_child())
+    if done.returncode != 0:
+        raise TranscriberError(f"{model.label} could not be loaded. Check it with “models check {model.key}”.")
+    return json.loads(done.stdout)
+
+
+def _listen(
+    recording: Recording, ends: Ends, decoder: CountingDecoder, judge: EndOfTurn, words: WordsJudge | None
+) -> Listened:
+    from app.stt.silero import SileroVoiceActivity
+
+    transcriber = TimedTranscriber(decoder, judge, words, lambda: decoder.last)
+    listener = Listener(SileroVoiceActivity(), transcriber, TurnTracker(end_weights()))
+    forward, updates = transcriber.on_update, []
+
+    def note(update: TranscriptUpdate) -> None:
+        updates.append((transcriber.now, update.turn, fold(f"{update.stable} {update.unstable}")))
+        forward(update)
+
+    transcriber.on_update = note
+    before = decoder.seconds
+    for _ in listener.listen(in_its_room(recording.samples)):
+        pass
+    heard = " ".join(text for _, text in sorted(listener.finals.items()) if text)
+    seconds = len(recording.samples) / SAMPLE_RATE
+    return Listened(recording.text, heard, tuple(_lags(updates, ends)), decoder.seconds - before, seconds)
+
+
+def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
+    """Yields, for each word that was recognised in the end, how long after its end it stood in a partial and stayed.
+
+    `updates`: time, turn and words of each partial and final.
+    """
+    finals = {turn: words for _, turn, words in updates}
+    final = [(turn, place, word) for turn, words in sorted(finals.items()) for place, word in enumerate(words)]
+    blocks = SequenceMatcher(None, [word for *_, word in final], [word for word, _ in ends], autojunk=False)
+    for a, b, size in blocks.get_matching_blocks():
+        for offset in range(size):
+            turn, place, word = final[a + offset]
+            since = None
+            for at, of, words in updates:
+                if of == turn:
+                    there = len(words) > place and words[place] == word
+                    since = (since if since is not None else at) if there else None
+            if since is not None and since < float("inf"):
+                yield since - LEAD_SECONDS - ends[b + offset][1]
+
+
+def _aligner(language: str) -> Callable[[Recording], Ends]:
+    """A function that finds where the words of a recording end."""
+    reader = Reader(model_path(choose_recogniser(language=language).key))
+
+    def ends(recording: Recording) -> Ends:
+        words = reader.words(recording.samples, language, beam_size=1, previous_text=True)
+        return [(" ".join(fold(word)), end) for word, end in words if fold(word)]
+
+    return ends

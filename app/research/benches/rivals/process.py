@@ -1,0 +1,158 @@
+"""One assistant in a process of its own, which hears at the pace of sound and gives out sound and words."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import psutil
+
+from app.conversation.frame import SAMPLE_RATE
+from app.platform.children import end_child, quiet_child
+from app.research.benches.rivals.loudspeaker import RecordingLoudspeaker
+from app.session.errors import UserError
+
+CHUNK = SAMPLE_RATE // 50
+"""20 ms at 24 kHz."""
+READY_SECONDS = 90.0
+_HEAD = struct.Struct("<cI")
+LONGEST_MESSAGE = 16 * 1024 * 1024
+
+
+class AssistantProcess:
+    """Runs `command`; a context manager. `log`: a file for what it prints. Raises UserError on entering."""
+
+    def __init__(self, name: str, command: list[str], settings: Mapping[str, str], log: Path) -> None:
+        self.name = name
+        self.loudspeaker = RecordingLoudspeaker(time.perf_counter)
+        self.words: list[tuple[float, int, str]] = []
+        """When it told what it recognised, of which turn, and the words, which take the place of earlier ones."""
+        self._command, self._settings, self._log = command, settings, log
+        self._queue: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
+        self._ready, self._stopping = threading.Event(), threading.Event()
+        self._next_at = 0.0  # when the next chunk is heard; 0 before the first
+
+    def __enter__(self) -> AssistantProcess:
+        how = quiet_child()
+        how["env"] = {**how["env"], **self._settings}
+        self._file = self._log.open("wb")
+        self._child = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._file, **how
+        )
+        assert self._child.stdin is not None and self._child.stdout is not None
+        self._threads = [
+            threading.Thread(target=self._write, args=(self._child.stdin,), name="hear", daemon=True),
+            threading.Thread(target=self._read, args=(self._child.stdout,), name="speak", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        until = time.monotonic() + READY_SECONDS
+        while not self._ready.wait(0.2):
+            if self._child.poll() is not None or time.monotonic() > until:
+                self.__exit__()
+                raise UserError(f"{self.name} did not start; {self._log} says why. Leave it out with --assistants.")
+        while not self._next_at:
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stopping.set()
+        with contextlib.suppress(psutil.Error):
+            family = psutil.Process(self._child.pid).children(recursive=True)
+            end_child(self._child, 2.0)
+            for one in family:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
+        end_child(self._child, 2.0)
+        for thread in self._threads:
+            thread.join(5.0)
+        assert self._child.stdout is not None
+        self._child.stdout.close()
+        self._file.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._child.poll() is None
+
+    def say(self, samples: np.ndarray) -> float:
+        """Lets it hear float32 24 kHz samples from the next chunk on; returns when they begin (`time.perf_counter`)."""
+        padded = np.pad(samples, (0, -len(samples) % CHUNK))
+        for chunk in padded.reshape(-1, CHUNK):
+            self._queue.put(chunk)
+        return self._next_at
+
+    def usage(self) -> tuple[float, int]:
+        """Processor seconds so far and bytes of memory now, of the process and its children."""
+        return usage_of(self._child.pid)
+
+    # -- threads
+
+    def _write(self, pipe: IO[bytes]) -> None:
+        """Sends a chunk each 20 ms from when it is ready on: what is said, else a quiet room."""
+        room = np.random.default_rng(3)
+        while not self._ready.wait(0.05):  # what waits in the pipe while it loads would delay all that follows
+            if self._stopping.is_set():
+                return
+        begin, number = time.perf_counter(), 0
+        self._next_at = begin
+        import soxr
+
+        down = soxr.ResampleStream(SAMPLE_RATE, 16_000, 1, dtype="float32")
+        rest: np.ndarray = np.zeros(0, np.float32)
+        try:
+            while not self._stopping.is_set():
+                number += 1
+                self._next_at = begin + number * 0.02
+                time.sleep(max(0.0, self._next_at - time.perf_counter()))
+                chunk = room.standard_normal(CHUNK).astype(np.float32) * np.float32(10 ** (-65 / 20))
+                with contextlib.suppress(queue.Empty):
+                    chunk += self._queue.get_nowait()
+                rest = np.concatenate([rest, down.resample_chunk(chunk)])
+                while len(rest) >= 320:
+                    pcm = (np.clip(rest[:320], -1.0, 1.0) * 32767).astype("<i2").tobytes()
+                    pipe.write(_HEAD.pack(b"A", len(pcm)) + pcm)
+                    rest = rest[320:]
+                pipe.flush()
+        except (OSError, ValueError):
+            pass  # it has ended, or is being ended
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while len(head := pipe.read(_HEAD.size)) == _HEAD.size:
+                kind, size = _HEAD.unpack(head)
+                if size > LONGEST_MESSAGE:
+                    return
+                data = pipe.read(size)
+                if kind == b"R":
+                    self._ready.set()
+                elif kind == b"A":
+                    self.loudspeaker.play(struct.unpack_from("<I", data)[0], np.frombuffer(data[4:], "<i2"))
+                elif kind == b"F":
+                    self.loudspeaker.flush()
+                elif kind == b"T":
+                    turn = struct.unpack_from("<I", data)[0]
+                    self.words.append((time.perf_counter(), turn, data[4:].decode("utf-8", "replace")))
+
+
+def usage_of(pid: int) -> tuple[float, int]:
+    """Processor seconds so far, and resident bytes now, of a process and its children."""
+    seconds, memory = 0.0, 0
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = one.cpu_times()
+                # Children that have ended count with their parent (RealtimeTTS runs Piper's command for each sentence).
+                seconds += times.user + times.system
+                seconds += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+                memory += one.memory_info().rss
+    return seconds, memory

@@ -1,0 +1,330 @@
+"""Simulates a desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
+
+Both devices have clocks of their own and work in blocks of 10 ms, as the app's do. Time passes only as frames are read,
+so that a conversation in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from app.audio.io.base import EndOfAudio
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.research.benches.echo_path import TAPS, Convolver, echo_path, read_at
+
+BLOCK = 240
+"""Default block length of a device: 10 ms."""
+
+PREBUFFER = 960
+"""The first samples of a conversation wait 40 ms, twice as long as in the app's loudspeaker."""
+
+FADE = 120
+"""A pause fades out in 5 ms, as in the app's loudspeaker."""
+
+HOP = 480
+"""Step in which a source that shows frames under way lets time pass: 20 ms."""
+
+
+def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
+    """Arguments of random rooms, all independent of each other but for three attenuations in turn."""
+    rng = np.random.default_rng((seed, 2))
+    return [
+        {
+            "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
+            "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
+            "rt60": round(float(rng.uniform(0.3, 0.5)), 2),
+            "noise_dbfs": round(float(rng.uniform(-65.0, -50.0)), 1),
+            "drift_ppm": float(rng.choice((-100.0, 0.0, 100.0))),
+            "seed": 100 * seed + n,
+        }
+        for n in range(count)
+    ]
+
+
+class RoomSink:
+    """The loudspeaker: an `AudioSink` that takes a block from its queue at the pace of its own clock.
+
+    `stops`: the seconds at which it was silenced, by a flush or by one of the `playback_pauses` that were not undone.
+    `underruns` counts how often it ran dry.
+    """
+
+    name = "room's loudspeaker"
+    keeps_time = False
+    overruns = 0
+
+    def __init__(self, room: Room) -> None:
+        self.written = self.flushed = self.played = self.underruns = 0
+        self.stops: list[float] = []
+        self.playback_pauses = 0
+        self._paused = self._silenced = False
+        self._room = room
+        self._queue: np.ndarray = np.zeros(0, np.float32)
+        self._playing = False
+        self._waited = 0
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
+
+    def write(self, samples: np.ndarray) -> None:
+        self.written += len(samples)
+        self._queue = np.concatenate([self._queue, samples.astype(np.float32)])
+
+    def flush(self) -> int:
+        thrown = len(self._queue)
+        self.flushed += thrown
+        self._queue = self._queue[:0]
+        if not self._paused:
+            self.stops.append(self._room.now)
+        self._paused = False
+        return thrown
+
+    def pause_playback(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self.playback_pauses += 1
+            self.stops.append(self._room.now + FADE / SAMPLE_RATE)
+
+    def resume_playback(self) -> None:
+        if self._paused:
+            self._paused = False
+            self.stops.pop()
+
+    def block(self) -> np.ndarray:
+        """The next block that is played: float32 (room.block,), silence where nothing is queued."""
+        size = self._room.block
+        out = np.zeros(size, np.float32)
+        if self._paused:
+            if self._playing and not self._silenced:
+                self._silenced = True
+                self._fill(out[:FADE])
+                out[:FADE] *= np.linspace(1.0, 0.0, FADE)
+            return out
+        if not self._playing:
+            self._waited = self._waited + size if len(self._queue) else 0
+            self._playing = self._waited > PREBUFFER
+        if self._playing:
+            got = self._fill(out)
+            if got < size:
+                self._playing, self._waited = False, 0
+                self.underruns += 1
+        if self._silenced:
+            self._silenced = False
+            out[:FADE] *= np.linspace(0.0, 1.0, FADE)
+        return out
+
+    def _fill(self, out: np.ndarray) -> int:
+        got = min(len(out), len(self._queue))
+        out[:got] = self._queue[:got]
+        self._queue = self._queue[got:]
+        self.played += got
+        return got
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class RoomTap:
+    """A `Tap` on the loudspeaker's blocks. `late`: the newest blocks that `take` does not return yet."""
+
+    rate = SAMPLE_RATE
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self.late = 0
+        self._blocks: list[np.ndarray] = []
+
+    def put(self, block: np.ndarray) -> None:
+        """Adds a block that is played."""
+        self._blocks.append(block)
+
+    def take(self) -> np.ndarray:
+        due = len(self._blocks) - self.late
+        taken, self._blocks = self._blocks[:due], self._blocks[due:]
+        return np.concatenate(taken) if taken else np.zeros(0, np.float32)
+
+
+class RoomSource:
+    """The microphone: an `AudioSource`. Reading a frame takes 80 ms of the room's time."""
+
+    name = "room's microphone"
+    overruns = backlog = 0
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        return self._room.next_frame()
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class HopSource(RoomSource):
+    """A microphone that shows the frame under way: 20 ms pass at a time, up to `read_frame`'s timeout."""
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self._begun: np.ndarray = np.zeros(0, np.float32)
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        left = round(timeout * SAMPLE_RATE)
+        while len(self._begun) < FRAME_SAMPLES:
+            if left <= 0:
+                return None
+            left -= HOP
+            self._begun = np.concatenate([self._begun, self._room.let_pass(HOP)])
+        frame, self._begun = self._begun, self._begun[:0]
+        return frame
+
+    def ahead(self) -> np.ndarray:
+        return self._begun.copy()
+
+    def mute(self) -> None:
+        """Zeros the frame under way."""
+        self._begun = np.zeros_like(self._begun)
+
+
+class Room:
+    """A room for `frames` frames of 80 ms; all times are seconds by the microphone's clock, from 0.
+
+    `delay_seconds`: from the moment the loudspeaker gets a sample until its direct sound is in the microphone's frame,
+    through both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means
+    headphones without an echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much faster
+    the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at a time. `drive`:
+    how far a full-scale sample is driven into the loudspeaker's tanh (0: linear; 1: 5 % of harmonics at full scale).
+    `moves_at`: the second at which the microphone is moved, which changes the echo path. `by_hops`: the microphone
+    shows its frames while they are under way. With `keep`, the room records what was `played`, by the loudspeaker's
+    clock, the microphone's sound in `near`, and the `echo` in it.
+    """
+
+    def __init__(
+        self,
+        frames: int,
+        *,
+        delay_seconds: float = 0.08,
+        attenuation_db: float | None = -10.0,
+        rt60: float = 0.3,
+        noise_dbfs: float = -65.0,
+        drift_ppm: float = 0.0,
+        block: int = BLOCK,
+        drive: float = 0.0,
+        moves_at: float | None = None,
+        seed: int = 0,
+        by_hops: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self.block = block
+        self.sink, self.tap = RoomSink(self), RoomTap()
+        self.source = HopSource(self) if by_hops else RoomSource(self)
+        self.keep = keep
+        self.played: list[np.ndarray] = []
+        self.near: list[np.ndarray] = []
+        self.echo: list[np.ndarray] = []
+        self.sounding: list[float] = []
+        """Peak of each block that was played, by the loudspeaker's clock."""
+        self._passed, self._end = 0, frames * FRAME_SAMPLES
+        self._speed = 1.0 + drift_ppm * 1e-6
+        self._delay = delay_seconds * SAMPLE_RATE
+        self._rng = np.random.default_rng((seed, 1))
+        self._noise = 10 ** (noise_dbfs / 20)
+        self._drive = drive
+        self._moves_at = moves_at
+        self._convolver, self._later = (
+            None
+            if attenuation_db is None
+            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
+            for more in (0, 1000)
+        )
+        self._blocks = 0
+        # The sound at the microphone by the loudspeaker's clock; `_base` is the index of its first sample.
+        self._air: np.ndarray = np.zeros(SAMPLE_RATE)
+        self._base = -SAMPLE_RATE
+        self._said: list[tuple[int, np.ndarray]] = []
+
+    @property
+    def noise_power(self) -> float:
+        """Mean square of the room's noise."""
+        return self._noise**2
+
+    @property
+    def now(self) -> float:
+        """Elapsed seconds."""
+        return self._passed / SAMPLE_RATE
+
+    def say(self, samples: np.ndarray, at: float) -> None:
+        """Adds the user's voice from second `at` on: float32 (n,), as it arrives at the microphone."""
+        self._said.append((round(at * SAMPLE_RATE), samples))
+
+    def next_frame(self) -> np.ndarray:
+        """Lets 80 ms pass; returns the microphone's frame, float32 (1920,)."""
+        return self.let_pass(FRAME_SAMPLES)
+
+    def let_pass(self, count: int) -> np.ndarray:
+        """Lets `count` samples' time pass; returns the microphone's sound, float32 (count,)."""
+        if self._passed >= self._end:
+            raise EndOfAudio
+        start, end = self._passed, self._passed + count
+        handed = []
+        while self._blocks * self.block <= end * self._speed:
+            block = self.sink.block()
+            self._blocks += 1
+            handed.append(block)
+            self.tap.put(block)
+            self.sounding.append(float(np.abs(block).max()))
+        near = self._noise * self._rng.standard_normal(count)
+        if self._convolver is not None:
+            echo = self._echo(handed, start, end)
+            near += echo
+            if self.keep:
+                self.echo.append(echo.astype(np.float32))
+        for at, samples in self._said:
+            low, high = max(start, at), min(end, at + len(samples))
+            if low < high:
+                near[low - start : high - start] += samples[low - at : high - at]
+        self._passed = end
+        out = np.clip(near, -1.0, 1.0).astype(np.float32)
+        if self.keep:
+            self.played += handed
+            self.near.append(out.copy())
+        return out
+
+    def loudest(self, begin: float, end: float) -> float:
+        """The largest sample that was played between two seconds, by the microphone's clock."""
+        first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
+        return max(self.sounding[first:last], default=0.0)
+
+    def _echo(self, handed: list[np.ndarray], start: int, end: int) -> np.ndarray:
+        assert self._convolver is not None
+        if self._moves_at is not None and self.now >= self._moves_at:
+            self._convolver, self._later, self._moves_at = self._later, self._convolver, None
+        assert self._convolver is not None
+        sound = np.concatenate(handed) if handed else np.zeros(0)
+        if self._drive:
+            sound = np.tanh(self._drive * sound) / self._drive
+        wet = self._convolver.push(sound) if handed else sound
+        self._air = np.concatenate([self._air, wet])
+        if self._speed == 1.0:
+            first = start - round(self._delay) - self._base
+            return self._shorten(self._air[first : first + end - start], first)
+        positions = (np.arange(start, end) - self._delay) * self._speed - self._base
+        first = int(positions[0]) - TAPS
+        return self._shorten(read_at(self._air, positions), first)
+
+    def _shorten(self, echo: np.ndarray, first: int) -> np.ndarray:
+        echo = echo.copy()
+        if first > SAMPLE_RATE:
+            self._air = self._air[first:]
+            self._base += first
+        return echo

@@ -1,0 +1,178 @@
+"""`bench routing`: how often the router classifies a question correctly, from how many words, and how long it takes."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.diagnostics.tables import markdown, paragraphs, rounded
+from app.platform.resources import resource
+from app.routing.classifier import KINDS, KindClassifier
+from app.routing.policy import RoutePolicy
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+BEGINNINGS = (4, 6, 8)
+"""Numbers of words from which a growing question is classified, besides the whole question."""
+LOADS = 5
+STEP = 2
+"""Words between two decisions of the policy."""
+
+Labelled = list[tuple[str, str]]
+"""Kind and text."""
+
+
+@dataclass(slots=True)
+class SetFigures:
+    """Figures of one set of questions; shares from 0 to 1."""
+
+    name: str
+    questions: int
+    right: float
+    beginnings: dict[int, float]
+    """Share right from the first words alone, by their number; a shorter question counts with all its words."""
+    confusion: list[list[int]]
+    """(kinds, kinds) in the order of KINDS: rows are the right kinds, columns the classifier's."""
+    policy_right: float
+    """Share right at the question's end with the policy, which decides every STEP words."""
+    policy_changes: float
+    """How often the kind changes while a question grows, with the policy."""
+    bare_changes: float
+    """The same without the policy: the likeliest kind at every step."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares right: of whole questions, of each beginning, and with the policy."""
+        beginnings = {str(words): share for words, share in self.beginnings.items()}
+        return {"whole": self.right, **beginnings, "policy": self.policy_right}
+
+
+@dataclass(slots=True)
+class RoutingResult:
+    """Figures of all sets, and times in milliseconds; `left_out`: sentences on what is missing."""
+
+    sets: list[SetFigures] = field(default_factory=list)
+    load_ms: float = 0.0
+    call_p50_ms: float = 0.0
+    call_p95_ms: float = 0.0
+    calls: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+    def table(self) -> str:
+        """The result as Markdown tables: the shares, and the confusions of each set."""
+        head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
+        rows = [
+            (one.name, one.questions, *(f"{100 * share:.1f}" for share in one.shares.values())) for one in self.sets
+        ]
+        lines = markdown(head, rows) if rows else []
+        for one in self.sets:
+            confused = [(kind, *row) for kind, row in zip(KINDS, one.confusion, strict=True) if any(row)]
+            lines += [
+                *("", f"{one.name}: rows are what it is, columns what it was taken for", ""),
+                *markdown(("", *KINDS), confused),
+                "",
+                f"Changes of kind in a growing question: {one.policy_changes:.2f} with the policy, "
+                f"{one.bare_changes:.2f} without.",
+            ]
+        times = (
+            f"One call takes {self.call_p50_ms:.3f} ms (median of {self.calls}; p95 {self.call_p95_ms:.3f} ms), "
+            f"loading {self.load_ms:.0f} ms."
+        )
+        return "\n".join([*lines, *paragraphs([times, *self.left_out])]).strip()
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        return {"kinds": list(KINDS), **rounded(asdict(self))}
+
+
+def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
+    """Scores the available sets and times `calls` calls on one thread. Raises OSError, ValueError or KeyError.
+
+    `mt_bench`: MT-Bench's question.jsonl, of which the categories that the router knows count; `held_out`: a file like
+    the training questions, `resources/routing/held_out.jsonl` by default.
+    """
+    result = RoutingResult(calls=calls)
+    loads = []
+    for _ in range(LOADS):
+        begin = time.perf_counter()
+        classifier = KindClassifier()
+        loads.append(1000 * (time.perf_counter() - begin))
+    result.load_ms = float(np.median(loads))
+
+    path = resource("routing", "held_out.jsonl") if held_out is None else held_out
+    if held_out is None and not path.exists():
+        result.left_out.append("There are no held-out questions.")
+    else:
+        result.sets.append(_score("held out", _labelled(path), classifier))
+    if mt_bench is None:
+        result.left_out.append("MT-Bench was not scored: give its question.jsonl.")
+    else:
+        rows = [row for row in _rows(mt_bench) if row["category"] in KINDS]
+        first: Labelled = [(row["category"], row["turns"][0]) for row in rows]
+        both: Labelled = [(row["category"], turn) for row in rows for turn in row["turns"]]
+        talks: Labelled = [(row["category"], " ".join(row["turns"])) for row in rows]
+        result.sets.append(_score("MT-Bench, first turns", first, classifier))
+        result.sets.append(_score("MT-Bench, both turns, each by itself", both, classifier))
+        result.sets.append(_score("MT-Bench, both turns in one", talks, classifier))
+
+    texts = [text for _, text in _labelled(resource("routing", "questions.jsonl"))]
+    times = np.empty(calls)
+    for call in range(calls):
+        text = texts[call * 7 % len(texts)]
+        begin = time.perf_counter()
+        classifier.scores(text)
+        times[call] = 1000 * (time.perf_counter() - begin)
+    if calls:
+        result.call_p50_ms, result.call_p95_ms = (float(share) for share in np.percentile(times, (50, 95)))
+    return result
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return read_json_lines(path, CORPUS, CORPUS_LINE)
+
+
+def _labelled(path: Path) -> Labelled:
+    return [(row["kind"], row["text"]) for row in _rows(path)]
+
+
+def _score(name: str, questions: Labelled, classifier: KindClassifier) -> SetFigures:
+    confusion = [[0] * len(KINDS) for _ in KINDS]
+    early = dict.fromkeys(BEGINNINGS, 0)
+    policy_right = policy_changes = bare_changes = 0
+    for kind, text in questions:
+        confusion[KINDS.index(kind)][KINDS.index(_likeliest(classifier, text))] += 1
+        words = text.split()
+        for heard in BEGINNINGS:
+            early[heard] += _likeliest(classifier, " ".join(words[:heard])) == kind
+        policy = RoutePolicy(classifier.scores)
+        steps = [" ".join(words[:heard]) for heard in (*range(BEGINNINGS[0], len(words), STEP), len(words))]
+        held = [policy.decide(1, step).kind for step in steps]
+        bare = [_likeliest(classifier, step) for step in steps]
+        policy_right += held[-1] == kind
+        policy_changes += _changes(held)
+        bare_changes += _changes(bare)
+    count = max(1, len(questions))
+    return SetFigures(
+        name=name,
+        questions=len(questions),
+        right=sum(row[place] for place, row in enumerate(confusion)) / count,
+        beginnings={heard: right / count for heard, right in early.items()},
+        confusion=confusion,
+        policy_right=policy_right / count,
+        policy_changes=policy_changes / count,
+        bare_changes=bare_changes / count,
+    )
+
+
+def _likeliest(classifier: KindClassifier, text: str) -> str:
+    scores = classifier.scores(text)
+    return max(scores, key=lambda kind: scores[kind])
+
+
+def _changes(kinds: list[str]) -> int:
+    return sum(one != other for one, other in itertools.pairwise(kinds))

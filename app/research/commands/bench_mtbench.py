@@ -1,0 +1,162 @@
+"""The `bench` measurement `mtbench`: spoken MT-Bench over any set of systems."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.cli.arguments import backend, dollars, number, whole_number
+from app.cli.bench import Bench, Progress, add_folder
+from app.research.benches.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+
+
+def systems(text: str) -> list[System | str]:
+    """Systems as they are written: KIND or KIND=BACKEND[:MODEL][@URL], with commas between."""
+    out: list[System | str] = []
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        kind, _, rest = part.partition("=")
+        if part == LAST_ORACLE:
+            out.append(LAST_ORACLE)
+        elif kind in KINDS:
+            out.append(System(kind, backend(rest) if rest else BackendChoice()))
+        else:
+            raise argparse.ArgumentTypeError(
+                f"there is no system “{kind}”; there are: {', '.join(KINDS)}, {LAST_ORACLE}"
+            )
+    if not out:
+        raise argparse.ArgumentTypeError("names no system")
+    return out
+
+
+def seconds(text: str) -> list[float]:
+    """Seconds with commas between, each from 0 to 20."""
+    out = [number(one) for one in text.split(",")]
+    if not all(0 <= one <= 20 for one in out):
+        raise argparse.ArgumentTypeError("must be between 0 and 20")
+    return out
+
+
+def question_numbers(text: str) -> list[int]:
+    """Numbers and ranges with commas between: 101-110,141."""
+    out: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        out += range(int(first), int(last or first) + 1)
+    return out
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `bench mtbench`."""
+    parser.add_argument(
+        "--systems",
+        type=systems,
+        default=systems("typed,cascade,tandem"),
+        metavar="LIST",
+        help="with commas between: moshi, kame=openai:gpt-4.1, nano=…, tandem=…, cascade=ollama:gemma3:4b, typed=…, "
+        "last-oracle (default: typed,cascade,tandem with the embedded model)",
+    )
+    parser.add_argument("--judge", type=backend, default=None, metavar="BACKEND:MODEL", help="what scores the answers")
+    parser.add_argument("--runs", type=whole_number, default=1, metavar="N", help="how often (the paper: 6)")
+    parser.add_argument(
+        "--delays", type=seconds, default=[0.0], metavar="LIST", help="seconds forced before answers of kame and moshi"
+    )
+    parser.add_argument(
+        "--questions", type=question_numbers, default=[], metavar="LIST", help="101-110,141 (default: all)"
+    )
+    parser.add_argument(
+        "--cap",
+        type=dollars,
+        default=10.0,
+        metavar="DOLLARS",
+        help="what it may cost (default: 10; 0: any, known or not)",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="results; a stopped run goes on there")
+    parser.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
+    parser.add_argument("--voice", default="", metavar="VOICE", help="who asks what is not recorded")
+    add_folder(parser, "--speech", "the questions as recordings: QUESTION_TURN.flac, or folders of them by voice")
+    add_folder(parser, "--reader", "a Whisper model for CTranslate2 that reads the spoken answers back")
+    parser.add_argument("--write-routes", action="store_true", help="make the best models the router's table")
+    parser.add_argument("--simulated", action="store_true", help="in simulated time: sooner done, the same everywhere")
+
+
+def run(args: argparse.Namespace, progress: Progress) -> Any:
+    """Runs the measurement. Raises UserError."""
+    from app import main as compose
+    from app.models.speeds import load_speeds
+    from app.research.benches.mtbench.cost import estimate
+    from app.research.benches.mtbench.plan import Plan, Tools
+    from app.research.benches.mtbench.questions import load_questions
+    from app.research.benches.mtbench.run import run_mtbench
+    from app.research.benches.mtbench.speech import speak
+    from app.research.benches.reader import Reader
+    from app.research.benches.simulated_parts import SimulatedParts
+    from app.services import backends
+    from app.services.routes import write_routes
+    from app.session.clock import run_simulated
+
+    try:
+        wanted = with_delays([one for one in args.systems if isinstance(one, System)], args.delays)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    check_systems(wanted, simulated=args.simulated)
+    if not wanted:
+        raise UserError("The last oracle is that of another system. Name one as well, such as tandem.")
+    questions = load_questions(args.questions)
+    expected = estimate(
+        wanted,
+        max(1, args.runs),
+        questions,
+        args.judge,
+        backends.expected_cost,
+        last_oracle=LAST_ORACLE in args.systems,
+    )
+    progress(expected.sentence)
+    expected.check(args.cap)
+    plan = Plan(
+        wanted,
+        questions,
+        max(1, args.runs),
+        args.judge,
+        args.out,
+        cap=args.cap,
+        last_oracle=LAST_ORACLE in args.systems,
+        weights=args.weights,
+        simulated=args.simulated,
+        sounds=speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {},
+    )
+    reader = Reader(args.reader, threads=0) if args.reader is not None else None
+    read: Callable[[Any], str] | None = reader.read if reader is not None else None
+    if not args.simulated:
+        tools = Tools(compose.session, backends.backend, backends.cost, asyncio.run, write_routes, read)
+        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
+    with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds(), cost=backends.cost) as parts:
+        tools = Tools(parts.session, backends.backend, backends.cost, run_simulated, write_routes, read)
+        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
+
+
+def _kept(result: Any, wanted: bool) -> Any:
+    """The result. If that is `wanted`, its routes replace those for the same kinds of question in the app's table."""
+    if wanted and result.routes:
+        from app.services.routes import parse_routes, write_routes
+        from app.settings.declarations import Settings
+
+        settings = Settings.load()
+        found = {route.kind: route.backend for route in result.routes}
+        settings.routes = write_routes({**parse_routes(settings.routes)[0], **found})
+        settings.save()
+        result.notes.append(f"The router's table now names the best model for these questions: {', '.join(found)}.")
+    elif wanted:
+        result.notes.append(
+            "The router's table stays as it is: for no kind of question was one of two models better than the other."
+        )
+    return result
+
+
+BENCHES = (
+    Bench("mtbench", "spoken MT-Bench: systems against each other, with or without a judge", add_arguments, run),
+)

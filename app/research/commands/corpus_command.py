@@ -1,0 +1,288 @@
+"""The command `corpus`: makes corpora for training, checks them, and reads and writes the public layouts."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.arguments import whole_number
+from app.cli.backend_options import add_backend, choice_of
+from app.cli.faults import faults_as_sentences
+from app.cli.output import Terminal
+from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
+from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.research.corpus.asking import Prompt
+    from app.research.corpus.make import MakeReport
+
+COMMANDS = ("corpus",)
+STEPS = ("scripts", "speech", "oracle", "tokens")
+_EMBEDDED_AT_ONCE = 4
+"""Requests at a time to the embedded model. Of an oracle 64 took 47 s on two cores, one at a time 65 s."""
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    corpus = commands.add_parser("corpus", parents=[common], help="make and check corpora for training")
+    actions = corpus.add_subparsers(dest="action", metavar="ACTION", required=True)
+    make = actions.add_parser("make", parents=[common], help="make dialogues, speech, oracle and tokens out of items")
+    _add_folder(make)
+    make.add_argument("--items", type=Path, metavar="FILE", help="questions with answers")
+    make.add_argument("--format", default="list", help="mmlu-pro, gsm8k, hssbench, or list (default)")
+    make.add_argument("--as-they-are", action="store_true", help="speak the items' own words, without a back-end")
+    make.add_argument("--limit", type=whole_number, default=0, metavar="N", help="at most so many items")
+    make.add_argument("--steps", default=",".join(STEPS), metavar="LIST", help=f"which of {','.join(STEPS)} (all)")
+    make.add_argument("--language", default=ENGLISH, choices=CODES, help="that the dialogues are in (default: en)")
+    make.add_argument("--voice", default="", metavar="KEY", help="the model's voice (default: the best that is here)")
+    make.add_argument("--user-voices", default="", metavar="KEYS", help="the users' voices, with commas between them")
+    make.add_argument("--pauses", type=_share, default=0.1, metavar="SHARE", help="questions with a long pause")
+    make.add_argument("--noise", type=_share, default=0.3, metavar="SHARE", help="dialogues in noisy rooms")
+    make.add_argument("--interruptions", type=_share, default=0.05, metavar="SHARE", help="answers that are cut")
+    make.add_argument("--no-read-back", action="store_true", help="keep speech that a recogniser does not understand")
+    make.add_argument("--weights", type=Path, metavar="FOLDER", help="the model whose codec and vocabulary make tokens")
+    make.add_argument("--at-once", type=whole_number, default=8, metavar="N", help="requests at the same time")
+    make.add_argument("--yes", action="store_true", help="start without asking, whatever it costs")
+    add_backend(make)
+    for name, help in (("check", "find what would teach a model something wrong"), ("stats", "count what there is")):
+        _add_folder(actions.add_parser(name, parents=[common], help=help))
+    reader = actions.add_parser("import", parents=[common], help="read a corpus in a public layout")
+    _add_folder(reader)
+    reader.add_argument("--from", dest="source", required=True, choices=("kame", "moshi"), help="whose layout")
+    reader.add_argument("path", type=Path, metavar="SOURCE", help="the folder (kame) or the .jsonl file (moshi)")
+    reader.add_argument("--model-is", default="B", choices=("A", "B"), help="the speaker who is the model (kame)")
+    writer = actions.add_parser("export", parents=[common], help="write a corpus in a public layout")
+    _add_folder(writer)
+    writer.add_argument("target", type=Path, metavar="TARGET")
+    writer.add_argument("--as", dest="layout", required=True, choices=("kame", "moshi"), help="whose layout")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one action; returns the exit code, 1 for a corpus that fails its check. Raises UserError."""
+    with faults_as_sentences():
+        return _ACTIONS[args.action](args, terminal)
+
+
+def _make(args: argparse.Namespace, terminal: Terminal) -> int:
+    steps = [step for step in args.steps.split(",") if step]
+    if unknown := set(steps) - set(STEPS):
+        raise UserError(f"There is no step “{sorted(unknown)[0]}”. There are: {', '.join(STEPS)}.")
+    reports: dict[str, Any] = {}
+    for step in STEPS:
+        if step in steps:
+            report = _STEPS[step](args, terminal)
+            terminal.say(report.sentence(step))
+            if not report.made and not report.there:
+                raise UserError(_NOTHING[step])
+            reports[step] = {"made": report.made, "there": report.there, "left_out": report.left_out}
+    terminal.document({"ok": True, **reports})
+    return 0
+
+
+def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.research.corpus.items import FORMATS, read_items
+    from app.research.corpus.make import keep_scripts, make_scripts, script_prompts
+
+    if args.items is None:
+        raise UserError("Name the file with the questions: --items FILE.")
+    if args.format not in FORMATS:
+        raise UserError(f"There is no format “{args.format}”. There are: {', '.join(FORMATS)}.")
+    items = read_items(args.items, args.format)
+    items = items[: args.limit] if args.limit else items
+    if args.as_they_are:
+        return keep_scripts(items, args.folder)
+    return asyncio.run(
+        _asking(
+            args,
+            terminal,
+            script_prompts(items, args.language),
+            lambda asker: make_scripts(items, asker, args.folder, terminal.progress, args.language),
+        )
+    )
+
+
+def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from contextlib import ExitStack
+    from functools import partial
+
+    from app.models.locations import is_here, model_path
+    from app.research.benches.reader import Reader
+    from app.research.corpus.make import make_speech, read_scripts
+    from app.research.corpus.speaking import SpeakingOptions
+    from app.research.corpus.store import CorpusFolder
+    from app.stt.selection import choose_recogniser
+    from app.tts.voices import choose_voice, make_voice, voices_of
+
+    options = SpeakingOptions(args.pauses, args.noise, args.interruptions)
+    read_back = None
+    if not args.no_read_back:
+        recogniser = choose_recogniser(language=args.language)
+        read_back = partial(Reader(model_path(recogniser.key)).read, language=args.language)
+    with ExitStack() as entered:
+        own = choose_voice(args.voice, args.language).key
+        model = entered.enter_context(make_voice(own, args.language))
+        others = [voice.key for voice in voices_of(args.language) if is_here(voice.model.key) and voice.key != own]
+        keys = [key for key in args.user_voices.split(",") if key] or others or [own]
+        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in keys}
+        return make_speech(
+            read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
+        )
+
+
+def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.research.corpus.make import make_oracle, oracle_prompts
+    from app.research.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    prompts = [
+        prompt
+        for dialogue in folder
+        if not dialogue.events
+        for prompt, _ in oracle_prompts(dialogue, 0, args.language)
+        if prompt is not None
+    ]
+    return asyncio.run(
+        _asking(
+            args,
+            terminal,
+            prompts,
+            lambda asker: make_oracle(folder, asker, terminal.progress, language=args.language),
+        )
+    )
+
+
+async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
+    """Tells what the prompts cost, and does the work with an asker."""
+    from app.backend.embedded import EmbeddedBackend
+    from app.research.corpus.asking import Asker, price_of
+    from app.research.corpus.make import ANSWERS
+    from app.services.backend_service import BackendService
+    from app.services.backends import price_table
+
+    backend = await BackendService().make(choice_of(args))
+    cost = None if backend.traits.free else price_of(prompts, price_table()[0].find(backend.model))
+    price = "free of charge" if backend.traits.free else "for which no price is known"
+    terminal.say(
+        f"{len(prompts):,} requests to {backend.model} at {backend.name}, "
+        f"{price if cost is None else f'about {cost:.2f} US dollars'}."
+    )
+    if cost is not None and not args.yes and not args.json and sys.stdin.isatty():
+        if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise UserError("Nothing was sent.")
+    elif cost is not None and not args.yes:
+        raise UserError("This costs money: give --yes to start it without being asked.")
+    at_once = max(1, args.at_once)
+    if isinstance(backend, EmbeddedBackend):
+        at_once = min(at_once, _EMBEDDED_AT_ONCE)
+        backend.answer_together(at_once)
+    try:
+        await backend.open()
+        asker = Asker(backend, args.folder / ANSWERS, at_once)
+        report = await work(asker)
+    finally:
+        await backend.close()
+    return report
+
+
+def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.frontend import require_torch
+    from app.research.corpus.make import SHARDS, make_tokens
+    from app.research.corpus.store import CorpusFolder
+
+    require_torch()
+    from app.frontend.kame.checkpoint import load
+    from app.models.layout import read_layout
+    from app.research.corpus.tokens import Tokeniser
+
+    if args.weights is None:
+        raise UserError(
+            "Tokens are made with the codec and the vocabulary of the model that is to be trained: name its folder "
+            "with --weights, or leave this step out with --steps scripts,speech,oracle."
+        )
+    tokeniser = Tokeniser(load(read_layout(args.weights), device="cpu"))
+    return make_tokens(CorpusFolder(args.folder), tokeniser, args.folder / SHARDS, terminal.progress)
+
+
+def _check(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.research.corpus.check import check_dialogues
+
+    result = check_dialogues(_folder(args))
+    terminal.say(result.table())
+    terminal.document(result.document())
+    return 0 if result.ok else 1
+
+
+def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.research.corpus.stats import stats_of
+
+    stats = stats_of(_folder(args))
+    terminal.say(stats.table())
+    terminal.document({"ok": True, **stats.document()})
+    return 0
+
+
+def _import(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.research.corpus.layout_kame import read_kame
+    from app.research.corpus.layout_moshi import read_moshi
+    from app.research.corpus.sound import read_stereo
+    from app.research.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    kame = args.source == "kame"
+    count = 0
+    for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
+        swapped = kame and args.model_is == "B"  # there A is on the left; here the model is
+        folder.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
+        count += 1
+        terminal.progress(f"{count} dialogues")
+    terminal.say(f"{count:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
+    terminal.document({"ok": True, "dialogues": count})
+    return 0
+
+
+def _export(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.research.corpus.layout_kame import write_kame
+    from app.research.corpus.layout_moshi import write_moshi
+
+    count = 0
+    for dialogue in _folder(args):
+        (write_kame if args.layout == "kame" else write_moshi)(dialogue, args.target, args.folder)
+        count += 1
+        terminal.progress(f"{count} dialogues")
+    terminal.say(f"{count:,} dialogues were written to {args.target}.")
+    terminal.document({"ok": True, "dialogues": count})
+    return 0
+
+
+def _folder(args: argparse.Namespace) -> Any:
+    from app.research.corpus.store import CorpusFolder
+
+    folder = CorpusFolder(args.folder)
+    if not len(folder):
+        raise UserError(f"There is no corpus in {args.folder}. Make one with “corpus make”, or import one.")
+    return folder
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the corpus")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1")
+    return value
+
+
+_ACTIONS = {"make": _make, "check": _check, "stats": _stats, "import": _import, "export": _export}
+_NOTHING = {
+    "scripts": "No script could be made: this model does not write usable ones. Choose a larger one, or speak the "
+    "items' own words with --as-they-are.",
+    "speech": "Nothing could be spoken so that a recogniser understands it. Choose another voice.",
+    "oracle": "There is no dialogue to make an oracle for. Make the speech first.",
+    "tokens": "There is no dialogue to make tokens of. Make the speech first.",
+}
+_STEPS = {"scripts": _scripts, "speech": _speech, "oracle": _oracle, "tokens": _tokens}

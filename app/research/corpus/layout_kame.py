@@ -1,0 +1,133 @@
+"""Reads and writes corpora in the layout of KAME's public trainer.
+
+`audio/NAME.wav`: stereo, A on the left and B on the right. `text/NAME.json`: all words, `{speaker: "A" or "B", word,
+start, end}`. `oracle_raw/NAME.json`: the revisions, `{timestamp_ms, prediction, hint, current_spoken_ratio, channel,
+use_hint, …}`, where `channel` is the one that will answer (0: A, 1: B). With `use_hint` the text that counts is the
+hint, the true answer; without it, as in older files, it is the prediction, or the hint where all has been heard.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app.models.errors import ModelError
+from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import CORPUS
+
+_CHANNELS = {"A": 0, "B": 1}
+_HEARD = 0.99
+"""Share of an utterance from which on older files mean the hint."""
+
+
+def read_kame(folder: Path, model: str = "B") -> Iterator[Dialogue]:
+    """Yields the dialogues of a folder in which `model` (“A” or “B”) is the assistant. Raises ModelError."""
+    texts = sorted((folder / "text").glob("*.json"))
+    if not texts:
+        raise ModelError(f"There are no dialogues in {folder / 'text'}. Name the folder that holds audio/ and text/.")
+    for path in texts:
+        words = in_order(
+            Word(
+                str(word["word"]),
+                float(word["start"]),
+                float(word["end"]),
+                "model" if word["speaker"] == model else "user",
+            )
+            for word in _read(path)
+        )
+        sound = folder / "audio" / f"{path.stem}.wav"
+        oracle = folder / "oracle_raw" / path.name
+        events = [
+            _event(event)
+            for event in (_read(oracle) if oracle.exists() else [])
+            if event.get("channel", _CHANNELS[model]) == _CHANNELS[model]
+        ]
+        yield Dialogue(
+            path.stem,
+            words,
+            sorted(events, key=lambda event: event.at),
+            str(sound) if sound.exists() else "",
+            max((word.end for word in words), default=0.0),
+        )
+
+
+def write_kame(dialogue: Dialogue, folder: Path, source: Path) -> None:
+    """Writes one dialogue; the assistant is B. `source`: the folder that its sound's path is relative to.
+
+    The sound is copied with its channels swapped, since here the model is on the left.
+    """
+    for name in ("audio", "text", "oracle_raw"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    names = {"model": "B", "user": "A"}
+    words = [
+        {"speaker": names[word.speaker], "word": word.text, "start": round(word.start, 3), "end": round(word.end, 3)}
+        for word in dialogue.words
+    ]
+    _write(folder / "text" / f"{dialogue.name}.json", words)
+    _write(folder / "oracle_raw" / f"{dialogue.name}.json", [_record(event, dialogue) for event in dialogue.events])
+    if dialogue.sound:
+        _swap_channels(source / dialogue.sound, folder / "audio" / f"{dialogue.name}.wav")
+
+
+def _event(record: dict[str, Any]) -> OracleEvent:
+    share = float(record.get("current_spoken_ratio", 0.0))
+    hint, prediction = str(record.get("hint") or ""), str(record.get("prediction") or "")
+    chosen = record.get("use_hint")
+    true = bool(hint) and (share >= _HEARD if chosen is None else bool(chosen))
+    return OracleEvent(float(record["timestamp_ms"]) / 1000, hint if true else prediction, share, true)
+
+
+def _record(event: OracleEvent, dialogue: Dialogue) -> dict[str, Any]:
+    heard = [word for word in dialogue.words if word.end <= event.at]
+    question, answer = next(
+        ((q, a) for q, a in exchanges(dialogue.words) if q.start <= event.at and event.at < a.end), (None, None)
+    )
+    recent = [word.text for word in (question.words if question is not None else ()) if word.end <= event.at]
+    return {
+        "timestamp_ms": round(event.at * 1000),
+        "conversation_context": _context(heard),
+        "prediction": event.text,
+        "total_word_count": len(heard),
+        "trigger_word": heard[-1].text if heard else "",
+        "recent_words": " ".join(recent),
+        "current_spoken_ratio": round(event.share, 4),
+        "channel": _CHANNELS["B"],
+        "hint": answer.text if answer is not None and event.share > 0.5 else "",
+        "use_hint": event.true,
+    }
+
+
+def _context(words: list[Word]) -> str:
+    lines: list[str] = []
+    before = None
+    for word in words:
+        if word.speaker != before:
+            lines.append(f"{'B' if word.speaker == 'model' else 'A'}:")
+            before = word.speaker
+        lines[-1] += f" {word.text}"
+    return "\n".join(lines)
+
+
+def _swap_channels(source: Path, target: Path) -> None:
+    import soundfile
+
+    samples, rate = soundfile.read(source, dtype="int16", always_2d=True)
+    if samples.shape[1] == 2:
+        soundfile.write(target, samples[:, ::-1], rate)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    try:
+        return list(read_json_file(path, CORPUS))
+    except (OSError, ValueError, TypeError) as error:
+        raise ModelError(f"{path} can't be read as JSON ({error}). Mend or remove it.") from error
+
+
+def _write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")

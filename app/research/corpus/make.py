@@ -1,0 +1,254 @@
+"""Makes a corpus in steps, each of which goes on where it was stopped: scripts, speech, oracle, tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.conversation.languages import ENGLISH
+from app.models.errors import ModelError
+from app.research.benches.word_errors import normalised, word_distance
+from app.research.corpus.asking import Asker, Prompt, together
+from app.research.corpus.dialogue import Dialogue, OracleEvent
+from app.research.corpus.hints import HintRequest, cleaned, fault_of
+from app.research.corpus.hints import prompt_of as oracle_prompt
+from app.research.corpus.items import Item
+from app.research.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Script, script_of
+from app.research.corpus.scripts import fault_of as fault_of_script
+from app.research.corpus.scripts import prompt_of as script_prompt
+from app.research.corpus.shards import MANIFEST, Corpus
+from app.research.corpus.speaking import SpeakingOptions, speak_script
+from app.research.corpus.store import CorpusFolder
+from app.research.corpus.timing import events_needed
+from app.tts.base import Voice
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+if TYPE_CHECKING:
+    from app.research.corpus.tokens import Tokeniser
+
+SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
+SHARD_DIALOGUES = 200
+_DIALOGUES_AT_ONCE = 16
+MOST_MISHEARD = 0.4
+"""Share of words that the recogniser may get wrong in a spoken dialogue; beyond it the speech is taken for broken."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class MakeReport:
+    """What was made, and what was left out with the reason."""
+
+    made: int = 0
+    there: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def leave(self, reason: str) -> None:
+        """Counts one that is left out."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+    def sentence(self, what: str) -> str:
+        """The report in one line."""
+        left = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items()))
+        return f"{self.made:,} {what} made, {self.there:,} were there" + (f"; left out: {left}." if left else ".")
+
+
+def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Prompt]:
+    """The prompts for the scripts of all items."""
+
+    def check(item: Item) -> Callable[[str], str]:
+        def fault(answer: str) -> str:
+            try:
+                script_of(item, answer)
+            except ValueError as error:
+                return str(error)
+            return ""
+
+        return fault
+
+    words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
+    return [Prompt(script_prompt(item, language), check(item), words=words) for item in items]
+
+
+async def make_scripts(
+    items: Sequence[Item], asker: Asker, folder: Path, progress: Progress, language: str = ENGLISH
+) -> MakeReport:
+    """Asks for a script for each item, and writes them all. Raises BackendError."""
+    prompts = script_prompts(items, language)
+    answers = await asker.ask_all(prompts, lambda done, of: progress(f"scripts: {done} of {of}"))
+    report = MakeReport()
+    scripts = [script_of(item, answer) for item, answer in zip(items, answers, strict=True) if answer]
+    report.made = len(scripts)
+    for _ in range(len(items) - len(scripts)):
+        report.leave("no usable script")
+    _write_scripts(scripts, folder)
+    return report
+
+
+def keep_scripts(items: Sequence[Item], folder: Path) -> MakeReport:
+    """Writes scripts in which the items' questions and answers are spoken as they stand."""
+    report = MakeReport()
+    scripts = []
+    for item in items:
+        script = Script(item.name, (item.question, item.answer))
+        if fault := fault_of_script(script):
+            report.leave(fault)
+        else:
+            scripts.append(script)
+            report.made += 1
+    _write_scripts(scripts, folder)
+    return report
+
+
+def _write_scripts(scripts: Sequence[Script], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"name": script.name, "turns": script.turns}, ensure_ascii=False) for script in scripts]
+    (folder / SCRIPTS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def read_scripts(folder: Path) -> list[Script]:
+    """The scripts of a corpus. Raises ModelError."""
+    try:
+        return [
+            Script(entry["name"], tuple(entry["turns"]))
+            for entry in read_json_lines(folder / SCRIPTS, CORPUS, CORPUS_LINE)
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"There are no scripts in {folder} ({error}). Make them first.") from error
+
+
+def make_speech(
+    scripts: Sequence[Script],
+    folder: CorpusFolder,
+    model: Voice,
+    users: Mapping[str, Voice],
+    options: SpeakingOptions,
+    read_back: Callable[[np.ndarray], str] | None,
+    progress: Progress,
+    seed: int = 0,
+) -> MakeReport:
+    """Speaks each script. `read_back`: a recogniser; what it does not understand is left out. Raises VoiceError."""
+    report = MakeReport()
+    for number, script in enumerate(scripts, 1):
+        progress(f"speech: {number} of {len(scripts)}")
+        if folder.has(script.name):
+            report.there += 1
+            continue
+        spoken = speak_script(script, model, users, options, _draw(seed, script.name))
+        if read_back is not None and _misheard(spoken.dialogue, spoken.samples, read_back) > MOST_MISHEARD:
+            report.leave("not understood when read back")
+            continue
+        folder.write(spoken.dialogue, spoken.samples)
+        report.made += 1
+    return report
+
+
+def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> list[tuple[Prompt | None, OracleEvent]]:
+    """The prompts for a dialogue's oracle with the events to be filled; none for the true answers."""
+    out: list[tuple[Prompt | None, OracleEvent]] = []
+    for at, share, heard, question, answer in events_needed(dialogue, _draw(seed, dialogue.name)):
+        if share >= 1:
+            out.append((None, OracleEvent(at, answer.text, 1.0, True)))
+            continue
+        before = "\n".join(
+            f"{'They' if word.speaker == 'user' else 'You'}: {word.text}"
+            for word in dialogue.words
+            if word.end <= question.start
+        )
+        request = HintRequest(
+            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before), language
+        )
+
+        def check(text: str, request: HintRequest = request) -> str:
+            return fault_of(text, request)
+
+        out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
+    return out
+
+
+async def make_oracle(
+    folder: CorpusFolder, asker: Asker, progress: Progress, seed: int = 0, language: str = ENGLISH
+) -> MakeReport:
+    """Asks for the oracle of each dialogue that has none. Raises BackendError."""
+    report = MakeReport()
+    names = folder.names()
+    at_once = asyncio.Semaphore(_DIALOGUES_AT_ONCE)
+
+    async def one(name: str) -> None:
+        async with at_once:
+            dialogue = folder.read(name)
+            if dialogue.events:
+                report.there += 1
+                return
+            wanted = oracle_prompts(dialogue, seed, language)
+            prompts = [prompt for prompt, _ in wanted if prompt is not None]
+            answers = iter(await asker.ask_all(prompts, lambda done, of: None))
+            for prompt, event in wanted:
+                text = event.text if prompt is None else next(answers)
+                if text:
+                    dialogue.events.append(replace(event, text=" ".join(text.split())))
+                else:
+                    report.leave("guesses without a usable answer")
+            folder.write(dialogue)
+            report.made += 1
+            progress(f"oracle: {report.made + report.there} of {len(names)}")
+
+    await together([one(name) for name in names])
+    return report
+
+
+def make_tokens(
+    folder: CorpusFolder, tokeniser: Tokeniser, target: Path, progress: Progress, seed: int = 0
+) -> MakeReport:
+    """Makes all dialogues into tokens, in shards. The shards are made anew."""
+    report = MakeReport()
+    target.mkdir(parents=True, exist_ok=True)
+    (target / MANIFEST).unlink(missing_ok=True)
+    corpus = Corpus(target, tokeniser.layout)
+    names = folder.names()
+    random.Random(seed).shuffle(names)
+    for start in range(0, len(names), SHARD_DIALOGUES):
+        rows = []
+        for name in names[start : start + SHARD_DIALOGUES]:
+            dialogue = folder.read(name)
+            rows.append(tokeniser.tokens(dialogue, folder.sound(dialogue), _draw(seed, name)))
+            report.made += 1
+            progress(f"tokens: {report.made} of {len(names)}")
+        corpus.add(f"{start // SHARD_DIALOGUES:05d}", rows)
+    return report
+
+
+def _draw(seed: int, name: str) -> random.Random:
+    """Random numbers that depend on the dialogue alone, so that a run that goes on makes what it would have made."""
+    return random.Random(int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "big"))
+
+
+def _joined(lines: str) -> str:
+    """One line for each speaker's turn, from one for each word."""
+    out: list[str] = []
+    for line in lines.splitlines():
+        speaker, _, word = line.partition(": ")
+        if out and out[-1].startswith(f"{speaker}: "):
+            out[-1] += f" {word}"
+        else:
+            out.append(line)
+    return "\n".join(out)
+
+
+def _misheard(dialogue: Dialogue, samples: np.ndarray, read_back: Callable[[np.ndarray], str]) -> float:
+    """The larger share of words that were misheard, of the model's and of the user's."""
+    worst = 0.0
+    for channel, speaker in enumerate(("model", "user")):
+        said = normalised(" ".join(word.text for word in dialogue.words if word.speaker == speaker))
+        heard = normalised(read_back(np.ascontiguousarray(samples[:, channel])))
+        worst = max(worst, word_distance(said, heard) / max(1, len(said)))
+    return worst

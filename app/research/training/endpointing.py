@@ -1,0 +1,288 @@
+"""Fits the weights of endpointing and writes them to `resources/turn_ends.json`.
+
+`python -m app.research.training.endpointing --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
+
+There are two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words
+and its sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The
+second adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the
+pauses of real callers (two of the three parts of speakers) and of synthetic questions (the first two of the three
+parts in `app.research.benches.pauses`), both kinds weighted equally. The bound, and a factor on the first regression,
+are those that cut off fewest speakers while the waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and
+`LATE_WAIT`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from app.conversation.endpointing import EndWeights, PauseLengths
+from app.diagnostics.tables import Progress, markdown, quantile
+from app.platform.resources import resource
+from app.research.benches.listening import FIRST_SOUND_SECONDS
+from app.research.benches.recordings import speaker_part
+from app.research.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
+from app.stt.text_endpointing import WordOdds, clues, sound_clue
+
+Policy = tuple[float, float]
+
+RIDGE = 1.0
+FOLDS = 10
+POLICIES = tuple((steep, round(0.1 * step, 1)) for steep in (1.0, 1.25, 1.5, 1.75, 2.0) for step in range(5, 31))
+"""Factors on the first regression, relative to the silence, and bounds. A factor above 1 cuts off fewer speakers at the
+same median wait, and makes those wait longer who seem to go on."""
+MEDIAN_WAIT = {"people": 0.36, "synthetic": 0.3}
+LATE_WAIT = {"people": 0.76, "synthetic": 0.76}
+"""Limits in seconds at the median and the third quartile, a little below the goals for turns that nothing was fitted
+to."""
+HELD_OUT = 2
+"""The part of the people that nothing is fitted to."""
+LONGEST_SILENCE = 1.6
+"""Seconds of a pause that the second regression uses. The callers' recordings end this long after the voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a policy does with an utterance: when it cuts the speaker off, whether an answer would have sounded before
+    the speaker went on, and the delay after the end."""
+
+    speaker: str
+    cuts: tuple[float, ...]
+    heard: bool
+    delay: float
+
+
+def logistic(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
+    """Fits a logistic regression by Newton's method; the first column is the constant, which has no ridge."""
+    out = np.zeros(x.shape[1])
+    hold = np.full(x.shape[1], ridge)
+    hold[0] = 1e-6
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-np.clip(x @ out, -30, 30)))
+        slope = x.T @ (weights * (share - y)) + hold * out
+        curve = (x * (weights * share * (1 - share))[:, None]).T @ x + np.diag(hold)
+        step = np.linalg.solve(curve, slope)
+        out = out - step
+        if np.abs(step).max() < 1e-6:
+            break
+    return out
+
+
+def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
+    """Fits both regressions, with a bound of 0."""
+    counted = _counted(utterances)
+    out = {
+        "words": _fit_looks(counted, lambda look: _clues(look, look.odds)),
+        "words alone": _fit_looks(counted, lambda look: _clues(look, None)),
+        # For languages whose words the app can't judge.
+        "sound alone": _fit_looks(
+            counted, lambda look: None if look.sound is None else {"always": 1.0, "sound": sound_clue(look.sound)}
+        ),
+    }
+    rows, ends, weights = [], [], []
+    for pause, weight in counted:
+        for look in pause.looks:
+            if 0.05 <= look.silence <= LONGEST_SILENCE and (z := _finished(look, out)) is not None:
+                s = look.silence
+                rows.append([1.0, z, s, z * s, pause.slower * s])
+                ends.append(pause.resumes is None)
+                weights.append(weight)
+    found = logistic(np.array(rows), np.array(ends, float), np.array(weights))
+    share = float(np.average(np.array([pause.resumes is None for pause, _ in counted], float)))
+    values = (*(round(float(value), 4) for value in found), 0.0, round(share, 3))
+    out["silence"] = dict(zip(EndWeights.__dataclass_fields__, values, strict=True))
+    return out
+
+
+def _fit_looks(
+    counted: Sequence[tuple[Pause, float]], clues_of: Callable[[Look], dict[str, float] | None]
+) -> dict[str, float]:
+    """Fits a regression to the clues of all looks that have them; the looks of a pause share its weight."""
+    rows, ends, weights = [], [], []
+    for pause, weight in counted:
+        known = [found for look in pause.looks if (found := clues_of(look)) is not None]
+        rows += known
+        ends += [pause.resumes is None] * len(known)
+        weights += [weight / max(1, len(known))] * len(known)
+    names = list(rows[0])
+    x = np.array([[row[n] for n in names] for row in rows])
+    fitted = logistic(x, np.array(ends, float), np.array(weights))
+    return {n: round(float(value), 4) for n, value in zip(names, fitted, strict=True)}
+
+
+def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
+    return None if look.text is None or look.sound is None else clues(look.text, odds, look.sound)
+
+
+def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
+    """The pauses that count, each with its weight: people and synthetic speech have the same total."""
+    utterances = list(utterances)
+    people = sum(bool(u.case.speaker) for u in utterances)
+    sizes = {True: people, False: len(utterances) - people}
+    return [
+        (pause, len(utterances) / 2 / sizes[bool(u.case.speaker)])
+        for u in utterances
+        for pause in u.pauses
+        if not pause.untold
+    ]
+
+
+def _finished(look: Look, weights: dict[str, dict[str, float]]) -> float | None:
+    found = _clues(look, look.odds)
+    if found is None:
+        return None
+    return max(-6.0, min(6.0, sum(weights["words"][name] * value for name, value in found.items())))
+
+
+def with_policy(weights: dict[str, dict[str, float]], policy: Policy) -> EndWeights:
+    """The second regression's weights with a policy's factor and bound."""
+    silence, (steep, bound) = weights["silence"], policy
+    return EndWeights(**{**silence, "finished": round(silence["finished"] * steep, 4), "bound": bound})
+
+
+def follow(utterance: Utterance, weights: dict[str, dict[str, float]], policy: Policy) -> Outcome:
+    """Applies a policy with these weights to an utterance."""
+    ends = with_policy(weights, policy)
+    cuts, heard, delay = [], False, 9.0
+    for pause in utterance.pauses:
+        taken = None
+        for look in pause.looks:
+            z = _finished(look, weights)
+            finished = ends.unknown if z is None else 1 / (1 + np.exp(-z))
+            if look.silence + 1e-9 >= ends.wait(finished, slower=pause.slower):
+                taken = pause.begin + look.silence
+                break
+        if taken is None:
+            continue
+        if pause.resumes is None or pause.untold:
+            end = pause.begin if pause.untold else utterance.case.end
+            delay = min(delay, taken - end)
+        elif taken < pause.resumes:
+            cuts.append(taken)
+            heard = heard or taken + FIRST_SOUND_SECONDS < pause.resumes
+    return Outcome(utterance.case.speaker, tuple(cuts), heard, delay)
+
+
+def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy]) -> dict[Policy, list[Outcome]]:
+    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker, or without
+    its text for synthetic speech."""
+    groups = [u.case.speaker or u.case.text for u in utterances]
+    order = {group: n for n, group in enumerate(dict.fromkeys(groups))}
+    out: dict[Policy, list[Outcome]] = {policy: [] for policy in policies}
+    for fold in range(FOLDS):
+        mine = [order[group] % FOLDS == fold for group in groups]
+        weights = fit([u for u, held in zip(utterances, mine, strict=True) if not held])
+        for u, held in zip(utterances, mine, strict=True):
+            if held:
+                for policy in policies:
+                    out[policy].append(follow(u, weights, policy))
+    return out
+
+
+def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Shares of turns cut off, and the delays' quartiles in seconds."""
+    delays = [outcome.delay for outcome in outcomes]
+    return {
+        "turns": len(outcomes),
+        "cut": round(sum(bool(o.cuts) for o in outcomes) / max(1, len(outcomes)), 4),
+        "heard": round(sum(o.heard for o in outcomes) / max(1, len(outcomes)), 4),
+        **{f"p{q}": quantile(delays, q / 100) for q in (25, 50, 75)},
+    }
+
+
+def report(outcomes: dict[Policy, list[Outcome]]) -> str:
+    """A Markdown table with two lines for each policy."""
+    rows = []
+    for (steep, bound), found in outcomes.items():
+        for who, some in _by_kind(found).items():
+            f = figures(some)
+            shares = (f"{100 * f[key]:.1f} %" for key in ("cut", "heard"))
+            waits = (f"{f[key]:.2f}" for key in ("p25", "p50", "p75"))
+            rows.append((f"{steep:.2f}, {bound:.1f}", who, f["turns"], *shares, *waits))
+    head = ("factor, bound", "who", "turns", "cut off", "heard", "p25", "p50", "p75")
+    return "\n".join(markdown(head, rows, text_columns=2))
+
+
+def choose(outcomes: dict[Policy, list[Outcome]]) -> Policy:
+    """The policy that cuts off fewest of those within the limits of the waits."""
+    fitting = [
+        policy
+        for policy, found in outcomes.items()
+        if all(
+            f["p50"] <= MEDIAN_WAIT[who] and f["p75"] <= LATE_WAIT[who]
+            for who, some in _by_kind(found).items()
+            for f in [figures(some)]
+        )
+    ]
+
+    def cut(policy: Policy) -> float:
+        return sum(figures(some)["cut"] for some in _by_kind(outcomes[policy]).values())
+
+    return min(fitting or outcomes, key=cut)
+
+
+def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    kinds = {"people": [o for o in outcomes if o.speaker], "synthetic": [o for o in outcomes if not o.speaker]}
+    return {who: some for who, some in kinds.items() if some}
+
+
+def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
+    """Listens to everything that the weights are fitted to, and to the held-out part of the people."""
+    from app.research.benches.pauses import bench_cases, recorded_cases, spoken_cases
+    from app.research.benches.people import people
+    from app.research.benches.speech_models import speech_models
+    from app.tts.voices import make_voice
+
+    with speech_models() as loaded, make_voice() as voice:
+        if loaded.words is None:
+            raise SystemExit("The language model is not installed, and its judgement is what is fitted.")
+        models = replace(loaded, decoder=CachedDecoder(loaded.decoder, cache))
+        cases = people(people_in, models.transcribe, models.voice_detector)
+        for part in (0, 1):
+            cases += bench_cases(models.transcribe, part).made
+            if recordings is not None:
+                cases += recorded_cases(recordings, models.transcribe, part).made
+            cases += spoken_cases(lambda text: voice.synthesize(text).result().samples, models.transcribe, part).made
+        pauses: dict[str, PauseLengths] = {}
+        out = []
+        for number, case in enumerate(cases, 1):
+            progress(f"case {number} of {len(cases)}")
+            known = pauses.setdefault(case.speaker, PauseLengths()) if case.speaker else PauseLengths()
+            if case.kind in ("phrase", "plain"):
+                case = replace(case, untold=case.pauses)  # all may have been said
+            out.append(listen(case, known, models))
+    return out
+
+
+def main(argv: Sequence[str]) -> int:
+    """Fits the weights, chooses the policy, writes both and prints their outcomes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=Path, required=True, metavar="FOLDER", help="manifest.jsonl and recordings")
+    parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="MT-Bench, spoken: VOICE/QUESTION_TURN.flac")
+    parser.add_argument("--cache", type=Path, required=True, metavar="FOLDER", help="cache of recognised words")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    args = parser.parse_args(argv)
+    everything = gather(args.people, args.recordings, args.cache, lambda text: print(text, file=sys.stderr))
+    held_out = [bool(u.case.speaker) and speaker_part(u.case.speaker) == HELD_OUT for u in everything]
+    seen = [u for u, held in zip(everything, held_out, strict=True) if not held]
+    unseen = [u for u, held in zip(everything, held_out, strict=True) if held]
+    outcomes = cross_validated(seen, POLICIES)
+    weights, policy = fit(seen), choose(outcomes)
+    final = {policy: [follow(u, weights, policy) for u in unseen]}
+    weights["silence"] = asdict(with_policy(weights, policy))
+    print("Cross-validated by speaker:", report({policy: outcomes[policy]}), sep="\n\n")
+    print("\nPeople that nothing was fitted to:", report(final), sep="\n\n")
+    if not args.check:
+        text = json.dumps(weights, indent=1)
+        resource("turn_ends.json").write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,193 @@
+"""Puts dialogues together: the user's questions as sound, the oracle as it comes in, and the answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.frontend.kame.codec.voice_codec import VoiceCodec
+from app.frontend.kame.inner_text import Pieces
+from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.training.nano.answers import AnswerPlan
+from app.research.training.nano.facts import Fact, draw_fact
+from app.research.training.nano.speech import Bank
+
+LENGTH = 384
+"""Frames of a dialogue, 30.7 s; a last turn that does not fit is left out."""
+_EARS = (2, 6)
+"""Frames from the end of a word to the request that has heard it."""
+_BETWEEN = (3, 9)
+"""Frames between two requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenQuestion:
+    """A question as somebody speaks it: float32 24 kHz, without silence around it, and the sample after each word."""
+
+    fact: Fact
+    samples: np.ndarray
+    word_ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """One dialogue as tokens. `tokens`: `[text, own codes, user's codes, oracle]` by frames, int16."""
+
+    tokens: np.ndarray
+
+
+class DialogueMaker:
+    """Makes dialogues out of spoken questions."""
+
+    def __init__(
+        self,
+        bank: Bank,
+        codec: VoiceCodec,
+        pieces: Pieces,
+        vocabulary: Vocabulary,
+        questions: Sequence[SpokenQuestion],
+        general: Sequence[tuple[SpokenQuestion, str]] = (),
+    ) -> None:
+        self._bank, self._codec = bank, codec
+        self._pieces, self._vocabulary = pieces, vocabulary
+        self._questions, self._general = questions, general
+
+    def make(self, draw: random.Random) -> Dialogue:
+        """Draws one dialogue."""
+        codec, frames = self._codec, LENGTH
+        text = np.full(frames, self._vocabulary.padding, np.int64)
+        own = np.zeros((frames, codec.shape.own_books), np.int64)
+        oracle = np.full(frames, self._vocabulary.padding, np.int64)
+        heard = np.zeros(frames * FRAME_SAMPLES, np.float32)
+        at = draw.randint(3, 25)
+        while True:
+            question, fact = self._question(draw)
+            begin = at * FRAME_SAMPLES + draw.randrange(FRAME_SAMPLES)
+            end = begin + len(question.samples)
+            question_end = -(-end // FRAME_SAMPLES)
+            word_frames = [(begin + sample) // FRAME_SAMPLES for sample in question.word_ends]
+            revisions = draw_revisions(draw, fact, word_frames, question_end)
+            row = oracle_row(revisions, self._pieces, self._vocabulary, question_end + 300)
+            answer = AnswerPlan(self._bank, draw, question_end, revisions, row).plan()
+            if answer.end + 2 > frames:
+                break
+            heard[begin:end] += question.samples
+            stop = answer.end + 2
+            oracle[at:stop] = row.tokens[at:stop]
+            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
+            for frame, spoken, length in answer.sounds:
+                own[frame : frame + length] = spoken.codes[:length]
+            at = stop + draw.randint(4, 30)
+        heard = _recorded(heard, draw)
+        with torch.no_grad():
+            user = codec.encode(torch.from_numpy(heard)[None, None])[0].T.numpy()
+        columns = np.concatenate([text[:, None], own, user, oracle[:, None]], axis=1)
+        return Dialogue(columns.T.astype(np.int16))
+
+    def _question(self, draw: random.Random) -> tuple[SpokenQuestion, Fact]:
+        if self._general and draw.random() < 0.35:
+            question, text = draw.choice(self._general)
+            return question, Fact(question.fact.question, text, "")
+        question = draw.choice(self._questions)
+        return question, question.fact.changed(draw)
+
+
+def draw_revisions(
+    draw: random.Random, fact: Fact, word_frames: Sequence[int], question_end: int
+) -> list[TimedRevision]:
+    """Simulates what a back-end answers while the question is spoken, ordered by the time of the request.
+
+    The six levels of the paper's simulated oracle augmentation, by the share of the question that was heard: none,
+    keywords, something different, not verbatim, nearly all, the answer itself. `word_frames`: the frame of each
+    word's end.
+    """
+    if draw.random() < 0.07:
+        return []  # no back-end, or one that fails
+    slow = draw.random() < 0.12
+    delay = draw.uniform(12, 60) if slow else min(25.0, draw.lognormvariate(1.3, 0.6))  # median 0.3 s
+    speed = draw.uniform(0.25, 3.0)  # frames a word: 4 to 50 words a second
+    requests: list[tuple[int, float]] = []
+    next_request = 0
+    ears = draw.randint(*_EARS)
+    for number, frame in enumerate(word_frames[:-1], 1):
+        if number >= 2 and frame + ears >= next_request:
+            requests.append((frame + ears, number / len(word_frames)))
+            next_request = frame + ears + draw.randint(*_BETWEEN)
+    requests.append((question_end + draw.randint(0, 4), 1.0))
+    answers = [(frame, _guess(draw, fact, share)) for frame, share in requests]
+    final = fact
+    for _ in range(draw.choice((0, 0, 0, 0, 1, 1, 2))):
+        final = _other(draw, final)
+        answers.append((question_end + draw.randint(4, 60), final))
+    answers.sort(key=lambda answer: answer[0])
+    revisions = []
+    for frame, guess in answers:
+        first = frame + max(1.0, delay * draw.uniform(0.7, 1.4))
+        burst = draw.choice((1, 1, 2, 4))
+        words = [
+            TimedWord(int(first + speed * (place - place % burst)), word)
+            for place, word in enumerate(guess.answer.split())
+        ]
+        revisions.append(TimedRevision(tuple(words)))
+    return revisions
+
+
+def _guess(draw: random.Random, fact: Fact, share: float) -> Fact:
+    if share >= 0.95:
+        return fact
+    if share >= 0.8:
+        return fact if fact.relation is None or draw.random() < 0.4 else fact.paraphrased(draw)
+    if share >= 0.5 and fact.relation is not None:
+        return fact.changed(draw)
+    return draw_fact(draw, test=False)
+
+
+def _other(draw: random.Random, fact: Fact) -> Fact:
+    """The answer that a later revision gives to the same question."""
+    if fact.relation is None:
+        return replace(draw_fact(draw, test=False), question=fact.question)
+    changed = fact.changed(draw)
+    if draw.random() < 0.6:  # in the same words but for the value
+        for answer in fact.relation.answers:
+            if fact.answer == answer.format(s=fact.subject, v=fact.value):
+                return replace(changed, answer=answer.format(s=fact.subject, v=changed.value))
+    return changed
+
+
+def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
+    """The user's track as a microphone gives it: in a room, at any level, over noise, through a telephone."""
+    numbers = np.random.default_rng(draw.randrange(1 << 32))
+    if draw.random() < 0.35:
+        samples = _in_room(samples, draw.uniform(0.1, 0.6), draw.uniform(-12, 0), numbers)
+    noise = numbers.standard_normal(len(samples), np.float32)
+    if draw.random() < 0.5:  # more at low frequencies, as in rooms
+        noise = np.convolve(noise, np.full(24, 24**-0.5, np.float32), mode="same").astype(np.float32)
+    gain = 10 ** (draw.uniform(-14, 5) / 20)
+    level = 10 ** (draw.uniform(-80, -46) / 20)
+    mixed = samples * gain + noise * level * min(1.0, gain * 2)
+    if draw.random() < 0.35:
+        mixed = _narrowed(mixed, draw.choice((0, 100, 300)), draw.choice((3400, 4000, 5500, 8000)))
+    return np.clip(mixed, -1, 1).astype(np.float32)
+
+
+def _in_room(samples: np.ndarray, seconds: float, decibels: float, numbers: np.random.Generator) -> np.ndarray:
+    """With reverberation of that time (to -60 dB) and level against the direct sound."""
+    count = int(seconds * SAMPLE_RATE)
+    tail = numbers.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
+    tail *= 10 ** (decibels / 20) / np.sqrt(np.sum(tail**2))
+    size = 1 << (len(samples) + count - 1).bit_length()
+    wet = np.fft.irfft(np.fft.rfft(samples, size) * np.fft.rfft(tail, size), size)
+    return samples + wet[: len(samples)].astype(np.float32)
+
+
+def _narrowed(samples: np.ndarray, lowest: int, highest: int) -> np.ndarray:
+    """Only the frequencies between two, in Hz."""
+    spectrum = np.fft.rfft(samples)
+    frequencies = np.fft.rfftfreq(len(samples), 1 / SAMPLE_RATE)
+    spectrum[(frequencies < lowest) | (frequencies > highest)] = 0
+    return np.fft.irfft(spectrum, len(samples))

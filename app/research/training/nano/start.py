@@ -1,0 +1,126 @@
+"""Makes the folder that training a Nano KAME starts from: the codec of a voice, a vocabulary, and a shape."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import sentencepiece
+import torch
+from safetensors.torch import save_file
+
+from app.frontend.kame.checkpoint import build_lm
+from app.frontend.kame.codec.codec_file import decoder_weights, save_codec
+from app.frontend.kame.codec.mel import MelState
+from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
+from app.models.layout import CONFIG_NAME, LM_NAME
+from app.research.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, WAITING
+from app.research.training.nano.facts import CITIES, NAMES, draw_fact
+from app.research.training.nano.questions import Speaker, speak_questions
+from app.research.training.nano.shape import GENERATION, NANO_LM
+from app.research.training.quantiser import fit_quantiser
+from app.tts.latents import LatentVoice
+
+CODEC_NAME, PIECES_NAME = "codec.safetensors", "pieces.model"
+FACTS = 600
+"""Answers, besides the texts, that the codec is fitted to."""
+QUESTIONS = 400
+"""Spoken questions that the codec of the user's sound is fitted to."""
+
+LONGEST_PIECE = 4
+"""Characters of a piece, the space before it included. A piece comes when it is spoken, and so tells what sounds next;
+long ones leave the sound of a whole word to be known by heart."""
+
+Progress = Callable[[str], None]
+
+
+def make_start(
+    folder: Path,
+    voice: Path,
+    texts: Sequence[str],
+    speakers: Sequence[tuple[float, Speaker]],
+    progress: Progress = lambda line: None,
+) -> dict[str, list[float]]:
+    """Writes the folder; returns the shares of variance that the codec's codebooks leave. Raises VoiceError.
+
+    `voice`: the model of a Piper voice. `texts`: sentences that the codec and the vocabulary are fitted to, besides
+    the facts. `speakers`: those of the user's side.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    draw = random.Random(0)
+    answers = [draw_fact(draw, test=False).answer for _ in range(12_000)]
+    codec = VoiceCodec()
+    codec.load_state_dict({**codec.state_dict(), **decoder_weights(voice)})
+    with torch.no_grad():
+        spoken = _latents(voice, [*texts, *answers[:FACTS], *FILLERS, *WAITING, *UNKNOWN, *CORRECTIONS], progress)
+        left = {"own": fit_quantiser(codec.own, spoken, lambda book, rest: progress(f"own codebook {book + 1}"))}
+        facts = [draw_fact(draw, test=False) for _ in range(QUESTIONS)]
+        heard = _features(codec, [question.samples for question in speak_questions(facts, speakers, 1, progress)])
+        left["heard"] = fit_quantiser(codec.heard, heard, lambda book, rest: progress(f"heard codebook {book + 1}"))
+    save_codec(codec, folder / CODEC_NAME)
+    (folder / PIECES_NAME).write_bytes(_pieces([*answers, *texts, *texts, *texts]))
+    torch.manual_seed(0)
+    lm = build_lm(dict(NANO_LM), torch.device("cpu"), torch.float32)
+    with torch.no_grad():
+        # A word is the same vector where the oracle has it, where it was read and where it is chosen: so copying, which
+        # is all that the model has to do with words, is close from the start.
+        lm.oracle_emb.weight.copy_(lm.text_emb.weight)
+        lm.text_linear.weight.copy_(lm.text_emb.weight[: lm.text_linear.out_features])
+    save_file({name: value.bfloat16() for name, value in lm.state_dict().items()}, folder / LM_NAME)
+    names = {"model_type": "kame", "moshi_name": LM_NAME, "mimi_name": CODEC_NAME, "tokenizer_name": PIECES_NAME}
+    config = {**names, **NANO_LM, "lm_gen_config": GENERATION}
+    (folder / CONFIG_NAME).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    return left
+
+
+def _latents(voice: Path, texts: Sequence[str], progress: Progress) -> torch.Tensor:
+    """The voice's latents by frames, `[frames, 7 x 192]`."""
+    rows = []
+    with LatentVoice(voice) as speaking:
+        for number, text in enumerate(texts):
+            latents, _ = speaking.speak(text)
+            padded = np.pad(latents, ((0, -len(latents) % LATENTS), (0, 0)))
+            rows.append(padded.reshape(-1, LATENTS * latents.shape[1]))
+            if number % 50 == 0:
+                progress(f"latents: {number} of {len(texts)}")
+    return torch.from_numpy(np.concatenate(rows))
+
+
+def _features(codec: VoiceCodec, sounds: Sequence[np.ndarray]) -> torch.Tensor:
+    """The mel features of sounds at many levels and over noise, `[frames, 512]`."""
+    random_numbers = np.random.default_rng(0)
+    rows = []
+    for samples in sounds:
+        whole = np.pad(samples, (1920, -len(samples) % 1920 + 1920))
+        gain, noise = 10 ** (random_numbers.uniform(-14, 4) / 20), 10 ** (random_numbers.uniform(-75, -45) / 20)
+        mixed = whole * gain + random_numbers.standard_normal(len(whole), np.float32) * noise
+        state = MelState.initial(1, torch.device("cpu"))
+        rows.append(codec.mel(torch.from_numpy(mixed.astype(np.float32))[None], state)[0])
+    return torch.cat(rows)
+
+
+def _pieces(texts: Sequence[str]) -> bytes:
+    """A SentencePiece vocabulary of the model's size at most, of short pieces, with digits apart."""
+    out = io.BytesIO()
+    phrases = [*FILLERS, *WAITING, *UNKNOWN, *CORRECTIONS] * 20
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*texts, *NAMES, *CITIES, *phrases]),
+        model_writer=out,
+        vocab_size=NANO_LM["text_card"],
+        model_type="unigram",
+        split_digits=True,
+        max_sentencepiece_length=LONGEST_PIECE,
+        byte_fallback=True,
+        unk_id=0,
+        bos_id=1,
+        eos_id=2,
+        pad_id=NANO_LM["existing_text_padding_id"],
+        character_coverage=1.0,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return out.getvalue()

@@ -1,0 +1,312 @@
+"""Trains the router's classifier: `resources/routing/table.npz` and `tokenizer.json`, weights of word pieces by kind.
+
+`python -m app.research.training.routing --encoder WHEEL_OR_FOLDER [--cache FOLDER] [--quick]`
+
+The training data are the questions of `resources/routing/questions.jsonl`, written for this project and labelled by
+their writers, whole (weight 1) and cut after 4, 6, 9 and 13 words (weight 0.25 each), because the classifier reads
+transcripts that still grow. They contain nothing of MT-Bench and nothing of `held_out.jsonl`. The meaning of a word
+comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), as in Model2Vec: each piece of its vocabulary is encoded
+by itself, centred on the mean, and has this embedding in every text. A text is the sum of its pieces over the root of
+their number; the pieces themselves and pairs of neighbours are further features, so that words can be learned directly.
+A multinomial logistic regression over all this is linear in the pieces, and so collapses into a table of vocabulary ×
+5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are left out.
+
+It needs numpy and tokenizers only, and the seed is fixed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from app.diagnostics.tables import markdown
+from app.platform.child_environment import child_environment
+from app.platform.resources import resource
+from app.research.training.multinomial import Floats, best_temperature, fit, softmax
+from app.research.training.sentence_encoder import Encoder
+from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
+
+Ids = list[int]
+
+CUTS = (4, 6, 9, 13)
+"""Words after which training questions are cut."""
+CUT_WEIGHT = 0.25
+LOOKS = (4, 6, 8)
+"""Words of the beginnings that cross-validation scores."""
+FOLDS = 10
+SEED = 7
+RIDGE = 6e-5
+PIECE_SHARE = 0.4
+PAIR_SHARE = 0.4
+"""Scales of the pieces and pairs, relative to the embedding, whose mean square is 1."""
+PAIR_QUESTIONS = 2
+"""Only pairs that this many questions have are learned."""
+RARE = 1000
+"""The embeddings' centre is that of the pieces from here on; those before are marks, letters and the like."""
+
+
+def questions_digest(path: Path) -> str:
+    """SHA-256 of the questions, independent of line endings."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
+def read_questions(path: Path) -> tuple[list[str], NDArray[np.int64]]:
+    """The texts, and their kinds as indices in KINDS."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [row["text"] for row in rows], np.array([KINDS.index(row["kind"]) for row in rows])
+
+
+def beginning(text: str, words: int) -> str:
+    """The first `words` words."""
+    return " ".join(text.split()[:words])
+
+
+class Texts:
+    """All questions whole, cut for training, and cut for scoring, as ids of the encoder's vocabulary."""
+
+    def __init__(self, questions: list[str], tokenizer: Tokenizer) -> None:
+        rows = [(text, place, 1.0) for place, text in enumerate(questions)]
+        self.whole = np.arange(len(rows))
+        rows += [
+            (beginning(text, cut), place, CUT_WEIGHT)
+            for place, text in enumerate(questions)
+            for cut in CUTS
+            if cut < len(text.split())
+        ]
+        self.looks: dict[int, NDArray[np.int64]] = {}
+        for look in LOOKS:
+            self.looks[look] = np.arange(len(rows), len(rows) + len(questions))
+            rows += [(beginning(text, look), place, 0.0) for place, text in enumerate(questions)]
+        self.ids: list[Ids] = [
+            entry.ids for entry in tokenizer.encode_batch([row[0] for row in rows], add_special_tokens=False)
+        ]
+        self.owner = np.array([row[1] for row in rows])
+        self.weight = np.array([row[2] for row in rows], np.float32)
+
+    def root(self) -> Floats:
+        """The root of each text's number of pieces: (texts, 1)."""
+        return np.sqrt(np.array([[max(1, len(ids))] for ids in self.ids], np.float32))
+
+    def count(
+        self, cut: Callable[[Ids], Iterable[object]], train: NDArray[np.bool_], least: int
+    ) -> tuple[Floats, list]:
+        """How often each feature is in each text, for the features that `least` whole training questions have."""
+        learn = self.whole[train[self.whole]]
+        seen = Counter(feature for place in learn for feature in dict.fromkeys(cut(self.ids[place])))
+        names = {name: place for place, name in enumerate(name for name, times in seen.items() if times >= least)}
+        x = np.zeros((len(self.ids), len(names)), np.float32)
+        for row, ids in enumerate(self.ids):
+            for feature in cut(ids):
+                place = names.get(feature)
+                if place is not None:
+                    x[row, place] += 1
+        return x, list(names)
+
+
+def pieces_of(ids: Ids) -> Iterable[object]:
+    """The pieces themselves."""
+    return ids
+
+
+def pairs_of(ids: Ids) -> Iterable[object]:
+    """Each piece with the one before it; START before the first."""
+    return zip([START, *ids], ids, strict=False)
+
+
+def table_features(texts: Texts, static: Floats, train: NDArray[np.bool_]) -> tuple[Floats, float, list, list]:
+    """The table's features (texts, features), the factor of the embedding, and the names of the other columns."""
+    root = texts.root()
+    meaning = np.stack([static[ids].sum(axis=0) for ids in texts.ids]) / root
+    factor = float(1 / np.sqrt((meaning[texts.whole] ** 2).sum(axis=1).mean()))
+    pieces, piece_names = texts.count(pieces_of, train, 1)
+    pairs, pair_names = texts.count(pairs_of, train, PAIR_QUESTIONS)
+    x = np.concatenate([meaning * factor, PIECE_SHARE * pieces / root, PAIR_SHARE * pairs / root], axis=1)
+    return x, factor, piece_names, pair_names
+
+
+def cross_validate(
+    texts: Texts, y: NDArray[np.int64], features: Callable[[NDArray[np.bool_]], Floats], ridge: float
+) -> Floats:
+    """Logits (texts, kinds) of every text by a model that was trained without its question."""
+    random = np.random.default_rng(SEED)
+    fold = np.empty(len(y), np.int64)
+    for kind in range(len(KINDS)):
+        places = np.flatnonzero(y == kind)
+        fold[places] = random.permutation(len(places)) % FOLDS
+    out = np.zeros((len(texts.ids), len(KINDS)), np.float32)
+    for one in range(FOLDS):
+        train = fold[texts.owner] != one
+        x = features(train)
+        learn = train & (texts.weight > 0)
+        w, bias = fit(x[learn], y[texts.owner[learn]], texts.weight[learn], ridge)
+        out[~train] = x[~train] @ w + bias
+    return out
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Trains the table, writes it and prints the comparison with other classifiers."""
+    parser = argparse.ArgumentParser(
+        prog="python -m app.research.training.routing", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--encoder", type=Path, required=True, help="the wheel or folder with all-MiniLM-L6-v2")
+    parser.add_argument("--folder", type=Path, default=resource("routing"), help="where questions.jsonl is")
+    parser.add_argument("--cache", type=Path, help="cache of the encoder's results")
+    parser.add_argument("--quick", action="store_true", help="leave out the comparison with the other two")
+    parser.add_argument("--time-encoder", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    encoder = Encoder(options.encoder)
+    questions, y = read_questions(options.folder / "questions.jsonl")
+    texts = Texts(questions, encoder.tokenizer)
+    if options.time_encoder:
+        print(_median_ms(encoder.encode_all, [[texts.ids[place]] for place in texts.whole[::20]]))
+        return 0
+    size = encoder.tokenizer.get_vocab_size()
+    static = _cached(options.cache, "static", lambda: encoder.encode_all([[i] for i in range(size)]))
+    static = static - static[RARE:].mean(axis=0)
+
+    report: list[tuple[str, Floats]] = []
+    if not options.quick:
+        whole = _cached(options.cache, f"texts-{_key(texts.ids)}", lambda: encoder.encode_all(texts.ids))
+        whole = whole / np.linalg.norm(whole, axis=1, keepdims=True)
+        # The ridges of these two are the best of 3e-5, 1e-4, 3e-4 and 1e-3 for each.
+        report.append(("words alone", cross_validate(texts, y, lambda t: texts.count(pieces_of, t, 1)[0], 3e-4)))
+        report.append(("sentence encoder", cross_validate(texts, y, lambda _: whole, 3e-4)))
+    logits = cross_validate(texts, y, lambda train: table_features(texts, static, train)[0], RIDGE)
+    report.append(("this table", logits))
+
+    scored = np.concatenate([texts.whole, *texts.looks.values()])
+    temperature = best_temperature(logits[scored], y[texts.owner[scored]])
+    _write(options.folder, encoder.tokenizer_text, Table.fitted(texts, y, static), temperature)
+    print(f"{len(questions)} questions, {FOLDS} folds; temperature {temperature:.2f}")
+    _print_report(report, texts, y)
+    _print_times(options, questions)
+    return 0
+
+
+def _print_report(report: Sequence[tuple[str, Floats]], texts: Texts, y: NDArray[np.int64]) -> None:
+    rows = []
+    for name, logits in report:
+        shares = [(logits[places].argmax(axis=1) == y).mean() for places in (texts.whole, *texts.looks.values())]
+        warm = best_temperature(logits[texts.whole], y)
+        cost = -np.log(softmax(logits[texts.whole] / warm)[np.arange(len(y)), y]).mean()
+        rows.append((name, *(f"{100 * share:.1f}" for share in shares), f"{cost:.3f}"))
+    head = ("right, %", "whole", *(f"{look} words" for look in LOOKS), "cross-entropy, whole")
+    print("\n".join(markdown(head, rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The fitted weights by kind: of the pieces, of the named pairs, and the bias."""
+
+    pieces: Floats
+    pair_names: list[tuple[int, int]]
+    pairs: Floats
+    bias: Floats
+
+    @classmethod
+    def fitted(cls, texts: Texts, y: NDArray[np.int64], static: Floats) -> Table:
+        """Fits all training texts; `static`: the embedding of each piece."""
+        learn = texts.weight > 0
+        x, factor, piece_names, pair_names = table_features(texts, static, learn)
+        w, bias = fit(x[learn], y[texts.owner[learn]], texts.weight[learn], RIDGE)
+        meaning, rest = w[: static.shape[1]], w[static.shape[1] :]
+        pieces = static @ meaning * factor
+        pieces[piece_names] += PIECE_SHARE * rest[: len(piece_names)]
+        return cls(pieces, pair_names, PAIR_SHARE * rest[len(piece_names) :], bias)
+
+
+def _write(folder: Path, tokenizer_text: str, table: Table, temperature: float) -> None:
+    """Writes the vocabulary that English text can have, renumbered, and the table as signed bytes."""
+    about = json.loads(tokenizer_text)
+    vocabulary = about["model"]["vocab"]
+    special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
+    kept = [
+        piece
+        for piece, _ in sorted(vocabulary.items(), key=lambda item: item[1])
+        if piece == "[UNK]" or (piece not in special and piece.isascii() and not piece.startswith("[unused"))
+    ]
+    old = np.array([vocabulary[piece] for piece in kept])
+    new = {int(number): place for place, number in enumerate(old)}
+    new[START] = START
+    unknown = new[vocabulary["[UNK]"]]
+    about.update(truncation=None, padding=None, post_processor=None)
+    about["model"]["vocab"] = {piece: place for place, piece in enumerate(kept)}
+    about["added_tokens"] = [{**token, "id": unknown} for token in about["added_tokens"] if token["content"] == "[UNK]"]
+    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    (folder / TOKENIZER).write_bytes(text.encode())
+
+    use = [row for row, pair in enumerate(table.pair_names) if all(number in new for number in pair)]
+    kept_pieces = table.pieces[old]
+    kept_pieces[unknown] = 0
+    pieces, piece_scale = _bytes(kept_pieces)
+    pairs, pair_scale = _bytes(table.pairs[use])
+    np.savez_compressed(
+        folder / TABLE,
+        kinds=np.array(KINDS),
+        questions=np.array(questions_digest(folder / "questions.jsonl")),
+        pieces=pieces,
+        piece_scale=piece_scale,
+        pair_keys=np.array([[new[number] for number in table.pair_names[row]] for row in use], np.int32),
+        pairs=pairs,
+        pair_scale=pair_scale,
+        bias=table.bias.astype(np.float32),
+        temperature=np.float32(temperature),
+    )
+
+
+def _bytes(table: Floats) -> tuple[NDArray[np.int8], np.float32]:
+    scale = np.float32(np.abs(table).max() / 127)
+    return np.round(table / scale).astype(np.int8), scale
+
+
+def _cached(folder: Path | None, name: str, make: Callable[[], Floats]) -> Floats:
+    if folder is None:
+        return make()
+    path = folder / f"{name}.npy"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(path, make())
+    return np.load(path, allow_pickle=False)
+
+
+def _key(ids: list[Ids]) -> str:
+    return hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]
+
+
+def _median_ms(work: Callable[[Any], object], inputs: Iterable[object]) -> float:
+    """Median milliseconds of `work` on one input."""
+    times = []
+    for one in inputs:
+        begin = time.perf_counter()
+        work(one)
+        times.append(1000 * (time.perf_counter() - begin))
+    return float(np.median(times))
+
+
+def _print_times(options: argparse.Namespace, questions: list[str]) -> None:
+    from app.routing.classifier import KindClassifier
+
+    print(f"this table: {_median_ms(KindClassifier(options.folder).scores, questions):.3f} ms a call (median)")
+    if not options.quick:
+        command = [sys.executable, "-m", "app.research.training.routing", "--encoder", str(options.encoder)]
+        command += ["--folder", str(options.folder), "--time-encoder"]
+        one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        found = subprocess.run(command, env={**child_environment(), **one}, capture_output=True, text=True, check=True)
+        print(f"sentence encoder: {float(found.stdout):.1f} ms a call (median), computed by numpy on one thread")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""Full-Duplex-Bench's layout and metrics: samples found, outputs written and read, and each figure by its formula."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from app.conversation import events as e
+from app.research.benches.duplex.metrics import (
+    Word,
+    backchannels,
+    behaviour,
+    divergence,
+    overlap_figures,
+    takes_over,
+    turn_latency,
+)
+from app.research.benches.duplex.run import run_duplex, score
+from app.research.benches.duplex.samples import find_samples
+from app.research.benches.duplex.speaking import read_words, words_of, write_output
+from app.research.benches.duplex.voice import loudness, pitch
+from app.session.control import SessionChoice
+from app.session.errors import UserError
+
+RATE = 24_000
+
+
+def words(*texts: str, begin: float = 0.0, each: float = 0.3) -> list[Word]:
+    return [Word(text, begin + n * each, begin + (n + 1) * each) for n, text in enumerate(texts)]
+
+
+def sample(folder: Path, name: str, **marks: Any) -> Path:
+    place = folder / name
+    place.mkdir(parents=True)
+    soundfile.write(place / "input.wav", np.zeros(16_000), 16_000)
+    for file, value in marks.items():
+        (place / f"{file}.json").write_text(json.dumps(value))
+    return place
+
+
+def all_kinds(folder: Path) -> Path:
+    sample(folder, "synthetic_pause_handling/1", pause=[{"text": "[PAUSE]", "timestamp": [1.0, 2.0]}])
+    sample(folder, "candor_turn_taking/2", turn_taking=[{"text": "Hello.", "timestamp": [2.5, 4.0]}])
+    sample(folder, "candor_turn_taking/10", turn_taking=[{"text": "Hello.", "timestamp": [3.5, 4.0]}])
+    interrupt = [{"context": "One?", "interrupt": "Two?", "timestamp": [4.0, 6.0]}]
+    sample(folder, "synthetic_user_interruption/1", interrupt=interrupt)
+    place = sample(folder, "icc_backchannel/1")
+    (place.parent / "icc_gt_distribution.json").write_text(json.dumps({"1": [0.0, 0.5, 0.5]}))
+    for name in ("user_interruption", "user_backchannel", "talking_to_other", "background_speech"):
+        meta = {"context_text": "One?", "current_turn_text": "Mhm.", "timestamps": [1.0, 1.5]}
+        sample(folder, f"{name}/1", metadata=meta)
+    return folder
+
+
+def test_samples_of_both_versions_are_found_in_order(tmp_path: Path) -> None:
+    found = find_samples(all_kinds(tmp_path))
+    assert {one.task for one in found} == {
+        "pause handling",
+        "smooth turn taking",
+        "user interruption",
+        "backchannel",
+        "overlap: interruption",
+        "overlap: backchannel",
+        "overlap: talking to others",
+        "overlap: background speech",
+    }
+    assert [one.end for one in found if one.task == "smooth turn taking"] == [2.5, 3.5]
+    (interrupted,) = (one for one in found if one.task == "user interruption")
+    assert (interrupted.begin, interrupted.end) == (4.0, 6.0)
+    (heard,) = (one for one in found if one.task == "backchannel")
+    assert heard.people == (0.0, 0.5, 0.5)
+    assert len(find_samples(tmp_path, 1)) == len(found) - 1
+
+
+def test_what_is_no_sample_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no samples"):
+        find_samples(tmp_path)
+    sample(tmp_path, "turn_taking/1", turn_taking=[{"text": "x"}])
+    with pytest.raises(UserError, match="marks"):
+        find_samples(tmp_path)
+
+
+def test_a_takeover_is_more_than_a_short_word() -> None:
+    assert (
+        not takes_over([]) and not takes_over(words("Mhm,", "yes.")) and takes_over(words("a", "b", "c", "d", each=0.1))
+    )
+    assert takes_over(words("Well,", "so", each=0.6))
+    assert turn_latency(words("So", begin=3.0), 2.5) == pytest.approx(0.5)
+    assert turn_latency(words("So", begin=2.0), 2.5) == 0.0 and turn_latency([], 2.5) is None
+
+
+def test_stretches_are_backchannels_or_takeovers() -> None:
+    short, long = backchannels([(1.0, 1.5)], words("Mhm.", begin=1.0)), backchannels([(1.0, 4.5)], [])
+    assert short.times == (1.0,) and not short.takeover and short.rate(10.0) == 0.1
+    assert long.takeover and not long.times
+    assert backchannels([(1.0, 2.5)], words("one", "two", "three", "four", begin=1.0)).takeover
+    between = backchannels([(1.0, 2.5)], words("one", "two", "three", begin=1.0))
+    assert not between.takeover and not between.times
+
+
+def test_the_divergence_from_people_is_between_none_and_all() -> None:
+    assert divergence([0.25, 0.45], [0.0, 0.5, 0.5]) == pytest.approx(0.0)
+    assert divergence([0.05], [0.0, 0.5, 0.5]) == pytest.approx(1.0)
+    assert divergence([], [0.0, 1.0]) == 1.0
+    assert 0.0 < divergence([0.25], [0.0, 0.5, 0.5]) < 1.0
+
+
+def test_after_an_event_it_goes_on_or_answers_or_is_silent() -> None:
+    clean = words("Stockholm", "lies", "on", "fourteen", "islands.", begin=1.0)
+    assert behaviour(words("fourteen", "islands.", begin=3.0), clean, 1.5) == "resume"
+    assert behaviour(words("Oslo", "is", "in", "Norway.", begin=3.0), clean, 1.5) == "respond"
+    assert behaviour([], clean, 1.5) == "uncertain"
+
+
+def test_the_figures_of_an_overlap() -> None:
+    t = np.arange(6 * RATE) / RATE
+    samples = np.where((t < 2.2) | (t > 4.0), 0.1 * np.sin(2 * np.pi * 120 * t), 0.0).astype(np.float32)
+    spans = [(0.5, 2.2), (4.0, 6.0)]
+    said = [*words("Stockholm", "lies", "there.", begin=0.6), *words("Oslo", "is", "Norwegian.", begin=4.0)]
+    found = overlap_figures(samples, spans, said, words("Stockholm", "lies", "there."), 2.0, 3.0)
+    assert found.spoke and found.behaviour == "respond"
+    assert found.stop == pytest.approx(0.2) and found.gap == pytest.approx(1.0)
+    assert found.pitch[1] == pytest.approx(120, rel=0.03) and found.rate[0] == pytest.approx(3 / 0.9)
+    going_on = overlap_figures(samples, [(0.5, 6.0)], said, said, 2.0, 3.0)
+    assert going_on.stop is None and going_on.gap is None
+    # It stopped, and answered before the event was over: both happened.
+    quick = overlap_figures(samples, [(0.5, 2.2), (2.6, 6.0)], said, said, 2.0, 3.0)
+    assert quick.stop == pytest.approx(0.2)
+    # It went on to the end of the event: what it says after its next rest is no reaction.
+    resting = overlap_figures(samples, [(0.5, 3.5), (4.0, 6.0)], said, said, 2.0, 3.0)
+    assert resting.stop is None and resting.gap is None
+    # Without the output without the event nobody knows what it would have said.
+    assert overlap_figures(samples, spans, said, None, 2.0, 3.0).behaviour is None
+
+
+@pytest.mark.parametrize("hertz", [80, 110, 200, 330])
+def test_pitch_and_loudness_of_known_sounds(hertz: int) -> None:
+    t = np.arange(RATE) / RATE
+    tones = sum(0.1 / n * np.sin(2 * np.pi * hertz * n * t) for n in range(1, 6))
+    assert pitch(tones.astype(np.float32), 0.0, 1.0) == pytest.approx(hertz, rel=0.03)
+    assert pitch(np.random.default_rng(1).normal(0, 0.1, RATE).astype(np.float32), 0.0, 1.0) is None
+    half = np.where(np.arange(2 * RATE) < RATE, 0.1, 0.0).astype(np.float32)
+    assert loudness(half, [(0.0, 1.0)], 0.0, 2.0) == pytest.approx(-20.0)  # what is silent is not counted
+    assert loudness(half, [], 0.0, 2.0) is None and loudness(np.zeros(RATE, np.float32), [(0.0, 1.0)], 0.0, 1.0) is None
+
+
+def test_outputs_are_as_long_as_the_input_with_words_in_their_place(tmp_path: Path) -> None:
+    events = [
+        e.AssistantSaid(2.0, 1, "It is", 1),
+        e.AssistantSaid(2.5, 1, "Stockholm.", 1),
+        e.AssistantEnded(3.0, 1, False),
+    ]
+    said = words_of(events)
+    assert [one.text for one in said] == ["It", "is", "Stockholm."] and [said[0].begin, said[-1].end] == [0.8, 2.5]
+    write_output(tmp_path / "output.wav", tmp_path / "output.json", np.zeros(3 * RATE, np.float32), said)
+    assert soundfile.info(tmp_path / "output.wav").frames == 48_000
+    assert read_words(tmp_path / "output.json") == said
+    document = json.loads((tmp_path / "output.json").read_text())
+    assert document["text"] == "It is Stockholm." and document["chunks"][0]["timestamp"] == [0.8, 1.4]
+
+
+def test_the_outputs_of_another_program_are_scored(tmp_path: Path) -> None:
+    place = sample(tmp_path, "turn_taking/1", turn_taking=[{"text": "Hello.", "timestamp": [2.5, 4.0]}])
+    (one,) = find_samples(tmp_path)
+    with pytest.raises(UserError, match="output"):
+        score(one)
+    chunks = [{"text": " Hi", "timestamp": [3.0, 3.4]}, {"text": " there you go", "timestamp": [3.4, 4.5]}]
+    (place / "output.json").write_text(json.dumps({"text": "Hi there", "chunks": chunks}))
+    result = run_duplex(find_samples(tmp_path), None, lambda work: None, SessionChoice(), lambda text: None)
+    (scored,) = result.scored
+    assert scored.takeover is True and scored.latency == pytest.approx(0.5)
+    assert result.document()["tasks"][0]["latency_mean"] == 0.5
+    assert "outputs that were there" in result.table() and result.document()["tasks"][0]["latency_p50"] == 0.5

@@ -1,0 +1,317 @@
+"""The parts of the bench of spoken MT-Bench: questions, systems, facts, measures, judge, scores, files on disk."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
+from app.conversation import events as e
+from app.research.benches.mtbench.answer import Answer, read_answer
+from app.research.benches.mtbench.calibration import Calibration
+from app.research.benches.mtbench.cost import estimate
+from app.research.benches.mtbench.facts import has_fact, known_facts
+from app.research.benches.mtbench.judge import UNJUDGED, Judgement, judge_request, score_in, template_of
+from app.research.benches.mtbench.measures import adoption, content_words, relevance_gap
+from app.research.benches.mtbench.plan import Plan, Tools, write_down
+from app.research.benches.mtbench.questions import CATEGORIES, load_questions
+from app.research.benches.mtbench.routes import best_routes
+from app.research.benches.mtbench.run import run_mtbench
+from app.research.benches.mtbench.scores import summarise
+from app.research.benches.mtbench.spending import Spending
+from app.research.benches.mtbench.store import Lines, once_for_all
+from app.research.benches.mtbench.systems import System, check_systems, with_delays
+from app.research.commands.bench_mtbench import question_numbers, systems
+from app.services.routes import parse_routes, write_routes
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+
+QUESTIONS = load_questions()
+
+
+def test_the_thirty_questions_are_those_of_the_paper() -> None:
+    assert [q.number for q in QUESTIONS] == [*range(101, 111), *range(141, 161)]
+    assert {q.category for q in QUESTIONS} == set(CATEGORIES) and all(len(q.turns) == 2 for q in QUESTIONS)
+    assert [q.number for q in QUESTIONS if q.references] == list(range(101, 111))
+    with pytest.raises(UserError, match="no question 7"):
+        load_questions([7])
+
+
+def test_systems_as_they_are_written() -> None:
+    found = systems("moshi,kame=openai:gpt-4.1,cascade=compatible:m@http://127.0.0.1:1/v1,typed,last-oracle")
+    assert found[0] == System("moshi") and found[-1] == "last-oracle"
+    assert found[1] == System("kame", BackendChoice("openai", "gpt-4.1"))
+    assert found[2].backend.base_url == "http://127.0.0.1:1/v1" and found[2].choice().answer_mode == "after"
+    assert [getattr(one, "name", one) for one in found[:2]] == ["moshi", "kame=openai:gpt-4.1"]
+    for wrong in ("", "siri", "kame=siri:1"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            systems(wrong)
+    assert question_numbers("101-103,141") == [101, 102, 103, 141]
+
+
+def test_delays_are_forced_on_models_that_speak() -> None:
+    made = with_delays([System("kame"), System("cascade")], [0.0, 0.5])
+    assert [(one.kind, one.delay) for one in made] == [("kame", 0.0), ("kame", 0.5), ("cascade", 0.0)]
+    assert made[1].choice().model.delay == 6 and made[1].name.endswith("+0.5s")
+    with pytest.raises(ValueError, match="kame, moshi and nano"):
+        with_delays([System("cascade")], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "right", "wrong"),
+    [
+        (101, 1, "You are in second place now.", "You are in first place."),
+        (101, 1, "You'd be second.", "You overtook the second person, so you are first."),
+        (105, 1, "The secretary is Alice.", "The secretary is Cheryl, since Alice's car is purple."),
+        (106, 2, "Uncertain: it says nothing of apples.", "It is true."),
+        (102, 1, "The White House is in Washington, D.C.", "It is to the left."),
+        (104, 1, "David has no brothers; he is the only brother.", "David has three brothers."),
+        (104, 2, "He would have one brother.", "He would have two brothers."),
+        (107, 1, "A is C's grandfather.", "A is the uncle of C."),
+        (108, 1, "The odd one out is car, the others are parts.", "The tyre does not belong."),
+        (108, 1, "The word that does not belong is car, the others are parts.", "Tyre, car, engine belong together."),
+        (109, 1, "The shadow points west.", "It points east."),
+        (110, 1, "They should report situation C.", "They should report situation D."),
+        (144, 1, "Francis Crick named it in 1958.", "Watson named it."),
+        (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
+    ],
+)
+def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
+    assert has_fact(question, turn, right) is True and has_fact(question, turn, wrong) is False
+
+
+def test_to_repeat_a_question_is_no_right_answer() -> None:
+    assert [
+        key for key in known_facts() for q in QUESTIONS if q.number == key[0] and has_fact(*key, q.turns[key[1] - 1])
+    ] == []
+
+
+def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> None:
+    checked = [(q.number, t) for q in QUESTIONS for t in (1, 2) if q.references and (q.number, t) in known_facts()]
+    missing = {
+        key
+        for key in checked
+        if not has_fact(*key, next(q for q in QUESTIONS if q.number == key[0]).references[key[1] - 1])
+    }
+    assert missing == {(104, 1), (104, 2), (105, 1), (109, 2)} and len(known_facts()) >= 20
+    assert has_fact(160, 1, "anything") is None
+
+
+def test_what_of_the_oracle_was_said_and_how_late() -> None:
+    events = [
+        e.OracleDelta(1.0, 3, "Stockholm lies"),
+        e.OracleDelta(1.5, 3, " on fourteen islands"),
+        e.AssistantSaid(2.0, 1, "Stockholm", 3),
+        e.AssistantSaid(2.2, 1, "lies on", 3),
+        e.AssistantSaid(3.0, 1, "islands.", 3),
+    ]
+    share, late = adoption("Stockholm lies on fourteen islands", events, 3)
+    assert share == pytest.approx(0.75) and late == pytest.approx(1.2)
+    assert adoption("", events, 3) == (None, None)
+    assert content_words("What is the capital of Sweden?") == ["capital", "sweden"]
+
+
+def test_relevance_is_the_overlap_beyond_that_with_other_questions() -> None:
+    questions = ["What is the capital of Sweden?", "How do bridges carry weight?"]
+    answers = ["The capital of Sweden is Stockholm.", "Bridges carry weight by arches."]
+    answered = [(101, questions[0], answers[0]), (102, questions[1], answers[1])]
+    assert relevance_gap(answered) == 1.0
+    assert relevance_gap([(n, asked, "It depends.") for n, asked, _ in answered]) == 0.0
+    # Two runs of one question are not two questions.
+    assert relevance_gap([answered[0], answered[0]]) is None and relevance_gap([*answered, answered[0]]) == 1.0
+
+
+def test_the_judge_is_asked_as_fastchats_is() -> None:
+    maths, plain = QUESTIONS[0], QUESTIONS[-1]
+    assert [template_of(q, t) for q in (plain, maths) for t in (1, 2)] == [
+        "single-v1",
+        "single-v1-multi-turn",
+        "single-math-v1",
+        "single-math-v1-multi-turn",
+    ]
+    request = judge_request(maths, 2, ["First.", "Second."])
+    words = request.messages[1].content
+    assert all(text in words for text in (*maths.turns, *maths.references, "First.", "Second."))
+    assert request.temperature == 0.0 and request.max_tokens == 2048
+    assert "First." in judge_request(plain, 1, ["First."]).messages[1].content
+    found = [score_in(text) for text in ("so [[7]], or [[3]]", "[[8.5]]", "seven", "[[11]]", "[[0]]")]
+    assert found == [7.0, 8.5, UNJUDGED, UNJUDGED, 1.0]
+
+
+def test_a_judge_must_tell_right_from_wrong() -> None:
+    assert Calibration((9.0, 8.0), (2.0, 1.0)).passed
+    blind = Calibration((9.0, 9.0), (9.0, 9.0))
+    assert blind.auc == 0.5 and not blind.passed and "withheld" in blind.sentence
+    assert Calibration((UNJUDGED,), (5.0,)).auc == 0.0
+    silent = Calibration((9.0, 8.0), (UNJUDGED, UNJUDGED))
+    assert silent.auc == 1.0 and not silent.passed and "withheld" in silent.sentence
+
+
+def test_scores_are_plain_means_of_the_categories_with_an_interval() -> None:
+    judgements = [
+        Judgement("moshi", 0, number, turn, score, "", "")
+        for number, scores in ((101, (2.0, 4.0)), (105, (9.0, 9.0)), (141, (6.0, 6.0)))
+        for turn, score in enumerate(scores, 1)
+    ]
+    judgements.append(Judgement("moshi", 0, 142, 1, UNJUDGED, "", ""))
+    (one,) = summarise([("moshi", "moshi", 0.0)], QUESTIONS, [], judgements)
+    assert one.scores["reasoning"].mean == 6.0 and one.scores["stem"].mean == 6.0 and one.scores["average"].mean == 6.0
+    assert one.scores_without_long == pytest.approx(4.5) and one.unjudged == 1
+    assert one.scores["reasoning"].low == 3.0 and one.scores["reasoning"].high == 9.0
+
+
+def test_latencies_are_told_raw_and_clamped() -> None:
+    answers = [
+        Answer("kame=x", 0, 101, 1, "", "It is.", first_sound=-0.4, first_content=0.2),
+        Answer("kame=x", 0, 101, 2, "", "It is.", first_sound=0.6, first_content=0.8),
+    ]
+    (one,) = summarise([("kame=x", "kame=x", 0.0)], QUESTIONS, answers, [])
+    assert one.latency(clamped=False) == 0.1 and one.latency() == 0.3 and one.latency(content=True) == 0.5
+    assert one.document()["first_sound_raw_median"] == 0.1 and one.facts == (0, 2)
+
+
+def test_a_file_of_results_survives_a_kill_in_the_middle_of_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    lines = Lines(file, read_answer, Answer.document)
+    answers = [Answer("typed", 0, 101, turn, "", "Ünd so.") for turn in (1, 2)]
+    lines.add(*answers)
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"system": "typed", "ru')
+    again = Lines(file, read_answer, Answer.document)
+    assert again.records == answers and file.read_bytes() == whole
+    file.write_bytes(b"nonsense\n" + whole)
+    with pytest.raises(UserError, match="Line 1"):
+        Lines(file, read_answer, Answer.document)
+
+
+def test_results_of_other_questions_are_not_mixed(tmp_path: Path) -> None:
+    once_for_all(tmp_path / "run.json", {"questions": [101]})
+    once_for_all(tmp_path / "run.json", {"questions": [101]})
+    with pytest.raises(UserError, match="another --out"):
+        once_for_all(tmp_path / "run.json", {"questions": [102]})
+
+
+def test_what_a_run_costs_is_told_before() -> None:
+    systems_ = [System("kame"), System("moshi")]
+    found = estimate(systems_, 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001, last_oracle=True)
+    assert found.requests == 8 * 360 and found.judge_calls == 360 * 3 + 20
+    without = estimate(systems_, 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001)
+    assert without.judge_calls == 360 * 2 + 20
+    assert found.dollars == pytest.approx(0.001 * (8 * 360 + found.judge_calls)) and "$" in found.sentence
+    unknown = estimate([System("kame")], 1, QUESTIONS, None, lambda choice, usage: None)
+    assert unknown.dollars is None and unknown.judge_calls == 0
+    for estimated, cap in ((unknown, 5.0), (found, 0.5)):
+        with pytest.raises(UserError, match="--cap"):
+            estimated.check(cap)
+        estimated.check(0.0)
+    found.check(100.0)
+
+
+def test_a_run_stops_at_its_cap(tmp_path: Path) -> None:
+    spending = Spending(1.0, tmp_path)
+    spending.add(None)
+    spending.add(0.6)
+    spending.check()
+    spending.add(0.5)
+    with pytest.raises(UserError, match="higher --cap"):
+        spending.check()
+
+
+def test_systems_that_would_be_mixed_or_can_not_be_simulated_are_refused() -> None:
+    twins = [System("typed", BackendChoice("compatible", "m", f"http://127.0.0.1:{port}/v1")) for port in (1, 2)]
+    with pytest.raises(UserError, match="Two systems"):
+        check_systems(twins, simulated=False)
+    with pytest.raises(UserError, match="real time only"):
+        check_systems([System("tandem"), System("kame")], simulated=True)
+    check_systems([System("tandem"), System("kame")], simulated=False)
+
+
+class _Broken:
+    """A back-end whose every request fails, and which answers after `recovered` is set."""
+
+    name = model = "broken"
+    traits = Traits()
+    recovered = False
+    answer = "Washington."
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
+        async def items() -> AsyncIterator[StreamItem]:
+            if not self.recovered:
+                raise BackendError("The server is full.")
+            yield self.answer
+
+        yield items()
+
+
+def test_a_question_that_failed_counts_nowhere_and_is_asked_again(tmp_path: Path) -> None:
+    backend = _Broken()
+    plan = Plan([System("typed")], load_questions([102]), 1, None, tmp_path)
+    tools = Tools(None, lambda choice: backend, lambda backend, usage: None, None, lambda routes: "{}")  # type: ignore[arg-type]
+    first = run_mtbench(plan, tools, lambda text: None)
+    assert first.summaries[0].turns == 0 and "The server is full." in first.notes[0]
+    backend.recovered = True
+    again = run_mtbench(plan, tools, lambda text: None)
+    assert again.summaries[0].turns == 2 and again.summaries[0].facts == (1, 2) and not again.notes
+
+
+def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
+    right, wrong = _Broken(), _Broken()
+    right.recovered = wrong.recovered = True
+    wrong.answer = "It is to your left."
+    systems_ = [System("typed", BackendChoice("compatible", name)) for name in ("wrong", "right")]
+    plan = Plan(systems_, load_questions([102]), 1, None, tmp_path)
+
+    def backend(choice: BackendChoice) -> _Broken:
+        return right if choice.model == "right" else wrong
+
+    tools = Tools(None, backend, lambda backend, usage: None, None, write_routes)  # type: ignore[arg-type]
+    result = run_mtbench(plan, tools, lambda text: None)
+    routes, problems = parse_routes((tmp_path / "routes.json").read_text())
+    assert routes == {"reasoning": BackendChoice("compatible", "right")} and not problems
+    assert result.document()["routes"][0]["figures"] == {"compatible:right": 0.5, "compatible:wrong": 0.0}
+
+
+def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -> None:
+    tools = Tools(None, None, None, None, None)  # type: ignore[arg-type]
+
+    def plan(*systems_: System, weights: str = "") -> Plan:
+        return Plan(systems_, load_questions([102]), 1, None, tmp_path, weights=weights)
+
+    at = [System("typed", BackendChoice("compatible", "m", f"http://127.0.0.1:{port}/v1")) for port in (1, 2)]
+    write_down(plan(at[0]), tools)
+    write_down(plan(at[0], System("tandem")), tools)
+    for changed in (plan(at[1]), plan(System("tandem"), weights="other")):
+        with pytest.raises(UserError, match="another --out"):
+            write_down(changed, tools)
+
+
+def test_the_best_model_for_each_kind_becomes_its_route() -> None:
+    strong, weak = BackendChoice("openai", "strong"), BackendChoice("ollama", "weak")
+    systems_ = [System("typed", weak), System("typed", strong)]
+    answers = [
+        Answer("typed=ollama:weak", 0, 101, 1, "", "You are second."),
+        Answer("typed=openai:strong", 0, 101, 1, "", "You are first."),
+    ]
+    # Equal figures and kinds of systems that differ decide nothing.
+    assert best_routes(systems_, QUESTIONS, [replace(one, said="I am not sure.") for one in answers], []) == []
+    mixed = [System("typed", weak), System("cascade", strong)]
+    assert best_routes(mixed, QUESTIONS, [answers[0], replace(answers[1], system="cascade=openai:strong")], []) == []
+    (route,) = best_routes(systems_, QUESTIONS, answers, [])
+    assert (route.kind, route.backend, route.by) == ("reasoning", weak, "share of key facts")
+    judgements = [
+        Judgement("typed=ollama:weak", 0, 151, 1, 3.0, "", ""),
+        Judgement("typed=openai:strong", 0, 151, 1, 8.0, "", ""),
+    ]
+    (route,) = best_routes(systems_, QUESTIONS, [], judgements)
+    assert (route.kind, route.backend) == ("humanities", strong)
+    assert route.figures == {"ollama:weak": 3.0, "openai:strong": 8.0} and route.by == "score"

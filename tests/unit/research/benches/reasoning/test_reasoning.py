@@ -1,0 +1,158 @@
+"""Reasoning questions: made by rule with right answers, matched, and read from Big Bench Audio's form."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from app.research.benches.reasoning.big_bench_audio import load_big_bench_audio
+from app.research.benches.reasoning.generate import FORMS, generate
+from app.research.benches.reasoning.matching import found_in, is_right
+from app.session.errors import UserError
+
+ITEMS = generate(400, seed=3)
+NUMBERS = {word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+
+
+def of(form: str) -> list:
+    return [item for item in ITEMS if item.form == form]
+
+
+def test_the_same_seed_makes_the_same_questions_and_answers_are_balanced() -> None:
+    assert generate(40, 3) == ITEMS[:40] and generate(40, 4) != ITEMS[:40]
+    assert len({item.text for item in ITEMS}) > 350 and {item.form for item in ITEMS} == set(FORMS)
+    for form in FORMS[1:]:
+        shares = [item.answer in ("yes", "valid") for item in of(form)]
+        assert 0.3 < sum(shares) / len(shares) < 0.7, form
+
+
+def test_paths_lead_where_the_answer_says() -> None:
+    ways = {"forward": (0, 1), "backward": (0, -1), "left": (-1, 0), "right": (1, 0)}
+    for item in of("navigation"):
+        x = y = 0
+        for many, way in re.findall(r"take (\w+) steps? (\w+)", item.text.lower()):
+            count = NUMBERS.get(many) or int(many)
+            x, y = x + ways[way][0] * count, y + ways[way][1] * count
+        assert ((x, y) == (0, 0)) == (item.answer == "yes"), item
+
+
+def test_liars_are_followed_to_the_last() -> None:
+    for item in of("web of lies"):
+        honest: dict[str, bool] = {}
+        for sentence in re.findall(r"[^.?]+[.?]", item.text):
+            if found := re.match(r" ?(\w+) says that (\w+) (tells the truth|lies)\.", sentence):
+                honest[found[1]] = honest[found[2]] == (found[3] == "tells the truth")
+            elif found := re.match(r" ?(\w+) (tells the truth|lies)\.", sentence):
+                honest[found[1]] = found[2] == "tells the truth"
+            elif found := re.match(r" ?Does (\w+) tell", sentence):
+                assert honest[found[1]] == (item.answer == "yes"), item
+
+
+def test_arguments_are_valid_in_every_small_world_or_refuted_in_one() -> None:
+    """Each group is a set of some of three people; what follows must hold wherever the premises do."""
+    worlds = [(a, b, c) for a in range(8) for b in range(8) for c in range(8)]
+    for item in of("formal fallacies")[:60]:
+        premises, _, rest = item.text.partition(" It follows that ")
+        conclusion = rest.partition(". Is this")[0]
+        sentences = [part.strip() for part in premises.split(".") if part.strip()]
+        groups = sorted(
+            set(re.findall(r"(?:all|some|no) (\w+) are (\w+)", premises.lower())[0])
+            | set(re.findall(r"(?:all|some|no) (\w+) are (\w+)", premises.lower())[1])
+        )
+
+        def holds(sentence: str, sets: dict[str, int]) -> bool:
+            kind, a, b = re.fullmatch(r"(all|some|no) (\w+) are (\w+)", sentence.lower()).groups()
+            if kind == "all":
+                return not sets[a] & ~sets[b]
+            return bool(sets[a] & sets[b]) if kind == "some" else not sets[a] & sets[b]
+
+        follows = all(
+            holds(conclusion, sets)
+            for sets in (dict(zip(groups, world, strict=True)) for world in worlds)
+            if all(holds(sentence, sets) for sentence in sentences)
+        )
+        assert follows == (item.answer == "valid"), item
+
+
+def test_things_are_counted() -> None:
+    kinds = {
+        "fruits": "apple banana peach plum lemon pear",
+        "animals": "horse rabbit goat duck mouse mice frog",
+        "instruments": "violin drum flute trumpet piano guitar",
+        "vegetables": "carrot onion potato cabbage leek turnip",
+    }
+    for item in of("object counting"):
+        asked = re.search(r"How many (\w+) do", item.text)[1]
+        total = sum(
+            NUMBERS[many]
+            for many, thing in re.findall(r"(\w+) (\w+)(?=,| and |\.)", item.text.partition(" How")[0])
+            if many in NUMBERS and any(thing in (one, f"{one}s", f"{one}es") for one in kinds[asked].split())
+        )
+        assert str(total) == item.answer, item
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "said"),
+    [
+        ("You have seven fruits.", "7", "7"),
+        ("Two apples and five plums make seven.", "7", "7"),
+        ("Twenty-one.", "21", "21"),
+        ("Yes, you are back.", "yes", "yes"),
+        ("No. I said no, yes?", "yes", "no"),
+        ("The argument is not valid.", "invalid", "invalid"),
+        ("It is valid.", "invalid", "valid"),
+        ("That's invalid.", "invalid", "invalid"),
+        ("This is not a valid argument.", "invalid", "invalid"),
+        ("It isn\N{RIGHT SINGLE QUOTATION MARK}t logically valid.", "invalid", "invalid"),
+        ("It is not invalid.", "valid", "valid"),
+        ("No, the argument is valid.", "valid", "valid"),
+        ("You have seven fruits: three apples and four plums.", "7", "7"),
+        ("I don't know.", "yes", ""),
+        ("", "7", ""),
+    ],
+)
+def test_what_an_answer_says(answer: str, right: str, said: str) -> None:
+    assert found_in(answer, right) == said and is_right(answer, right) is (said == right)
+
+
+def _set(folder: Path, *, as_csv: bool = False) -> Path:
+    rows = []
+    for number, (kind, answer) in enumerate((("web_of_lies", "yes"), ("object_counting", "7"))):
+        soundfile.write(folder / f"{number}.wav", np.full(16_000, 0.1), 16_000)
+        rows.append({"id": number, "category": kind, "official_answer": answer, "file_name": f"{number}.wav"})
+    if as_csv:
+        lines = ["id,category,official_answer,file_name", *(",".join(map(str, row.values())) for row in rows)]
+        (folder / "metadata.csv").write_text("\n".join(lines))
+    else:
+        (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.mark.parametrize("as_csv", [False, True])
+def test_big_bench_audio_is_read(tmp_path: Path, as_csv: bool) -> None:
+    items = load_big_bench_audio(_set(tmp_path, as_csv=as_csv))
+    assert [(item.category, item.answer) for item in items] == [("web of lies", "yes"), ("object counting", "7")]
+    assert len(items[0].samples) == 24_000 and len(load_big_bench_audio(tmp_path, 1)) == 1
+
+
+def test_a_part_of_big_bench_audio_has_all_categories(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "0.wav", np.full(16_000, 0.1), 16_000)
+    rows = [
+        {"category": kind, "official_answer": "yes", "file_name": "0.wav"} for kind in ("a", "b", "c") for _ in range(5)
+    ]
+    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [item.category for item in load_big_bench_audio(tmp_path, 4)] == ["a", "b", "c", "a"]
+
+
+def test_a_set_that_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="metadata"):
+        load_big_bench_audio(tmp_path)
+    row = {"category": "x", "official_answer": "y", "file_name": "../outside.wav"}
+    (tmp_path / "metadata.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(UserError, match="outside"):
+        load_big_bench_audio(tmp_path)

@@ -1,0 +1,154 @@
+"""The comparison with other assistants: what is played is measured, over real pipes to a process of a known kind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.conversation.frame import SAMPLE_RATE
+from app.platform.resources import resource
+from app.research.benches.rivals import run as run_module
+from app.research.benches.rivals.catalogue import ASSISTANTS, Assistant, chosen
+from app.research.benches.rivals.loudspeaker import RecordingLoudspeaker
+from app.research.benches.rivals.measure import Item, Outcome, ask
+from app.research.benches.rivals.process import AssistantProcess
+from app.research.benches.rivals.result import Measured, RivalsResult, figures
+from app.research.benches.rivals.run import run_rivals
+from app.session.errors import UserError
+
+DRIVERS = Path(run_module.__file__).parent / "drivers"
+
+PARROT = f"""
+import sys, time
+sys.path.insert(0, {str(DRIVERS)!r})
+import numpy as np
+from pipe import Pipe, USER_RATE, settings
+
+pipe, loud, quiet = Pipe(), 0, 0
+print("this goes to the log")
+pipe.ready()
+while (data := pipe.read()) is not None:
+    if np.abs(np.frombuffer(data, "<i2")).max() > 1000:
+        loud, quiet = loud + 1, 0
+    else:
+        quiet += 1
+    if loud and quiet == 25:  # half a second of silence ends the turn
+        loud = 0
+        pipe.heard("what was", 7)
+        pipe.heard("what was said with " + settings()["model"], 7)
+        tone = np.sin(np.arange(8000) * 0.1) * 8000
+        pipe.play(16000, tone.astype("<i2").tobytes())
+        busy = time.process_time() + 0.05  # more than the system's tick, by which processor time is counted
+        while time.process_time() < busy:
+            pass
+"""
+"""An assistant that answers half a second after the end, with half a second of a tone."""
+
+
+def item(seconds: float = 1.0, *, pause: float = 0.0) -> Item:
+    voice = (0.2 * np.sin(np.arange(round(seconds * SAMPLE_RATE)) * 0.1)).astype(np.float32)
+    sound = voice
+    if pause:
+        sound = np.concatenate([voice, np.zeros(round(pause * SAMPLE_RATE), np.float32), voice])
+    return Item("one", "synthetic", "what was said with tiny", sound, len(sound) / SAMPLE_RATE)
+
+
+def parrot(tmp_path: Path) -> AssistantProcess:
+    return AssistantProcess("parrot", [sys.executable, "-c", PARROT], {"KAME_RIVAL_MODEL": "tiny"}, tmp_path / "log")
+
+
+def test_an_answer_is_timed_by_what_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.research.benches.rivals.measure.SETTLE_SECONDS", 0.7)
+    with parrot(tmp_path) as process:
+        whole = ask(process, item())
+        cut = ask(process, item(pause=1.2))
+        assert process.usage()[1] > 1e6
+    assert whole.first_sound == pytest.approx(0.52, abs=0.25) and not whole.early and whole.talked_over == 0.0
+    assert (whole.wrong, whole.words) == (0, 5)
+    assert cut.early and cut.talked_over == pytest.approx(0.5, abs=0.1) and cut.first_sound is not None
+    assert "this goes to the log" in (tmp_path / "log").read_text()
+
+
+def test_a_process_that_does_not_start_is_told(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UserError, match="did not start"),
+        AssistantProcess("gone", [sys.executable, "-c", "raise SystemExit('no such voice')"], {}, tmp_path / "log"),
+    ):
+        pass
+    assert "no such voice" in (tmp_path / "log").read_text()
+
+
+def test_what_is_flushed_was_not_played() -> None:
+    now = [10.0]
+    speaker = RecordingLoudspeaker(lambda: now[0])
+    speaker.play(12_000, np.full(12_000, 16_000, np.int16))
+    speaker.play(24_000, np.full(24_000, 16_000, np.int16))
+    assert speaker.quiet_for == pytest.approx(-2.0)
+    now[0] = 10.5
+    speaker.flush()
+    played = np.abs(speaker.played(10.0, 13.0)) > 0.01
+    assert played.sum() / SAMPLE_RATE == pytest.approx(0.5, abs=0.01) and speaker.quiet_for == 0.0
+    speaker.play(24_000, np.full(2_400, 16_000, np.int16))
+    assert speaker.played(10.5, 10.6).all()
+
+
+def test_all_are_asked_and_one_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "FIRST_SECONDS", 0.1)
+    monkeypatch.setattr("app.research.benches.rivals.measure.SETTLE_SECONDS", 0.7)
+    programs = {"parrot": PARROT, "broken": "raise SystemExit(1)"}
+    monkeypatch.setattr(run_module, "_command", lambda one, progress: [sys.executable, "-c", programs[one.name]])
+    result = run_rivals(
+        [Assistant("parrot", "repeats"), Assistant("broken", "does nothing")],
+        [item(0.5)],
+        {"url": "", "key": "a-key", "model": "tiny"},
+        0,
+        tmp_path,
+        lambda text: None,
+    )
+    parrot_, broken = result.measured
+    assert len(parrot_.outcomes) == 1 and parrot_.processor > 0 and parrot_.memory > 1e6
+    assert "did not start" in broken.trouble
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert written["bench"] == "rivals" and written["rivals"][0]["synthetic"]["asked"] == 1
+    assert "repeats" in (tmp_path / "results.md").read_text() and "a-key" not in (tmp_path / "results.md").read_text()
+
+
+def test_the_figures_of_several_outcomes() -> None:
+    outcomes = [
+        Outcome("a", "people", 0.5, False, 0.0, "", 1, 10),
+        Outcome("b", "people", 1.5, True, 0.3, "", 0, 10),
+        Outcome("c", "people", None, True, 0.1, "", 10, 10),
+        Outcome("d", "people", None, False, 0.0, "", 0, 10),
+    ]
+    found = figures(outcomes)
+    assert found["first_sound_p50"] == 0.5 and found["early"] == 2 and found["talked_over"] == 1
+    assert found["unanswered"] == 1 and (found["wrong"], found["words"]) == (11, 40)
+    silent = RivalsResult("tiny", [Measured("mute", "says nothing", outcomes[-1:])])
+    assert "| mute | people | 1 | – |" in silent.table()
+    assert json.loads(json.dumps(silent.document(), allow_nan=False))["rivals"][0]["people"]["first_sound_p50"] is None
+
+
+def test_a_stopped_bench_asks_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "_command", lambda one, progress: [sys.executable, "-c", "raise SystemExit(1)"])
+
+    def stopped(text: str) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        run_rivals([Assistant("parrot", "")], [item()], {"url": "", "key": "", "model": ""}, 0, tmp_path, stopped)
+    assert not (tmp_path / "results.json").exists()
+
+
+def test_who_takes_part() -> None:
+    assert chosen([]) == list(ASSISTANTS) and [one.name for one in chosen(["pipecat"])] == ["pipecat"]
+    with pytest.raises(UserError, match="no assistant “siri”"):
+        chosen(["siri"])
+    for one in ASSISTANTS:
+        if one.lock:
+            lock = resource("bench", "rivals", one.lock).read_text()
+            assert "--hash=sha256:" in lock and "://" not in lock
+            assert (DRIVERS / one.driver).is_file()

@@ -1,0 +1,59 @@
+"""`bench answers` tells answers that were taken back, whole answers and openings apart."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.conversation import events as e
+from app.platform.resources import resource
+from app.research.benches.answers import AnswersResult, figures
+from app.research.benches.judged_answers import JudgedAnswer, judge
+
+GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
+
+
+def answered(*said: tuple[str, int], corrected: bool = False) -> JudgedAnswer:
+    events: list[e.Event] = [e.TranscriptFinal(4.2, 1, "What is it?", 4.0), e.AssistantStarted(4.4, 1, said[0][1])]
+    events += [e.OracleDelta(1.0, 1, GUESS), e.OracleDelta(4.3, 2, ANSWER)]
+    at = 4.4
+    for text, revision in said:
+        for word in text.split():
+            events.append(e.AssistantSaid(at := at + 0.25, 1, word, revision))
+    if corrected:
+        events.append(e.AssistantCorrected(6.0, 1, 2, "corrected"))
+    return judge("What is the capital?", ("oslo",), events, 4.0, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("said", "corrected", "taken_back", "whole"),
+    [
+        ([("It is Oslo, in the south. It is new.", 2)], False, False, True),
+        ([("Let me see.", 0), ("It is Oslo,", 2)], False, False, True),  # the next question cut it short
+        ([("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2)], True, True, False),
+        ([("It is Bergen.", 1), ("It is new.", 2)], False, True, False),  # joined without a word
+    ],
+)
+def test_what_was_taken_back_is_told_from_what_was_one_whole(
+    said: list[tuple[str, int]], corrected: bool, taken_back: bool, whole: bool
+) -> None:
+    found = answered(*said, corrected=corrected)
+    assert (found.taken_back, found.whole) == (taken_back, whole)
+    assert found.right is ("Oslo" in found.said)
+
+
+def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> None:
+    found = answered(("Let me see.", 0), ("It is Oslo,", 2))
+    assert found.opening == "Let me see." and found.said == "It is Oslo,"
+    assert found.first_sound == pytest.approx(0.42) and found.first_word == pytest.approx(1.4)
+    counted = figures([found, answered(("It is Bergen.", 1))])
+    assert (counted["asked"], counted["openings"], counted["right"], counted["whole"]) == (2, 1, 1, 2)
+    table = AnswersResult({("hands-free", "own"): [found]}).table()
+    assert "| hands-free | own | 1 | 0 | 0 | 0.0 | 1 | 1 | 1 | 0.42 |" in table
+
+
+def test_there_are_sixty_questions_each_asked_once_with_a_right_answer() -> None:
+    entries = json.loads(resource("bench", "answers.json").read_text("utf-8"))
+    assert len({entry["question"] for entry in entries}) == len(entries) == 60
+    assert all(entry["answers"] and all(entry["answers"]) for entry in entries)

@@ -1,0 +1,13 @@
+"""The result of `bench remote`."""
+
+from __future__ import annotations
+
+from app.research.benches.remote import RemoteResult, Way
+
+
+def test_both_ways_stand_side_by_side() -> None:
+    result = RemoteResult(Way([0.9, 1.1, 1.0], 1, 40, 0), Way([1.0, 1.2], 2, 40, 1))
+    assert "| here | 3 | 1.00 | 1.10 | 1 | 40 | 0 |" in result.table()
+    assert "| by a server | 3 | 1.10 | 1.20 | 2 | 40 | 1 |" in result.table()
+    here, there = result.document()["ways"]
+    assert here["first_sound_p50"] == 1.0 and there["unanswered"] == 1

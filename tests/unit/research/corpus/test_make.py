@@ -1,0 +1,296 @@
+"""A corpus is made step by step out of questions: scripts, speech, oracle and tokens, each of which goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from app.backend.base import BackendError, ChatRequest
+from app.backend.prices import Price
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.cli.parser import main
+from app.research.corpus.asking import Asker, Prompt, price_of
+from app.research.corpus.check import check_dialogues
+from app.research.corpus.dialogue import exchanges
+from app.research.corpus.items import Item
+from app.research.corpus.make import (
+    make_oracle,
+    make_scripts,
+    make_speech,
+    make_tokens,
+    oracle_prompts,
+    read_scripts,
+    script_prompts,
+)
+from app.research.corpus.scripts import fault_of, script_of
+from app.research.corpus.speaking import SpeakingOptions, speak_script
+from app.research.corpus.stats import stats_of
+from app.research.corpus.store import CorpusFolder
+from app.tts.scripted import ScriptedVoice
+from tests.support.tiny_kame import make_checkpoint
+
+ITEMS = [
+    Item("a-1", "What is the capital of France?", "Paris", "", ("Paris", "Rome")),
+    Item("a-2", "How many legs has a spider?", "8"),
+]
+TURNS = {
+    "France": [
+        "Can you tell me which city is the capital of France, Paris or Rome?",
+        "It is Paris, which has been the seat of the government for a very long time.",
+        "And which river runs through it from east to west?",
+        "The Seine does, and most of the old town lies on its banks.",
+    ],
+    "spider": [
+        "I wonder how many legs a spider has, is it six or more?",
+        "A spider has eight legs, two more than an insect has.",
+    ],
+}
+GUESSES = [
+    "It may be a large town in the middle of the country, near water.",
+    "There are several that come to mind, but one is known best.",
+    "That depends on which kind you mean, most have the same number.",
+]
+
+
+def reply(request: ChatRequest) -> ScriptedAnswer:
+    text = request.messages[-1].content
+    if "Write a short spoken dialogue" in text:
+        turns = next(turns for word, turns in TURNS.items() if word in text)
+        return answer("Here it is: " + json.dumps({"turns": turns}), first=0, every=0)
+    hint = text.split("the answer will be “")[1].split("”")[0] if "Hint" in text else ""
+    if "nearly the same words" in text:
+        return answer(hint.removesuffix(".") + " indeed.", first=0, every=0)
+    if "clearly different words" in text:
+        return answer("In other words " + " ".join(hint.split()[:9]) + " and so on.", first=0, every=0)
+    return answer(GUESSES[len(text) % 3], first=0, every=0)
+
+
+def quiet(line: str) -> None:
+    """Progress that nobody reads."""
+
+
+async def made(folder: Path, backend: ScriptedBackend) -> CorpusFolder:
+    asker = Asker(backend, folder / "answers.jsonl", at_once=2)
+    await make_scripts(ITEMS, asker, folder, quiet)
+    corpus = CorpusFolder(folder)
+    voices = {"one": ScriptedVoice(), "two": ScriptedVoice()}
+    make_speech(read_scripts(folder), corpus, ScriptedVoice(), voices, SpeakingOptions(0, 0, 0), None, quiet)
+    await make_oracle(corpus, asker, quiet)
+    return corpus
+
+
+async def test_from_questions_to_a_corpus_that_passes_its_check(tmp_path: Path) -> None:
+    backend = ScriptedBackend(reply)
+    corpus = await made(tmp_path, backend)
+    assert backend.most_open_streams == 2
+    dialogues = list(corpus)
+    result = check_dialogues(dialogues)
+    assert result.ok and not result.faults, result.table()
+    stats = stats_of(dialogues)
+    assert stats.questions == 3 and stats.levels[5] == 3 and sum(stats.levels[:5]) > 6
+    samples = corpus.sound(dialogues[0])
+    for question, reply_ in exchanges(dialogues[0].words):
+        for utterance, channel in ((question, 1), (reply_, 0)):
+            place = slice(int(utterance.start * 24_000), int(utterance.end * 24_000))
+            assert np.abs(samples[place, channel]).mean() > 5 * np.abs(samples[place, 1 - channel]).mean()
+
+
+async def test_a_second_run_asks_nothing_and_a_stopped_one_goes_on(tmp_path: Path) -> None:
+    backend = ScriptedBackend(reply)
+    await made(tmp_path, backend)
+    asked = len(backend.requests)
+    await made(tmp_path, backend)
+    assert len(backend.requests) == asked
+    lines = (tmp_path / "answers.jsonl").read_text().splitlines()
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines[:-2]) + "\n" + lines[-1][:20])
+    for path in (tmp_path / "dialogues").glob("*.json"):
+        path.unlink()
+    await made(tmp_path, backend)
+    assert asked < len(backend.requests) <= asked + 2
+
+
+async def test_unusable_answers_are_asked_for_again_and_in_the_end_left_out(tmp_path: Path) -> None:
+    tries = 0
+
+    def bad(request: ChatRequest) -> ScriptedAnswer:
+        nonlocal tries
+        tries += 1
+        return answer("no JSON here" if tries < 3 else json.dumps({"turns": TURNS["spider"]}), first=0, every=0)
+
+    report = await make_scripts([ITEMS[1]], Asker(ScriptedBackend(bad), tmp_path / "c"), tmp_path, quiet)
+    assert tries == 3 and report.made == 1
+    report = await make_scripts([ITEMS[0]], Asker(ScriptedBackend(bad), tmp_path / "c"), tmp_path, quiet)
+    assert report.made == 0 and report.left_out == {"no usable script": 1}, "spiders are no answer to that question"
+
+
+async def test_a_refused_key_ends_the_asking_at_once(tmp_path: Path) -> None:
+    class Refusing(ScriptedBackend):
+        async def _items(self, reply):
+            raise BackendError("The key was refused.", "key")
+            yield
+
+    backend = Refusing(reply)
+    with pytest.raises(BackendError, match="key was refused"):
+        await Asker(backend, tmp_path / "c").ask(Prompt("hello"))
+    assert len(backend.requests) == 1
+    with pytest.raises(BackendError, match="key was refused"):
+        await make_scripts(ITEMS, Asker(backend, tmp_path / "c"), tmp_path, quiet)
+
+
+def test_items_are_spoken_as_they_are_and_a_model_that_writes_no_script_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = tmp_path / "items.jsonl"
+    items.write_text('{"question": "How many legs has a spider?", "answer": "It has eight legs."}\n')
+    words = ["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), "--steps", "scripts"]
+    assert main([*words, "--as-they-are"]) == 0
+    assert read_scripts(tmp_path / "corpus")[0].turns == ("How many legs has a spider?", "It has eight legs.")
+    items.write_text('{"question": "What is 2^3?", "answer": "It is *eight*."}\n')
+    assert main([*words, "--as-they-are"]) == 2
+    assert "No script could be made" in capsys.readouterr().err
+
+
+async def test_another_language_is_asked_for_in_every_prompt(tmp_path: Path) -> None:
+    backend = ScriptedBackend(reply)
+    corpus = await made(tmp_path, backend)
+    assert not any("German" in prompt.text for prompt in script_prompts(ITEMS))
+    assert all("in German" in prompt.text for prompt in script_prompts(ITEMS, "de"))
+    for dialogue in corpus:
+        prompts = [prompt for prompt, _ in oracle_prompts(dialogue, 0, "de") if prompt is not None]
+        assert prompts and all("in German" in prompt.text for prompt in prompts)
+
+
+def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.stt.selection.models_of", lambda kind: ())
+    items = tmp_path / "items.jsonl"
+    items.write_text(
+        '{"question": "Wie heißt die Hauptstadt von Schweden?", "answer": "Sie heißt Stockholm."}\n', "utf-8"
+    )
+    options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
+    assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
+    assert "language (it)" in capsys.readouterr().err
+
+
+def test_the_price_is_known_before() -> None:
+    prompts = [Prompt("word " * 100, words=50)] * 1000
+    assert price_of(prompts, Price(1.0, 0.5, 10.0)) == pytest.approx(0.125 + 0.7, rel=0.01)
+    assert price_of(prompts, None) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "fault"),
+    [
+        (["What?"], "no question with an answer"),
+        (["Where is it?", "It is in Paris.", "Where is it?", "There."], "repeats a turn"),
+        (["Where is it?", "**Paris** is the answer."], "not spoken words"),
+        (["User: where is it?", "In Paris."], "names the speaker"),
+        (["Where is it?", "In Rome, I think."], "without the right answer"),
+        (["Where is it?", "It is Paris. " * 40], "too long a turn"),
+        (["Where is it?", "It is in Paris."], ""),
+    ],
+)
+def test_scripts_that_teach_nothing_are_refused(turns: list[str], fault: str) -> None:
+    text = json.dumps({"turns": turns})
+    if not fault:
+        assert fault_of(script_of(ITEMS[0], text)) == ""
+        return
+    with pytest.raises(ValueError, match=fault):
+        script_of(ITEMS[0], text)
+
+
+async def test_speech_that_nobody_understands_is_left_out(tmp_path: Path) -> None:
+    await make_scripts(ITEMS, Asker(ScriptedBackend(reply), tmp_path / "c"), tmp_path, quiet)
+    corpus = CorpusFolder(tmp_path)
+    voices = {"one": ScriptedVoice()}
+    report = make_speech(
+        read_scripts(tmp_path), corpus, ScriptedVoice(), voices, SpeakingOptions(), lambda samples: "mumble", quiet
+    )
+    assert report.made == 0 and sum(report.left_out.values()) == 2 and not corpus.names()
+
+
+def test_pauses_and_interruptions_move_the_words_with_the_sound(tmp_path: Path) -> None:
+    from app.research.corpus.scripts import Script
+
+    script = Script("x", tuple(TURNS["France"]))
+    voices = {"one": ScriptedVoice()}
+    plain = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(0, 0, 0), random.Random(1))
+    paused = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(1, 0, 0), random.Random(1))
+    gaps = [b.start - a.end for a, b in zip(paused.dialogue.words, paused.dialogue.words[1:], strict=False)]
+    assert sum(gap > 0.75 for gap in gaps) > sum(
+        b.start - a.end > 0.75 for a, b in zip(plain.dialogue.words, plain.dialogue.words[1:], strict=False)
+    )
+    cut = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(0, 0, 1), random.Random(1))
+    assert len(cut.dialogue.words) < len(plain.dialogue.words)
+    for spoken in (plain, paused, cut):
+        assert max(word.end for word in spoken.dialogue.words) < len(spoken.samples) / 24_000
+
+
+async def test_the_oracle_never_knows_more_than_was_said(tmp_path: Path) -> None:
+    corpus = await made(tmp_path, ScriptedBackend(reply))
+    for dialogue in corpus:
+        for prompt, event in oracle_prompts(dialogue, 0):
+            if prompt is None:
+                assert event.true and event.at > max(q.end for q, _ in exchanges(dialogue.words) if q.start < event.at)
+                continue
+            question = next(q for q, a in exchanges(dialogue.words) if q.start < event.at < a.end)
+            heard = prompt.text.split("now say: “")[1].split(" …”")[0].split()
+            assert heard == [word.text for word in question.words[: len(heard)]] and heard
+            assert question.words[len(heard) - 1].end < event.at and len(heard) < len(question.words)
+
+
+async def test_tokens_come_out_in_shards_whose_text_is_what_was_said(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from app.frontend.kame.checkpoint import load
+    from app.models.layout import read_layout
+    from app.research.corpus.shards import open_corpus
+    from app.research.corpus.tokens import Tokeniser
+
+    corpus = await made(tmp_path / "corpus", ScriptedBackend(reply))
+    loaded = load(read_layout(make_checkpoint(tmp_path / "weights")), device="cpu")
+    make_tokens(corpus, Tokeniser(loaded), tmp_path / "shards", quiet)
+    tokens = {item.shape[1]: item for item in open_corpus(tmp_path / "shards").dialogues()}
+    for dialogue in corpus:
+        row = tokens[len(corpus.sound(dialogue)) // 1920]
+        assert row.shape[0] == 18
+        said = [token for token in row[0].tolist() if token not in (0, 3)]
+        words = " ".join(word.text for word in dialogue.of("model"))
+        assert said == loaded.pieces.encode(words)
+        assert 400 in row[-1].tolist() and (row[0] == 0).sum() > 0
+        answers = [event.text for event in dialogue.events if event.true]
+        told = [token for token in row[-1].tolist() if token not in (3, 400)]
+        for text in answers:
+            wanted = loaded.pieces.encode(text)
+            assert any(told[n : n + len(wanted)] == wanted for n in range(len(told)))
+
+
+async def test_the_commands_check_count_export_and_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await made(tmp_path / "corpus", ScriptedBackend(reply))
+    for words, expected in (
+        (["check", str(tmp_path / "corpus")], "can be trained on"),
+        (["stats", str(tmp_path / "corpus")], "2 dialogues"),
+        (["export", str(tmp_path / "corpus"), str(tmp_path / "kame"), "--as", "kame"], "2 dialogues"),
+        (["export", str(tmp_path / "corpus"), str(tmp_path / "moshi"), "--as", "moshi"], "2 dialogues"),
+        (["import", str(tmp_path / "again"), str(tmp_path / "kame"), "--from", "kame"], "2 dialogues"),
+        (
+            ["import", str(tmp_path / "more"), str(tmp_path / "moshi" / "corpus.jsonl"), "--from", "moshi"],
+            "2 dialogues",
+        ),
+        (["check", str(tmp_path / "again")], "can be trained on"),
+    ):
+        assert main(["corpus", *words]) == 0
+        assert expected in capsys.readouterr().out
+    first, second = CorpusFolder(tmp_path / "corpus"), CorpusFolder(tmp_path / "again")
+    for name in first.names():
+        assert np.allclose(first.sound(first.read(name)), second.sound(second.read(name)), atol=1e-4)
+        assert [event.true for event in first.read(name).events] == [event.true for event in second.read(name).events]
+    sound, _ = soundfile.read(tmp_path / "moshi" / "data_stereo" / f"{first.names()[0]}.wav")
+    assert sound.shape[1] == 2
+    assert main(["corpus", "check", str(tmp_path / "nowhere")]) == 2
+    assert "no corpus" in capsys.readouterr().err

@@ -1,0 +1,98 @@
+"""The token rows follow what a session feeds: the same queue, the same tokens, the newest revision wins."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from app.frontend.kame.oracle_queue import OracleQueue
+from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
+from tests.support.tiny_kame import pieces_model
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+VOCABULARY = Vocabulary(padding=3, start=400)
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    return sentencepiece.SentencePieceProcessor(model_proto=pieces_model())
+
+
+def revision(text: str, first: int, step: int = 1) -> TimedRevision:
+    return TimedRevision(tuple(TimedWord(first + step * place, word) for place, word in enumerate(text.split())))
+
+
+def test_the_oracle_is_what_the_sessions_queue_gives(pieces) -> None:
+    draw = random.Random(1)
+    sentences = [
+        "The capital of France is Paris, and it lies on the Seine.",
+        "Seven times eight is 56.",
+        "Plants turn light into sugar; we call it photosynthesis.",
+        "Its doors open at ten o'clock.",
+    ]
+    for _ in range(20):
+        revisions = [
+            revision(text, draw.randint(0, 60), draw.randint(1, 4))
+            for text in draw.sample(sentences, draw.randint(1, 4))
+        ]
+        queue = OracleQueue(start=VOCABULARY.start, padding=VOCABULARY.padding, vocabulary=VOCABULARY.start)
+        fed, current, expected = 0, -1, []
+        for frame in range(120):
+            for number, item in enumerate(revisions):
+                come = [word.word for word in item.words if word.frame <= frame]
+                if come and number > current:
+                    current, fed = number, 0
+                    queue.push(pieces.encode(" ".join(come)), reset=True)
+                    fed = len(pieces.encode(" ".join(come)))
+                elif come and number == current:
+                    tokens = pieces.encode(" ".join(come))
+                    queue.push(tokens[fed:], reset=False)
+                    fed = len(tokens)
+            queue.take()
+            expected.append(queue.last)
+        assert oracle_row(revisions, pieces, VOCABULARY, 120).tokens.tolist() == expected
+
+
+def test_a_shorter_newer_revision_leaves_nothing_of_the_longer_one(pieces) -> None:
+    row = oracle_row(
+        [
+            revision("The capital of France is Paris, and it lies on the river Seine.", 0, 3),
+            revision("Yes, it does.", 8),
+        ],
+        pieces,
+        VOCABULARY,
+        60,
+    )
+    tokens = row.tokens.tolist()
+    start = tokens.index(VOCABULARY.start, 1)
+    told = [token for token in tokens[start + 1 :] if token != VOCABULARY.padding]
+    assert told == pieces.encode("Yes, it does.")
+    assert row.fed[0][-1] == -1 and row.fed[1][-1] >= 8
+
+
+def test_each_word_is_spoken_from_its_frame_on_and_crowded_words_wait(pieces) -> None:
+    words = [TimedWord(4, "The"), TimedWord(5, "Fitzwilliam"), TimedWord(6, "Museum"), TimedWord(40, "opens.")]
+    row = text_row(words, pieces, VOCABULARY, 60)
+    groups = word_tokens("The Fitzwilliam Museum opens.", pieces)
+    spoken = [token for token in row.tolist() if token != 3]
+    assert spoken == [token for group in groups for token in group]
+    assert row[4] == groups[0][0] and row[40] == groups[3][0] and (row[30:40] == 3).all()
+
+
+def test_with_its_end_a_word_is_spread_over_its_frames_by_its_letters(pieces) -> None:
+    words = [TimedWord(4, "The"), TimedWord(8, "Fitzwilliam"), TimedWord(20, "Museum")]
+    ends = [8, 20, 21]  # the last one has less room than it has pieces
+    row = text_row(words, pieces, VOCABULARY, 60, ends)
+    groups = word_tokens("The Fitzwilliam Museum", pieces)
+    assert len(groups[1]) > 2, "else nothing is shown"
+    spoken = [token for token in row.tolist() if token != 3]
+    assert spoken == [token for group in groups for token in group], "none is lost"
+    frames = [8 + frame for frame in np.flatnonzero(row[8:20] != 3)]
+    letters = [len(pieces.id_to_piece(token).strip("▁")) for token in groups[1]]
+    before = [sum(letters[:place]) / sum(letters) for place in range(len(letters))]
+    assert frames[0] == 8 and max(frames) < 20
+    assert all(abs(frame - (8 + 12 * share)) <= 1 for frame, share in zip(frames, before, strict=True))
+    assert row[20] == groups[2][0] and [*row[20 : 20 + len(groups[2])]] == groups[2]

@@ -1,0 +1,328 @@
+"""Nano KAME's corpus: what is to be said depends on what has arrived, and the tokens are those of a session."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+sentencepiece = pytest.importorskip("sentencepiece")
+
+from app.frontend.kame.checkpoint import build_lm  # noqa: E402
+from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
+from app.frontend.kame.engine import Engine  # noqa: E402
+from app.models.errors import ModelError  # noqa: E402
+from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
+from app.research.training.nano.answers import CORRECTIONS, FILLERS, LATE, UNKNOWN, AnswerPlan  # noqa: E402
+from app.research.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
+from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
+from app.research.training.nano.questions import speak_questions, trial_speaker  # noqa: E402
+from app.research.training.nano.reading import ReadingMaker  # noqa: E402
+from app.research.training.nano.score import TrialScore, says, score_trials  # noqa: E402
+from app.research.training.nano.shape import NANO_LM  # noqa: E402
+from app.research.training.nano.speech import SpeechBank, in_whole_frames  # noqa: E402
+from app.research.training.nano.texts import read_texts  # noqa: E402
+from app.research.training.nano.trial import TrialResult, Trials, write_sounds  # noqa: E402
+from tests.support.tiny_kame import pieces_model  # noqa: E402
+
+SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
+VOCABULARY = Vocabulary(padding=3, start=400)
+WORD = 5  # frames
+
+
+def speak(text: str, rate: float) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Each word takes five frames, of which the last is silent."""
+    words = text.split()
+    latents = np.random.default_rng(len(text)).standard_normal((7 * WORD * len(words), 192)).astype(np.float32)
+    return latents, [(7 * WORD * n, 7 * (WORD * n + WORD - 1)) for n in range(len(words))]
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    return sentencepiece.SentencePieceProcessor(model_proto=pieces_model())
+
+
+@pytest.fixture(scope="module")
+def codec() -> VoiceCodec:
+    torch.manual_seed(0)
+    made = VoiceCodec(SHAPE)
+    with torch.no_grad():
+        for quantiser in (made.own, made.heard):
+            quantiser.basis.normal_(0, 0.05)
+            quantiser.books.normal_()
+    return made.requires_grad_(False).eval()
+
+
+@pytest.fixture
+def entered() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def bank(codec: VoiceCodec) -> SpeechBank:
+    return SpeechBank(speak, codec)
+
+
+def revision(text: str, frame: int, step: int = 1) -> TimedRevision:
+    return TimedRevision(tuple(TimedWord(frame + step * n, word) for n, word in enumerate(text.split())))
+
+
+def said(
+    bank: SpeechBank, pieces, revisions: list[TimedRevision], end: int = 20, seed: int = 0, late: float = LATE
+) -> list[tuple[int, str]]:
+    row = oracle_row(revisions, pieces, VOCABULARY, end + 300)
+    answer = AnswerPlan(bank, random.Random(seed), end, revisions, row, late).plan()
+    return [(word.frame, word.word) for word in answer.words]
+
+
+def text_of(words: list[tuple[int, str]]) -> str:
+    return " ".join(word for _, word in words)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_fills_the_wait_and_then_reads_the_answer(bank: SpeechBank, pieces, seed: int) -> None:
+    words = said(bank, pieces, [revision("Anna lives in Rome.", 26)], seed=seed, late=0.0)
+    assert 20 <= words[0][0] <= 21, "it begins at once"
+    filler, answer = text_of(words[:-4]), text_of(words[-4:])
+    assert filler in FILLERS and answer == "Anna lives in Rome."
+    assert words[-4][0] > 27
+
+
+def test_held_back_it_reads_what_has_come_without_a_filler(bank: SpeechBank, pieces) -> None:
+    begun = [said(bank, pieces, [revision("Anna lives in Rome.", 22)], seed=seed, late=1.0) for seed in range(20)]
+    assert min(words[0][0] for words in begun) >= 22 and max(words[0][0] for words in begun) > 30
+    assert all(text_of(words) == "Anna lives in Rome." for words in begun if words[0][0] > 32)
+
+
+def test_a_guess_from_before_the_end_is_not_trusted(bank: SpeechBank, pieces) -> None:
+    words = said(bank, pieces, [revision("Anna lives in Oslo.", 12), revision("Anna lives in Rome.", 28)])
+    assert "Oslo." not in text_of(words) and text_of(words).endswith("Anna lives in Rome.")
+
+
+def test_without_an_answer_it_says_so(bank: SpeechBank, pieces) -> None:
+    assert any(text_of(said(bank, pieces, [])).endswith(unknown) for unknown in UNKNOWN)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_goes_over_to_a_newer_answer_at_the_end_of_a_word(bank: SpeechBank, pieces, seed: int) -> None:
+    first = said(bank, pieces, [revision("Anna lives in Oslo.", 24)], seed=seed)
+    begun = next(frame for frame, word in first if word == "Anna")
+    same = said(
+        bank, pieces, [revision("Anna lives in Oslo.", 24), revision("Anna lives in Rome.", begun + 3)], seed=seed
+    )
+    assert text_of(same).endswith("Anna lives in Rome.") and "Oslo." not in text_of(same)
+    assert not any(correction in text_of(same) for correction in CORRECTIONS), "the beginning still holds"
+    other = said(bank, pieces, [revision("Anna lives in Oslo.", 24), revision("It is Rome.", begun + 3)], seed=seed)
+    assert text_of(other).endswith("It is Rome.") and any(word in text_of(other) for word in CORRECTIONS)
+
+
+def test_no_word_is_spoken_before_the_oracle_has_told_it(bank: SpeechBank, pieces) -> None:
+    slow = revision("Anna lives in Rome near the river now.", 24, step=9)
+    row = oracle_row([slow], pieces, VOCABULARY, 400)
+    answer = AnswerPlan(bank, random.Random(0), 20, [slow], row).plan()
+    spoken = {word.word: word.frame for word in answer.words}
+    for word, fed in zip(slow.words, row.fed[0], strict=True):
+        assert spoken[word.word] > fed
+
+
+def questions(count: int = 6) -> list[SpokenQuestion]:
+    draw = random.Random(5)
+    made = []
+    for _ in range(count):
+        fact = draw_fact(draw, test=False)
+        samples = np.random.default_rng(1).standard_normal(30_000).astype(np.float32) * 0.1
+        words = len(fact.question.split())
+        made.append(SpokenQuestion(fact, samples, tuple(30_000 * (n + 1) // words for n in range(words))))
+    return made
+
+
+def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
+    bank: SpeechBank, codec: VoiceCodec, pieces
+) -> None:
+    maker = DialogueMaker(bank, codec, pieces, VOCABULARY, questions(), [(questions()[0], "Water is wet.")])
+    for seed in range(3):
+        tokens = maker.make(random.Random(seed)).tokens
+        assert tokens.shape == (1 + 8 + 4 + 1, LENGTH) and (tokens >= 0).all()
+        text, own, oracle = tokens[0], tokens[1:9], tokens[-1]
+        assert (text[:3] == 3).all() and (own[:, :3] == 0).all()
+        spoken = own[0] != 0
+        assert spoken.any() and not spoken.all() and (oracle != 3).any()
+        assert (text != 3)[spoken].mean() > 0.1
+    again = DialogueMaker(SpeechBank(speak, codec), codec, pieces, VOCABULARY, questions()).make(random.Random(1))
+    assert np.array_equal(
+        again.tokens, DialogueMaker(bank, codec, pieces, VOCABULARY, questions()).make(random.Random(1)).tokens
+    )
+
+
+def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces) -> None:
+    maker = ReadingMaker(pieces, VOCABULARY, 8, 4)
+    read = told = 0
+    for seed in range(5):
+        tokens = maker.make(random.Random(seed)).tokens
+        assert tokens.shape == (14, LENGTH) and (tokens[1:13] == -1).all() and (tokens[[0, -1]] >= 0).all()
+        text, oracle = tokens[0].tolist(), tokens[-1].tolist()
+        for frame, token in enumerate(text):
+            if token != 3:
+                read += 1
+                told += token in oracle[max(0, frame - 100) : frame]
+    assert read > 300 and told / read > 0.7, "the rest are words such as “Let me see.”"
+
+
+def test_words_are_stretched_to_begin_with_a_frame() -> None:
+    latents = np.repeat(np.arange(50, dtype=np.float32)[:, None], 192, axis=1)
+    spans = [(2, 12), (12, 12), (12, 15), (15, 40)]
+    out, moved = in_whole_frames(latents, spans)
+    assert len(out) % 7 == 0 and all(start % 7 == 0 for start, _ in moved)
+    assert [start for start, _ in moved] == [0, 7, 7, 14], "what is short takes a frame, and nothing takes none"
+    assert moved[-1][1] == 14 + 25 and len(out) == 14 + 35, "35 latents are 5 frames"
+    assert np.array_equal(out[14:], latents[15:]), "what fits stays as it is"
+    assert (np.diff(out[:7, 0]) > 0).all() and 2 <= out[0, 0] < out[6, 0] < 12
+    assert np.array_equal(in_whole_frames(latents, [])[0], latents)
+
+
+def test_what_is_read_aloud_is_spoken_where_its_words_are_and_seldom_twice(bank: SpeechBank, pieces) -> None:
+    maker = ReadingMaker(
+        pieces, VOCABULARY, 8, 4, bank=bank, texts=["Water is wet."], words=["river", "castle", "sing"]
+    )
+    spoken, sounds = [], set()
+    for seed in range(5):
+        tokens = maker.make(random.Random(seed)).tokens
+        text, own = tokens[0], tokens[1:9]
+        assert (own >= 0).all() and (tokens[9:13] == -1).all(), "nobody is heard"
+        loud = own[0] != 0
+        assert 0.3 < loud.mean() < 1
+        words = np.flatnonzero(text != 3)
+        assert loud[np.minimum(words + 1, LENGTH - 1)].mean() > 0.7, "a word's sound comes with it or a frame later"
+        text_said = pieces.decode([int(token) for token in text if token not in (3, 0, 400)])
+        spoken += [sentence.strip() for sentence in text_said.split(".")]
+        sounds.add(own.tobytes())
+    long = [sentence for sentence in spoken if len(sentence.split()) > 3]
+    assert len(long) > 10 and len(set(long)) > 0.9 * len(long) and len(sounds) == 5
+
+
+def test_questions_for_the_test_are_never_trained_on() -> None:
+    draw = random.Random(0)
+    for test in (False, True):
+        for _ in range(200):
+            fact = draw_fact(draw, test=test)
+            assert fact.relation is not None and held_out(fact.relation, fact.subject) == test
+            assert fact.value in fact.answer and fact.changed(draw).value != fact.value
+    assert len(RELATIONS) >= 15
+
+
+def test_the_last_revision_holds_unless_another_answer_follows() -> None:
+    draw = random.Random(2)
+    lasting = 0
+    for _ in range(100):
+        fact = draw_fact(draw, test=False)
+        revisions = draw_revisions(draw, fact, [5, 9, 13, 17], 20)
+        assert all(word.frame > 5 for item in revisions for word in item.words)
+        lasting += any(item.text == fact.answer for item in revisions)
+    assert lasting > 80
+
+
+def test_questions_are_made_equally_loud_and_without_silence_around_them() -> None:
+    def tone(text: str, draw: random.Random) -> np.ndarray:
+        wave = np.sin(np.arange(24_000) * 0.1).astype(np.float32) * draw.uniform(0.01, 0.9)
+        return np.concatenate([np.zeros(5000, np.float32), wave, np.zeros(9000, np.float32)])
+
+    facts = [draw_fact(random.Random(n), test=False) for n in range(20)]
+    for question in speak_questions(facts, [(1.0, tone)], 3):
+        assert 23_000 < len(question.samples) < 24_000 * 1.75 and abs(question.samples[0]) < 0.2
+        assert 0.03 < float(np.sqrt(np.mean(question.samples**2))) < 0.07
+        assert len(question.word_ends) == len(question.fact.question.split())
+        assert question.word_ends[-1] == len(question.samples)
+
+
+def test_only_what_can_be_spoken_is_read_from_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text(
+        '{"q": "Why?", "a": "\\"Because it rains. And more.\\""}\n{"q": "How?", "a": "* like this\\n* or that"}\n'
+        '{"q": "Who?", "a": "Me"}\n'
+    )
+    assert read_texts(path) == [("Why?", "Because it rains.")]
+    path.write_text("[1]")
+    with pytest.raises(ModelError, match=r"texts\.jsonl"):
+        read_texts(path)
+
+
+def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
+    codec: VoiceCodec, pieces, tmp_path: Path, entered: ExitStack
+) -> None:
+    torch.manual_seed(0)
+    shape = {
+        **NANO_LM,
+        "text_card": 400,
+        "card": 32,
+        "num_layers": 1,
+        "depformer_num_layers": 1,
+        "dim": 64,
+        "num_heads": 2,
+    }
+    lm = build_lm({**shape, "depformer_dim": 32, "depformer_num_heads": 2}, torch.device("cpu"), torch.float32).eval()
+    seen: list[int] = []
+    lm.oracle_emb.register_forward_hook(lambda module, args, out: seen.append(int(args[0].reshape(-1)[0])))
+    engine = entered.enter_context(Engine(lm, codec, sampling={"use_sampling": False}))
+    seen.clear()
+    trials = Trials(engine, pieces)
+    asked = questions(1)
+    fact = asked[0].fact.changed(random.Random(0))
+    for kind in ("with", "without", "changed"):
+        seen.clear()
+        (result,) = trials.run([(asked[0], fact)], kind)  # type: ignore[list-item]
+        told = [token for token in seen if token not in (3, 400)]
+        assert (seen.count(400) == 2) if kind == "with" else (kind != "without" or not told)
+        if kind == "with":
+            assert pieces.decode(told[-len(pieces.encode(fact.answer)) :]).strip() == fact.answer
+        assert len(result.samples) == len(result.step_seconds) * 1920
+        write_sounds([result], tmp_path)
+        assert (tmp_path / f"{kind}-00.wav").exists()
+    sounding = result.samples.any()
+    (late,) = Trials(engine, pieces, delay=25).run([(asked[0], fact)], "with")  # type: ignore[list-item]
+    assert sounding and late.first_sound is not None and late.first_sound >= 2.0
+    told = [json.loads(line)["told"] for line in (tmp_path / "answers.jsonl").read_text("utf-8").split("\n")[:3]]
+    assert told == [fact.answer, "", fact.answer]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "right"),
+    [
+        ("four seven two", "The code is 472.", True),
+        ("four seven two", "The code is 4 7 2, I think.", True),
+        ("four seven two", "The code is four seven.", False),
+        ("584", "You find Jane in room 584.", True),
+        ("584", "Room 58.", False),
+        ("nine thirty", "It leaves at 9:30.", True),
+        ("nine thirty", "It leaves at 9.30 p.m.", True),
+        ("nine thirty", "It leaves at 9.40.", False),
+        ("nine", "It leaves at 9.", True),
+        ("27 dollars", "That costs $27.", True),
+        ("27 dollars", "That costs $27.00.", True),
+        ("27 dollars", "That costs $20.", False),
+        ("Reykjavik", "He was born in Rekjavik.", True),
+        ("Rome", "She lives in Home.", True),
+        ("Oslo", "She lives in Rome.", False),
+        ("Mark", "That is Max.", False),
+    ],
+)
+def test_a_value_is_right_by_its_digits_or_by_its_letters(value: str, text: str, right: bool) -> None:
+    relation = RELATIONS[13 if value == "Mark" else 2]  # names of people, or of cities
+    assert says(text, Fact("?", "", value, relation, "x")) == right
+
+
+def test_a_report_tells_what_was_heard_and_whose_voice_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fact = Fact("Where does Ann live?", "Ann lives in Rome.", "Rome", RELATIONS[2], "Ann")
+    said = [TrialResult("with", fact, text=text, first_sound=when) for text, when in (("Rome.", 0.2), ("Oslo.", -0.1))]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    score = TrialScore(trial_speaker(), [score_trials(said, lambda samples: "Anne lives in Rome.")], [0.01, 0.02])
+    assert "| with | 2 | 50% | 100% | 0.05 / 0.17 | 1 | 0 |" in score.table()
+    assert "which was trained on (flite is not installed)" in score.table()
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert "not trained on" in trial_speaker()

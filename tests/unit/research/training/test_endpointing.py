@@ -1,0 +1,57 @@
+"""The fit of endpointing, on pauses whose right answer is known, and what its policies do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.research.benches.pauses import Case
+from app.research.training.endpointing import Outcome, choose, fit, follow, logistic
+from app.research.training.pause_samples import Look, Pause, Utterance
+from app.stt.text_endpointing import WordOdds
+
+GAP = 0.9
+END = 4.0
+
+
+def spoken(number: int, speaker: str = "") -> Utterance:
+    """An utterance with one pause of 0.9 s, whose words call for more, and an end whose words call for nothing."""
+    doubt = 0.3 * np.sin(number)
+    inside, end = WordOdds(-6.0 + doubt, -2.0), WordOdds(2.0 + doubt, 2.0)
+
+    def looks(text: str, odds: WordOdds, sound: float, seconds: float) -> tuple[Look, ...]:
+        return tuple(Look(round(0.08 * n, 2), sound, text, odds) for n in range(2, int(seconds / 0.08)))
+
+    case = Case(f"{number}", "clause", "flow", f"{number}", np.zeros(0, np.float32), END, ((1.0, 1.0 + GAP),), speaker)
+    return Utterance(
+        case,
+        (
+            Pause(1.0, 1.0 + GAP, False, 0.0, looks("What is the capital of", inside, 0.3, GAP)),
+            Pause(END, None, False, 0.0, looks("What is the capital of Norway?", end, 0.9, 2.4)),
+        ),
+    )
+
+
+def test_a_logistic_regression_finds_the_weights_that_made_the_sample() -> None:
+    rng = np.random.default_rng(1)
+    x = np.column_stack([np.ones(4000), rng.normal(size=(4000, 2))])
+    truth = np.array([0.5, 2.0, -1.0])
+    y = (rng.random(4000) < 1 / (1 + np.exp(-x @ truth))).astype(float)
+    assert np.allclose(logistic(x, y, np.ones(4000)), truth, atol=0.2)
+
+
+def test_open_words_are_waited_out_and_whole_ones_are_answered() -> None:
+    everything = [spoken(n, speaker) for speaker in ("", "1", "2") for n in range(12)]
+    weights = fit(everything)
+    assert weights["words"]["close"] > 0.0 and weights["silence"]["silence"] > 0.0
+    outcomes = [follow(one, weights, (1.0, 1.0)) for one in everything]
+    assert not any(outcome.cuts for outcome in outcomes) and all(outcome.delay <= 0.4 for outcome in outcomes)
+    hasty = follow(everything[0], weights, (1.0, -20.0))
+    assert hasty.cuts and hasty.heard, "a policy that takes every silence for the end is told so"
+
+
+def test_the_policy_is_the_one_that_cuts_fewest_in_time() -> None:
+    def outcomes(delay: float, cut: bool) -> list[Outcome]:
+        return [Outcome(speaker, (1.0,) if cut else (), cut, delay) for speaker in ("", "1")]
+
+    found = {(1.0, 1.0): outcomes(0.1, True), (1.0, 2.0): outcomes(0.3, False), (1.0, 3.0): outcomes(1.5, False)}
+    assert choose(found) == (1.0, 2.0)
