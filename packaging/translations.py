@@ -4,10 +4,9 @@
     python packaging/translations.py release    compile each language's finished texts
     python packaging/translations.py --check    change nothing; fail if something is out of date
 
-`resources/translations/kame_en.ts` holds the English texts of the source and is the template of every language.
-`update` keeps every translation whose English text is still in the same class, drops the others, and lists both what is
-missing and what was dropped. Write the missing ones into `kame_de.ts`, without `type="unfinished"`, then run `release`.
-To add a language, run `update fr` first. `--check` fails while a text is not translated, a translation lacks a
+The English texts stand in the source. `update` keeps every translation whose English text is still in the same class,
+drops the others, and lists both what is missing and what was dropped. Write the missing ones into `kame_de.ts`, without
+`type="unfinished"`, then run `release`. To add a language, run `update fr` first. `--check` fails while a text is not translated, a translation lacks a
 placeholder of its source, or a `.qm` differs from its `.ts`. Uses Qt's own tools, which come with PySide6. There are no
 line numbers, and the texts of a class are in alphabetical order, so that a change in the source changes few lines here.
 """
@@ -33,7 +32,7 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 def collect(target: Path, language: str) -> None:
     """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
-    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
+    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts)
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "sources"
         listed.write_text("\n".join(sources), encoding="utf-8")
@@ -68,13 +67,8 @@ def compile_into(source: Path, target: Path) -> None:
 
 
 def languages() -> list[Path]:
-    """The files of all languages except the source's."""
-    return [path for path in sorted(FOLDER.glob("kame_*.ts")) if path != template()]
-
-
-def template() -> Path:
-    """The file of the English texts."""
-    return FOLDER / f"kame_{SOURCE_LANGUAGE}.ts"
+    """Returns the files of all languages except the source's."""
+    return sorted(FOLDER.glob("kame_*.ts"))
 
 
 def language_of(path: Path) -> str:
@@ -125,13 +119,11 @@ def wrong_in(path: Path) -> list[str]:
 def update(new: str = "") -> list[str]:
     """Updates the files of all languages, and of a `new` one; returns what is missing or was dropped."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    paths = {template(), *languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
+    paths = {*languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
     report = []
     for path in sorted(paths):
         before = translations(path) if path.exists() else {}
         collect(path, language_of(path))
-        if path == template():
-            continue
         after = translations(path)
         report += missing_in(path)
         report += [
@@ -152,7 +144,7 @@ def check() -> list[str]:
     """Complaints about everything that is out of date."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        for path in [template(), *languages()]:
+        for path in languages():
             fresh = Path(folder) / path.name
             if path.exists():
                 fresh.write_bytes(path.read_bytes())

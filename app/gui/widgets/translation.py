@@ -23,7 +23,6 @@ LABELS = (
     tr("Embedded voice (CPU)"),
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a language model"),
-    tr("Nano KAME (CPU): an experiment"),
     tr("Voice server (another machine)"),
 )
 """Names of back-ends and front-ends, declared outside of the window: listed here for the translation tool."""
