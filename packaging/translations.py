@@ -6,9 +6,11 @@
 
 The English texts stand in the source. `update` keeps every translation whose English text is still in the same class,
 drops the others, and lists both what is missing and what was dropped. Write the missing ones into `kame_de.ts`, without
-`type="unfinished"`, then run `release`. To add a language, run `update fr` first. `--check` fails while a text is not translated, a translation lacks a
-placeholder of its source, or a `.qm` differs from its `.ts`. Uses Qt's own tools, which come with PySide6. There are no
-line numbers, and the texts of a class are in alphabetical order, so that a change in the source changes few lines here.
+`type="unfinished"`, then run `release`. To add a language, run `update fr` first.
+
+`--check` fails while a text is not translated, a translation lacks a placeholder of its source, or a `.qm` differs from
+its `.ts`. Uses Qt's own tools, which come with PySide6. There are no line numbers, and the texts of a class are in
+alphabetical order, so that a change in the source changes few lines here.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 def collect(target: Path, language: str) -> None:
     """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
-    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts)
+    sources = sorted(
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts
+    )
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "sources"
         listed.write_text("\n".join(sources), encoding="utf-8")

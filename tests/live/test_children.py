@@ -22,7 +22,7 @@ from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.models.pool import MODELS
 from app.platform import nvidia
-from app.research.benches.word_errors import word_distance
+from app.research.benches.reader import word_distance
 from app.services.pdf_text import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing
@@ -188,7 +188,7 @@ async def test_children_end_when_the_app_is_killed() -> None:
     program = """
 import asyncio, sys, time
 from app.backend import make_backend
-from app.research.benches.word_errors import word_distance
+from app.research.benches.reader import word_distance
 from app.models.pool import MODELS
 from app.platform import nvidia
 from app.services.pdf_text import read_pdf

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.research.benches.smoothness import SmoothnessResult
 from app.research.benches.startup import StartupResult, read_profile
+from app.research.window.dense_talk import SmoothnessResult
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]

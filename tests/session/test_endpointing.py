@@ -8,10 +8,9 @@ import pytest
 
 from app.conversation.turn import TurnSettings
 from app.models.locations import default_model
-from app.research.benches.endpointing import follow
-from app.research.benches.endpointing_result import figures
+from app.research.benches.endpointing import figures, follow
+from app.research.benches.listening import SpeechModels, speech_models
 from app.research.benches.pauses import Case, bench_cases
-from app.research.benches.speech_models import SpeechModels, speech_models
 
 pytestmark = pytest.mark.skipif(
     not (default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()),

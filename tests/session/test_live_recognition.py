@@ -12,11 +12,10 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.models.locations import default_model
-from app.research.benches.live_recognition import recognise_live
-from app.research.benches.live_recognition_result import Heard
+from app.research.benches.listening import SpeechModels
+from app.research.benches.live_recognition import Heard, recognise_live
+from app.research.benches.reader import normalised, word_distance
 from app.research.benches.recordings import Recording
-from app.research.benches.speech_models import SpeechModels
-from app.research.benches.word_errors import normalised, word_distance
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from tests.support.noises import noise

@@ -1,19 +1,104 @@
-"""`bench compare`: two results of a bench side by side, and which figures have become worse."""
+"""`bench compare`: two results of a bench side by side, and which figures have become worse.
+
+Says of a bench's figure whether less or more of it is better, and what a result is of.
+
+Compares a judge's scores of the same questions before and after.
+"""
 
 from __future__ import annotations
 
 import math
+import random
+import re
+import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from app.diagnostics.tables import markdown, rounded
-from app.research.benches.directions import CONDITIONS, direction_of
-from app.research.benches.paired_scores import may_be_chance, question_scores
+from app.research.benches.mtbench.questions import LONG
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
+
+Direction = Literal["lower", "higher"]
+
+CONDITIONS = frozenset(
+    """bench machine model language simulated questions runs seed judge asked cases recordings samples words turns count
+    starts sentences rounds calls delay decode_seconds judge_seconds words_seconds seconds goals goal frames decodes
+    low high prebuffer_ms stated_ms canceller_ms""".split()
+)
+"""Names of what a result is of, and of the bounds of intervals, which belong to their mean: no figures of quality."""
+
+_RULES: tuple[tuple[str, Direction], ...] = (
+    (r"tasks\[(?:pause handling|backchannel)\]\.takeover_rate", "lower"),
+    (r"\.takeover_rate", "higher"),
+    (r"tasks\[overlap: interruption\]\.respond_share", "higher"),
+    (r"tasks\[overlap: interruption\]\.resume_share", "lower"),
+    (r"\.respond_share", "lower"),
+    (r"\.resume_share", "higher"),
+    (r"(?:^|\.)sounds\.(?:interrupt|answered)", "lower"),
+    (r"(?:^|\.)speech\.(?:interrupt|answered)", "higher"),
+    (r"within_\d+_ms", "higher"),
+    (r"scores\.\w+\.mean|\.scores_without_long|auc", "higher"),
+    (r"\.(?:facts_share|right|right_share|adopted|relevance|whole|accuracy|backchannels_rate)", "higher"),
+    (r"\.by_\w+\.[^.]+", "higher"),
+    (r"(?:^|\.)(?:first_(?:sound|content|word)|sound|word|latency|partial_lag|final_lag)\w*(?:\.\w+)?", "lower"),
+    (r"_seconds(?:_\w+)?|_ms(?:\.\w+)?", "lower"),
+    (r"(?:^|\.)(?:p\d+|worst|median|max|min)|_p\d+", "lower"),
+    (r"(?:^|[._])(?:wrong|wer|error_rate|read_back|read_back_errors|words_wrong\.[^.]+)", "lower"),
+    (r"\.(?:unanswered|unjudged|failures|early|early_starts|talked_over|cut_off|audible|share|audible_share)", "lower"),
+    (r"\.(?:missed|taken_back|cost|memory\w*|processor\w*|model_processor|uncertain_share|divergence)", "lower"),
+    (r"(?:^|[._])(?:underruns|lost|skipped|gaps|beginnings_lost|core_share|variance_left)", "lower"),
+)
+"""By the end of a figure's name; the first that fits decides."""
+_COMPILED = tuple((re.compile(f"(?:{pattern})$"), direction) for pattern, direction in _RULES)
+
+
+def direction_of(figure: str) -> Direction | None:
+    """Whether less or more of a figure is better; None where neither can be said."""
+    return next((direction for pattern, direction in _COMPILED if pattern.search(figure)), None)
+
+
+RESAMPLES = 1000
+"""Of the bootstrap over questions."""
+
+
+def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
+    """The judge's mean score of each question of a system's category, if `figure` is the mean of these."""
+    found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
+    systems = document.get("systems")
+    if found is None or not isinstance(systems, list):
+        return {}
+    for system in systems:
+        if isinstance(system, dict) and system.get("name") == found[1]:
+            groups = system.get("by_question")
+            groups = groups if isinstance(groups, dict) else {}
+            chosen = [group for name, group in groups.items() if found[2] in (name, "average", None)]
+            return {
+                key: float(score)
+                for group in chosen
+                if isinstance(group, dict)
+                for key, score in group.items()
+                if isinstance(score, int | float) and (found[2] or key not in map(str, LONG))
+            }
+    return {}
+
+
+def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
+    """Whether the 95 % interval of the mean difference between scores of the same questions has 0 in it, by a bootstrap
+    over the questions. A single question tells nothing. False where the questions are not the same or not known.
+    """
+    if not before or before.keys() != after.keys():
+        return False
+    if len(before) == 1:
+        return True
+    differences = [after[key] - before[key] for key in before]
+    chance = random.Random(0)
+    drawn = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
+    return drawn[round(0.025 * (RESAMPLES - 1))] <= 0.0 <= drawn[round(0.975 * (RESAMPLES - 1))]
+
 
 Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
 

@@ -18,8 +18,8 @@ from app.audio.devices.paced import PacedAsker, PacedListener
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, quantile
-from app.research.benches.questions import MakeSession, Question, load_questions, until_answered
-from app.research.benches.word_errors import word_distance
+from app.research.benches.reader import word_distance
+from app.research.benches.recordings import MakeSession, Question, load_questions, until_answered
 from app.session.control import SessionChoice
 
 SETTLE_SECONDS = 1.0

@@ -1,19 +1,168 @@
-"""Processes a recording as a session does, frame by frame in the sound's own time, for benches and training."""
+"""Processes a recording as a session does, frame by frame in the sound's own time, for benches and training.
+
+Loads the installed recogniser and endpointing models once for a bench or for training.
+
+Runs the app's transcriber in simulated time: its results are as late as on one core of a laptop.
+
+Each decode takes `DECODE_SECONDS`, each judgement `JUDGE_SECONDS` or `WORDS_SECONDS` of the sound's own time, so that
+the figures are the same on every machine.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+import soxr
 
 from app.conversation import events as e
 from app.conversation import floor
 from app.conversation.floor import FloorCommand, TurnEvent
-from app.conversation.frame import frames
+from app.conversation.frame import SAMPLE_RATE, Frame, frames
 from app.conversation.turn import TurnTracker
-from app.research.benches.timed_transcriber import TimedTranscriber
-from app.stt.base import TranscriptUpdate, VoiceActivity
+from app.models.locations import default_model
+from app.platform.installation import completing_command
+from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
+from app.stt.streaming import RATE, Decoder, StreamingTranscriber, WordsJudge
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechModels:
+    """The recogniser, and the judges of a turn's end by its sound and by its words; `words` is None if the language
+    model can't be run.
+    """
+
+    decoder: Decoder
+    judge: EndOfTurn
+    words: WordsJudge | None
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences on missing models."""
+        if self.words is not None:
+            return []
+        return ["The language model is not installed, so the words were judged by rules alone."]
+
+    def transcriber(self) -> TimedTranscriber:
+        """A transcriber in simulated time that uses these models."""
+        return TimedTranscriber(self.decoder, self.judge, self.words)
+
+    def voice_detector(self) -> VoiceActivity:
+        """A new voice detector: each recording needs its own, since it keeps state."""
+        from app.stt.silero import SileroVoiceActivity
+
+        return SileroVoiceActivity()
+
+    def transcribe(self, samples: np.ndarray) -> str:
+        """The words of all of `samples` (float32 24 kHz), decoded in one pass."""
+        return self.decoder.decode(soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32))
+
+
+@contextmanager
+def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
+    """Loads the models; `words`: the judge of the words too. Raises TranscriberError."""
+    from app.stt import text_endpointing
+    from app.stt.smart_turn import SmartTurn
+    from app.stt.whisper_decoder import WhisperDecoder
+
+    recogniser, judge = default_model("stt"), default_model("endpointing")
+    if not recogniser.is_dir() or not judge.is_file():
+        raise TranscriberError(f"The models that hear are not installed. Set the app up again: {completing_command()}.")
+    decoder, sound_judge = WhisperDecoder(recogniser), SmartTurn(judge)
+    words_judge = text_endpointing.load() if words else None
+    try:
+        yield SpeechModels(decoder, sound_judge, words_judge)
+    finally:
+        if words_judge is not None:
+            words_judge.close()
+
+
+DECODE_SECONDS = 0.13
+"""A decode of 3 to 6 s of sound by Whisper tiny.en on one core of a laptop."""
+JUDGE_SECONDS = 0.05
+"""A judgement of Smart Turn on one core (30 to 60 ms)."""
+WORDS_SECONDS = 0.03
+"""A judgement of the words by the language model on one core, continuing from the last ones (20 to 40 ms)."""
+
+
+class _TimedWorker:
+    """Runs each job at once, and computes when its result would have come, one job after another.
+
+    `seconds` returns how long the last job took.
+    """
+
+    def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
+        self._transcriber = transcriber
+        self._seconds = seconds
+        self._free_at = 0.0
+
+    def submit(self, work: Callable[..., Any], *args: object) -> Future[Any]:
+        self._free_at = max(self._free_at, self._transcriber.now)
+        self._transcriber.working = self
+        work(*args)
+        return Future()
+
+    def finish(self) -> float:
+        """The time at which the last job is done."""
+        self._free_at += self._seconds()
+        return self._free_at
+
+
+class TimedTranscriber(StreamingTranscriber):
+    """A `StreamingTranscriber` without threads, over models that are loaded already. Due results are delivered by
+    `deliver`, and with each frame. `decode_seconds` returns how long the last decode took.
+    """
+
+    working: _TimedWorker
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        judge: EndOfTurn,
+        words: WordsJudge | None = None,
+        decode_seconds: Callable[[], float] = lambda: DECODE_SECONDS,
+    ) -> None:
+        super().__init__("timed", lambda: (decoder, judge), self._keep)
+        self.now = 0.0
+        self._results: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self._decoder = decoder
+        self.endpointing.set_judges(judge, words)
+        self._worker = _TimedWorker(self, decode_seconds)  # type: ignore[assignment]
+        self.endpointing.sound_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
+        self.endpointing.words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def push(self, frame: Frame, voiced: bool) -> None:
+        """Delivers the results that are due by the end of `frame`, then processes it."""
+        self.deliver(frame.at)
+        super().push(frame, voiced)
+
+    def deliver(self, until: float) -> None:
+        """Delivers the results that are due by `until`, in order; work that a result starts begins at the result's
+        time.
+        """
+        while self._results and self._results[0][0] <= until + 1e-9:
+            at, _, result = heapq.heappop(self._results)
+            self.now = at
+            result()
+        self.now = until
+
+    def _keep(self, result: Callable[[], None]) -> None:
+        self._count += 1
+        heapq.heappush(self._results, (self.working.finish(), self._count, result))
+
 
 FIRST_SOUND_SECONDS = 0.1
 """From a turn's end until an answer that is ready sounds."""

@@ -3,12 +3,19 @@
 Each recogniser works live as in a conversation, in the sound's own time: the words of a decode are as late as its
 processor time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's
 alignment of the whole recording tells where a word ends, to about a tenth of a second.
+
+Child process of `bench recognisers` that measures how long one recogniser takes to load and its memory.
+
+`python -m app.research.benches.recognisers KEY LANGUAGE` prints one line of JSON. A process of its own keeps other
+recognisers' memory out of the figure.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,18 +33,37 @@ from app.models.catalogue import models_of
 from app.models.entry import Model
 from app.models.locations import default_model, is_here, model_path
 from app.platform.children import python_module_command, quiet_child
-from app.research.benches.listening import Listener
+from app.research.benches.listening import Listener, TimedTranscriber
 from app.research.benches.live_recognition import LEAD_SECONDS, CountingDecoder, in_its_room
-from app.research.benches.questions import load_questions
-from app.research.benches.reader import Reader
-from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_recordings
-from app.research.benches.timed_transcriber import TimedTranscriber
-from app.research.benches.word_errors import compare, normalised
+from app.research.benches.reader import Reader, compare, normalised
+from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_questions, load_recordings
 from app.stt import open_decoder
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 from app.stt.selection import choose_recogniser
 from app.stt.streaming import RATE, WordsJudge
+
+
+def main(argv: list[str]) -> int:
+    """Loads the recogniser `argv[0]` for the language `argv[1]` and prints its figures."""
+    from app.models.catalogue import find_model
+    from app.platform.hardware import resident_bytes
+    from app.stt import open_decoder
+    from app.stt.streaming import RATE
+
+    before, began = resident_bytes(), time.perf_counter()
+    decoder = open_decoder(find_model(argv[0]), argv[1])
+    decoder.decode(np.zeros(RATE, np.float32))
+    took = time.perf_counter() - began
+    held = resident_bytes() - before + getattr(decoder, "child_bytes", 0)
+    print(json.dumps({"seconds": round(took, 2), "bytes": held}))
+    decoder.close()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
+
 
 Ends = list[tuple[str, float]]
 """The words of a recording, each with the second at which it ends."""
@@ -186,7 +212,7 @@ def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
 
 
 def _load(model: Model, language: str) -> dict[str, Any]:
-    command = python_module_command("app.research.benches.recogniser_load", model.key, language)
+    command = python_module_command("app.research.benches.recognisers", model.key, language)
     done = subprocess.run(command, capture_output=True, check=False, **quiet_child())
     if done.returncode != 0:
         raise TranscriberError(f"{model.label} could not be loaded. Check it with “models check {model.key}”.")

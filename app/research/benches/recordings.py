@@ -1,7 +1,15 @@
-"""Reads recordings for benches and training: single sound files, and folders with a manifest."""
+"""Reads recordings for benches and training: single sound files, and folders with a manifest.
+
+The benches' spoken questions, and waiting for an answer to one.
+
+Measures loudness by ITU-R BS.1770-5: K-weighted, gated, mono.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +17,92 @@ import numpy as np
 import soundfile
 import soxr
 
+from app.audio.io.files import read_frames
+from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
+from app.platform.resources import resource
+from app.session.session import Session
 from app.stt.base import TranscriberError
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+PATIENCE_SECONDS = 40.0
+"""An answer that takes longer is not waited for."""
+
+MakeSession = Callable[..., Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A spoken question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
+
+    name: str
+    text: str
+    samples: np.ndarray
+    end: float
+
+
+def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> list[Question]:
+    """The first `count` questions of the bench, or those with the `names`, in that order."""
+    entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))
+    if names:
+        known = {f"{entry['question']}_{entry['turn']}": entry for entry in entries}
+        entries = [known[name] for name in names]
+    out = []
+    for entry in entries[:count]:
+        samples = read_frames(resource("bench", *entry["file"].split("/")))
+        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, voice_end(samples)))
+    return out
+
+
+async def until_answered(
+    talk: Session,
+    events: Sequence[e.Event],
+    end: float,
+    settle_seconds: float,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> bool:
+    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, and returns
+    True; False after `patience_seconds`. `events`: the session's events since the question began.
+    """
+    quiet_since = None
+    while talk.clock() - end < patience_seconds:
+        await asyncio.sleep(0.05)
+        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
+        quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
+        if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
+            return True
+    return False
+
+
+_SHELF = ((1.53512485958697, -2.69169618940638, 1.19839281085285), (1.0, -1.69065929318241, 0.73248077421585))
+_HIGH_PASS = ((1.0, -2.0, 1.0), (1.0, -1.99004745483398, 0.99007225036621))
+"""The two filters of the recommendation, numerator and denominator, at 48 kHz."""
+_FILTER_RATE = 48_000
+_BLOCK, _STEP = 0.4, 0.1
+_ABSOLUTE_GATE, _RELATIVE_GATE = -70.0, -10.0
+
+
+def loudness(samples: np.ndarray, rate: int) -> float:
+    """The loudness in LUFS; minus infinity for silence."""
+    size = max(len(samples), round(_BLOCK * rate))
+    spectrum = np.fft.rfft(samples, 2 * size)
+    z = np.exp(-2j * np.pi * np.fft.rfftfreq(2 * size, 1 / rate) / _FILTER_RATE)
+    for numerator, denominator in (_SHELF, _HIGH_PASS):
+        spectrum *= np.polyval(numerator[::-1], z) / np.polyval(denominator[::-1], z)
+    weighted = np.fft.irfft(spectrum)[:size]
+    block, step = round(_BLOCK * rate), round(_STEP * rate)
+    powers = np.array([np.mean(np.square(weighted[at : at + block])) for at in range(0, size - block + 1, step)])
+    kept = powers[_level(powers) > _ABSOLUTE_GATE]
+    if not len(kept):
+        return float("-inf")
+    kept = kept[_level(kept) > _level(np.mean(kept)) + _RELATIVE_GATE]
+    return float(_level(np.mean(kept)))
+
+
+def _level(power: np.ndarray | float) -> np.ndarray:
+    return -0.691 + 10 * np.log10(np.maximum(power, 1e-20))
+
 
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01

@@ -19,8 +19,8 @@ from app.conversation import events as e
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
 from app.platform.children import end_child, python_module_command, quiet_child
-from app.research.benches.questions import MakeSession, load_questions, until_answered
-from app.research.benches.word_errors import word_distance
+from app.research.benches.reader import word_distance
+from app.research.benches.recordings import MakeSession, load_questions, until_answered
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 

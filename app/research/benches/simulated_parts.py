@@ -20,8 +20,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.speeds import Speed
-from app.research.benches.speech_models import SpeechModels, speech_models
-from app.research.benches.timed_transcriber import TimedTranscriber
+from app.research.benches.listening import SpeechModels, TimedTranscriber, speech_models
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session

@@ -1,7 +1,7 @@
 """Lets VoiceBench (Apache-2.0), and benches built like it, ask this app: an assistant with `generate_audio`.
 
 VoiceBench has a class for each model, and calls `generate_audio({"array": samples, "sampling_rate": 16000})`, which
-returns the answer's text. `python -m app.research.commands.voicebench_model` prints the line to add to its map.
+returns the answer's text. `python -m app.research.commands.bench_mtbench` prints the line to add to its map.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ import soxr
 
 from app.backend.base import Backend, Usage
 from app.conversation.frame import SAMPLE_RATE
-from app.research.benches.mtbench.answer import Answer
-from app.research.benches.mtbench.asking import ask_aloud, ask_typed
-from app.research.benches.mtbench.questions import Question
-from app.research.benches.mtbench.speech import SpokenTurn
+from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
+from app.research.benches.mtbench.questions import Question, SpokenTurn
 from app.research.benches.mtbench.systems import System
-from app.research.benches.questions import MakeSession
-from app.research.benches.recordings import voice_end
+from app.research.benches.recordings import MakeSession, voice_end
 from app.session.control import BackendChoice
 
 

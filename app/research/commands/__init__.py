@@ -7,12 +7,8 @@ from app.frontend.base import FrontEnd
 from app.models.locations import model_path
 from app.platform.resources import resource
 from app.research.commands import (
-    bench_duplex,
     bench_mtbench,
     bench_parts,
-    bench_reasoning,
-    bench_rivals,
-    bench_speech,
     bench_talks,
     corpus_command,
     train_command,
@@ -20,18 +16,13 @@ from app.research.commands import (
 
 COMMANDS = (corpus_command, train_command)
 """Modules of commands, as `app.cli.parser` takes them."""
-BENCHES = tuple(
-    bench
-    for module in (bench_talks, bench_mtbench, bench_reasoning, bench_duplex, bench_rivals, bench_speech, bench_parts)
-    for bench in module.BENCHES
-)
+BENCHES = tuple(bench for module in (bench_talks, bench_mtbench, bench_parts) for bench in module.BENCHES)
 
 
 def make_nano(options: FrontEndOptions) -> FrontEnd:
     """Makes Nano KAME with the weights in `options`, or with the checkout's own."""
     from app.frontend import CODEC_VOICE
-    from app.research.nano.frontend import NanoFrontEnd
-    from app.research.nano.pieces import PIECES_NAME
+    from app.research.nano.frontend import PIECES_NAME, NanoFrontEnd
 
     own = options.weights
     if own is None or not (own / PIECES_NAME).exists():  # the settings name a folder of KAME's

@@ -1,9 +1,21 @@
-"""The `bench` measurement `mtbench`: spoken MT-Bench over any set of systems."""
+"""The `bench` measurement `mtbench`: spoken MT-Bench over any set of systems.
+
+Makes the assistant that VoiceBench asks.
+
+In VoiceBench's `src/models/__init__.py`, with this app's folder on the path:
+
+    from app.research.commands.bench_mtbench import kame_assistant
+    model_cls_mapping["kame"] = kame_assistant
+
+The environment variable KAME_BENCH_SYSTEM names the system as `bench mtbench` does, such as `tandem=ollama:gemma3:4b`;
+by default it is the tandem with the embedded model.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +23,7 @@ from typing import Any
 from app.cli.arguments import backend, dollars, number, whole_number
 from app.cli.bench import Bench, Progress, add_folder
 from app.research.benches.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
+from app.research.benches.voicebench import SpokenAssistant
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
@@ -88,11 +101,10 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
     from app import main as compose
     from app.models.speeds import load_speeds
-    from app.research.benches.mtbench.cost import estimate
     from app.research.benches.mtbench.plan import Plan, Tools
-    from app.research.benches.mtbench.questions import load_questions
+    from app.research.benches.mtbench.questions import load_questions, speak
     from app.research.benches.mtbench.run import run_mtbench
-    from app.research.benches.mtbench.speech import speak
+    from app.research.benches.mtbench.systems import estimate
     from app.research.benches.reader import Reader
     from app.research.benches.simulated_parts import SimulatedParts
     from app.services import backends
@@ -160,3 +172,25 @@ def _kept(result: Any, wanted: bool) -> Any:
 BENCHES = (
     Bench("mtbench", "spoken MT-Bench: systems against each other, with or without a judge", add_arguments, run),
 )
+
+
+VARIABLE = "KAME_BENCH_SYSTEM"
+
+
+def kame_assistant() -> SpokenAssistant:
+    """The assistant of the system that the environment names.
+
+    Raises ArgumentTypeError for one that there is not, and ValueError for one that does not speak.
+    """
+    from app import main as compose
+    from app.research.commands.bench_mtbench import systems
+    from app.services import backends
+
+    system = systems(os.environ.get(VARIABLE, "tandem"))[0]
+    if not isinstance(system, System) or not system.speaks:
+        raise ValueError(f"{VARIABLE} must name a system that hears and speaks, such as tandem.")
+    return SpokenAssistant(system, compose.session, backends.backend, backends.cost)
+
+
+if __name__ == "__main__":
+    print(__doc__)

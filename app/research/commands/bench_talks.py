@@ -1,16 +1,25 @@
-"""The `bench` measurements that hold talks: latency, answers, facts, turns, overlap and sounds."""
+"""The `bench` measurements that hold talks: latency, answers, facts, turns, overlap and sounds.
+
+The `bench` measurement `rivals`: this app beside other open voice assistants.
+
+The `bench` measurement `reasoning`: questions with one right answer, typed against spoken.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 from app.cli.arguments import whole_number
 from app.cli.backend_options import add_backend, choice_of
 from app.cli.bench import Bench, Progress, add_folder
+from app.research.benches.mtbench.systems import System, check_systems
+from app.research.commands.bench_mtbench import systems
 from app.session.control import BackendChoice, SessionChoice
+from app.session.errors import UserError
 
 
 def _add_latency(parser: argparse.ArgumentParser) -> None:
@@ -146,6 +155,104 @@ def _remote(args: argparse.Namespace, progress: Progress) -> Any:
     return asyncio.run(run_remote(compose.session, choice, args.questions, progress))
 
 
+def _add_rivals(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `bench rivals`."""
+    parser.add_argument("--assistants", default="", metavar="LIST", help="with commas between (default: all)")
+    parser.add_argument("--questions", type=whole_number, default=10, metavar="N", help="of the bench's ten")
+    add_folder(parser, "--people", "also real speakers: manifest.jsonl and the recordings that it names")
+    parser.add_argument("--utterances", type=whole_number, default=10, metavar="N", help="how many of theirs")
+    parser.add_argument("--model", default="", help="the embedded model that all ask (default: the smallest)")
+    parser.add_argument("--base-url", default="", metavar="URL", help="another server of OpenAI's protocol instead")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="results and the assistants' logs")
+
+
+def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
+    """Runs the measurement. Raises UserError."""
+    return asyncio.run(_run(args, progress))
+
+
+async def _run(args: argparse.Namespace, progress: Progress) -> Any:
+    import importlib.util
+
+    if importlib.util.find_spec("psutil") is None:
+        raise UserError("This bench needs the package psutil. Run it in a checkout that was set up for tests.")
+    from app.backend.embedded import EmbeddedBackend
+    from app.research.benches.rivals.process import chosen
+    from app.research.benches.rivals.run import load_items, run_rivals
+
+    assistants = chosen([name.strip() for name in args.assistants.split(",") if name.strip()])
+    items = await asyncio.to_thread(load_items, args.questions, args.people, args.utterances)
+    if args.base_url:
+        server = {"url": args.base_url, "key": "", "model": args.model or "default"}
+        return await asyncio.to_thread(run_rivals, assistants, items, server, 0, args.out, progress)
+    backend = EmbeddedBackend(args.model)
+    await backend.open()
+    stopped = threading.Event()
+
+    def goes_on(text: str) -> None:
+        """Tells the progress; ends the measuring thread once the command is being stopped."""
+        if stopped.is_set():
+            raise InterruptedError
+        progress(text)
+
+    try:
+        served = backend.served
+        server = {"url": f"{served.url}/v1", "key": served.key, "model": backend.model}
+        return await asyncio.to_thread(run_rivals, assistants, items, server, served.pid, args.out, goes_on)
+    finally:
+        stopped.set()
+        await backend.close()
+
+
+def _add_reasoning(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `bench reasoning`."""
+    parser.add_argument(
+        "--systems",
+        type=systems,
+        default=systems("typed,cascade,tandem"),
+        metavar="LIST",
+        help="with commas between, as of `bench mtbench` (default: typed,cascade,tandem with the embedded model)",
+    )
+    parser.add_argument(
+        "--questions", type=whole_number, default=0, metavar="N", help="how many (default: 40, of a --set all)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the questions that are made")
+    add_folder(parser, "--set", "Big Bench Audio in place of questions that are made; its systems hear and speak")
+    parser.add_argument("--voice", default="", metavar="VOICE", help="who asks questions that are made")
+    parser.add_argument("--simulated", action="store_true", help="in simulated time: sooner done, the same everywhere")
+
+
+def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
+    """Runs the measurement. Raises UserError."""
+    from app import main as compose
+    from app.models.speeds import load_speeds
+    from app.research.benches.reasoning import Asked, generate, load_big_bench_audio, run_reasoning
+    from app.research.benches.simulated_parts import SimulatedParts
+    from app.services import backends
+    from app.session.clock import run_simulated
+    from app.tts.voices import make_voice
+
+    wanted = [one for one in args.systems if isinstance(one, System)]
+    if args.set is not None:
+        wanted = [one for one in wanted if one.speaks]  # its questions are sound alone
+        found = load_big_bench_audio(args.set, args.questions)
+        asked = [Asked(one.number, one.category, "", one.answer, one.samples) for one in found]
+    else:
+        with make_voice(args.voice) as voice:
+            asked = [
+                Asked(one.number, one.form, one.text, one.answer, voice.synthesize(one.text).result().samples)
+                for one in generate(args.questions or 40, args.seed)
+            ]
+    check_systems(wanted, simulated=args.simulated)
+    if not wanted:
+        raise UserError("Name at least one system that hears and speaks, such as tandem.")
+    make, cost = backends.backend, backends.cost
+    if not args.simulated:
+        return run_reasoning(wanted, asked, compose.session, make, cost, asyncio.run, progress)
+    with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
+        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, simulated=True)
+
+
 BENCHES = (
     Bench("latency", "ten spoken questions in real time, in both answer modes", _add_latency, _latency),
     Bench("answers", "the first words of answers to sixty short questions", _add_answers, _answers),
@@ -154,4 +261,6 @@ BENCHES = (
     Bench("remote", "spoken questions here and by a voice server", _add_remote, _remote),
     Bench("overlap", "questions spoken over a new conversation", _add_overlap, _overlap),
     Bench("sounds", "laughter and other sounds that are no turn", _add_sounds, _sounds),
+    Bench("rivals", "this app beside Pipecat, LiveKit and RealtimeSTT/TTS", _add_rivals, _rivals),
+    Bench("reasoning", "questions with one right answer, made by rule, typed and spoken", _add_reasoning, _reasoning),
 )

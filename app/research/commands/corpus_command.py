@@ -83,8 +83,8 @@ def _make(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
-    from app.research.corpus.items import FORMATS, read_items
     from app.research.corpus.make import keep_scripts, make_scripts, script_prompts
+    from app.research.corpus.scripts import FORMATS, read_items
 
     if args.items is None:
         raise UserError("Name the file with the questions: --items FILE.")
@@ -110,9 +110,9 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 
     from app.models.locations import is_here, model_path
     from app.research.benches.reader import Reader
+    from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import make_speech, read_scripts
     from app.research.corpus.speaking import SpeakingOptions
-    from app.research.corpus.store import CorpusFolder
     from app.stt.selection import choose_recogniser
     from app.tts.voices import choose_voice, make_voice, voices_of
 
@@ -133,8 +133,8 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 
 
 def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
+    from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import make_oracle, oracle_prompts
-    from app.research.corpus.store import CorpusFolder
 
     folder = CorpusFolder(args.folder)
     prompts = [
@@ -189,8 +189,8 @@ async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Pr
 
 def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.frontend import require_torch
+    from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import SHARDS, make_tokens
-    from app.research.corpus.store import CorpusFolder
 
     require_torch()
     from app.frontend.kame.checkpoint import load
@@ -216,7 +216,7 @@ def _check(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.stats import stats_of
+    from app.research.corpus.check import stats_of
 
     stats = stats_of(_folder(args))
     terminal.say(stats.table())
@@ -225,10 +225,8 @@ def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _import(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.layout_kame import read_kame
-    from app.research.corpus.layout_moshi import read_moshi
-    from app.research.corpus.sound import read_stereo
-    from app.research.corpus.store import CorpusFolder
+    from app.research.corpus.dialogue import CorpusFolder, read_stereo
+    from app.research.corpus.layouts import read_kame, read_moshi
 
     folder = CorpusFolder(args.folder)
     kame = args.source == "kame"
@@ -244,8 +242,7 @@ def _import(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _export(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.layout_kame import write_kame
-    from app.research.corpus.layout_moshi import write_moshi
+    from app.research.corpus.layouts import write_kame, write_moshi
 
     count = 0
     for dialogue in _folder(args):
@@ -258,7 +255,7 @@ def _export(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _folder(args: argparse.Namespace) -> Any:
-    from app.research.corpus.store import CorpusFolder
+    from app.research.corpus.dialogue import CorpusFolder
 
     folder = CorpusFolder(args.folder)
     if not len(folder):

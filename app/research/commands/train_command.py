@@ -16,8 +16,7 @@ from app.frontend import CODEC_VOICE, require_torch
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.training.kame.run_folder import RunFolder
-    from app.research.training.kame.settings import TrainSettings
+    from app.research.training.kame.run_folder import RunFolder, TrainSettings
 
 COMMANDS = ("train",)
 KINDS = ("with", "without", "changed")
@@ -99,10 +98,15 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.frontend.kame.checkpoint import load
     from app.models.layout import CONFIG_NAME, read_layout
     from app.models.locations import model_path
-    from app.research.training.nano.corpus import make_aloud_corpus, make_fact_corpus, make_reading_corpus
-    from app.research.training.nano.questions import speakers
+    from app.research.training.nano.corpus import (
+        common_words,
+        make_aloud_corpus,
+        make_fact_corpus,
+        make_reading_corpus,
+        read_texts,
+    )
+    from app.research.training.nano.dialogues import speakers
     from app.research.training.nano.start import make_start
-    from app.research.training.nano.texts import common_words, read_texts
     from app.tts.voices import make_voice
 
     start, voice = args.folder / "start", model_path(CODEC_VOICE)
@@ -143,9 +147,8 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _run(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.checkpoints import checkpoints
-    from app.research.training.kame.run_folder import RunFolder
-    from app.research.training.kame.settings import LossWeights, TrainSettings
+    from app.research.training.kame.run_folder import LossWeights, RunFolder, TrainSettings
+    from app.research.training.kame.trainer import checkpoints
 
     folder = RunFolder(args.run)
     if checkpoints(folder.folder):
@@ -174,8 +177,8 @@ def _run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _resume(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.checkpoints import checkpoints, read_settings
     from app.research.training.kame.run_folder import RunFolder
+    from app.research.training.kame.trainer import checkpoints, read_settings
 
     folder = RunFolder(args.run)
     found = checkpoints(folder.folder)
@@ -185,12 +188,9 @@ def _resume(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, settings: TrainSettings) -> int:
-    from app.research.corpus.shards import open_corpus
-    from app.research.training.kame.batches import Batches
-    from app.research.training.kame.cost import cost_of
-    from app.research.training.kame.curves import bar, figure, read_curves
-    from app.research.training.kame.processes import joined_processes
-    from app.research.training.kame.trainer import CURVES, Trainer
+    from app.research.corpus.tokens import open_corpus
+    from app.research.training.kame.report import bar, cost_of, figure, read_curves
+    from app.research.training.kame.trainer import CURVES, Batches, Trainer, joined_processes
 
     with joined_processes(args.device) as processes:
         corpora = [open_corpus(path) for path in args.corpus]
@@ -250,8 +250,8 @@ class _Stopping:
 
 
 def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.shards import open_corpus
-    from app.research.training.kame.evaluate import evaluate_run
+    from app.research.corpus.tokens import open_corpus
+    from app.research.training.kame.report import evaluate_run
     from app.research.training.kame.run_folder import RunFolder
 
     result = evaluate_run(RunFolder(args.run), [open_corpus(path) for path in args.corpus], terminal.progress)
@@ -267,12 +267,11 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.models.catalogue import DEFAULTS
     from app.models.locations import model_path
     from app.research.benches.reader import Reader
-    from app.research.nano.frontend import load_engine
-    from app.research.nano.pieces import read_pieces
+    from app.research.nano.frontend import load_engine, read_pieces
     from app.research.training.nano import trial
+    from app.research.training.nano.dialogues import speak_questions, speakers, trial_speaker
     from app.research.training.nano.facts import draw_fact
-    from app.research.training.nano.questions import speak_questions, speakers, trial_speaker
-    from app.research.training.nano.score import TrialScore, score_trials
+    from app.research.training.nano.trial import TrialScore, score_trials
     from app.tts.voices import make_voice
 
     kinds = [kind for kind in trial.KINDS if kind in args.kinds.split(",")]
@@ -299,7 +298,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.merge import merge_run
+    from app.research.training.kame.report import merge_run
     from app.research.training.kame.run_folder import RunFolder
 
     checkpoint = merge_run(RunFolder(args.run), args.target, compact=args.compact)

@@ -15,19 +15,16 @@ import numpy as np
 
 from app.conversation.languages import ENGLISH
 from app.models.errors import ModelError
-from app.research.benches.word_errors import normalised, word_distance
+from app.research.benches.reader import normalised, word_distance
 from app.research.corpus.asking import Asker, Prompt, together
-from app.research.corpus.dialogue import Dialogue, OracleEvent
-from app.research.corpus.hints import HintRequest, cleaned, fault_of
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent
+from app.research.corpus.hints import HintRequest, cleaned, events_needed, fault_of
 from app.research.corpus.hints import prompt_of as oracle_prompt
-from app.research.corpus.items import Item
-from app.research.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Script, script_of
+from app.research.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Item, Script, script_of
 from app.research.corpus.scripts import fault_of as fault_of_script
 from app.research.corpus.scripts import prompt_of as script_prompt
-from app.research.corpus.shards import MANIFEST, Corpus
 from app.research.corpus.speaking import SpeakingOptions, speak_script
-from app.research.corpus.store import CorpusFolder
-from app.research.corpus.timing import events_needed
+from app.research.corpus.tokens import MANIFEST, Corpus
 from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE

@@ -1,13 +1,143 @@
-"""Turns items into short spoken dialogues: what the user asks in their own words, and what the assistant answers."""
+"""Turns items into short spoken dialogues: what the user asks in their own words, and what the assistant answers.
+
+Reads questions with their answers from local files: MMLU-Pro, GSM8K, HSSBench as published, and lists of one's own.
+
+Files are .jsonl, .json, .csv or .parquet. Columns, as the data sets' cards name them: MMLU-Pro has `question`,
+`options` and `answer_index`; GSM8K `question` and `answer`, whose result stands behind “####”; HSSBench `question`,
+options `A` to `D` (or `options`) and `answer`, a letter. A list of one's own has `question` and `answer`.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 from app.conversation.languages import ENGLISH, language
-from app.research.corpus.items import Item
+from app.models.errors import ModelError
+from app.untrusted.files import read_json_file, read_json_lines, read_text
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+Format = Literal["mmlu-pro", "gsm8k", "hssbench", "list"]
+FORMATS: tuple[Format, ...] = ("mmlu-pro", "gsm8k", "hssbench", "list")
+
+_PICTURE = re.compile(r"\b(image|picture|figure|photo|diagram|shown (above|below))\b", re.IGNORECASE)
+_LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question. `answer`: what is right, in a few words; `reason`: why, if it is told; `choices`: if any."""
+
+    name: str
+    question: str
+    answer: str
+    reason: str = ""
+    choices: tuple[str, ...] = ()
+
+
+def read_items(path: Path, form: Format) -> list[Item]:
+    """Reads all items that can be spoken; questions about a picture are left out. Raises ModelError."""
+    items = []
+    for number, row in enumerate(_rows(path)):
+        try:
+            item = _ITEM_OF[form](f"{path.stem}-{number:05d}", row)
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise ModelError(
+                f"Row {number + 1} of {path.name} is no item of {form} ({type(error).__name__}: {error}). Check the "
+                f"format; its columns are {', '.join(map(str, row))}."
+            ) from error
+        if item.question and item.answer and not _PICTURE.search(item.question) and not row.get("image_needed"):
+            items.append(item)
+    if not items:
+        raise ModelError(f"{path.name} holds no question that can be spoken.")
+    return items
+
+
+def _mmlu_pro(name: str, row: dict[str, Any]) -> Item:
+    options = _listed(row["options"])
+    reason = str(row.get("cot_content") or "").removeprefix("A: Let's think step by step.").strip()
+    return Item(name, str(row["question"]).strip(), options[int(row["answer_index"])], reason, tuple(options))
+
+
+def _gsm8k(name: str, row: dict[str, Any]) -> Item:
+    reason, _, answer = str(row["answer"]).rpartition("####")
+    if not reason:
+        raise ValueError("the answer has no “####”")
+    return Item(name, str(row["question"]).strip(), answer.strip(), re.sub(r"<<.*?>>", "", reason).strip())
+
+
+def _hssbench(name: str, row: dict[str, Any]) -> Item:
+    options = (
+        _listed(row["options"]) if "options" in row else [str(row[letter]) for letter in "ABCD" if row.get(letter)]
+    )
+    answer = str(row["answer"]).strip()
+    if answer.upper() in _LETTERS[: len(options)]:
+        answer = options[_LETTERS.index(answer.upper())]
+    return Item(name, str(row["question"]).strip(), answer, "", tuple(options))
+
+
+def _own(name: str, row: dict[str, Any]) -> Item:
+    return Item(str(row.get("name") or name), str(row["question"]).strip(), str(row["answer"]).strip())
+
+
+_ITEM_OF = {"mmlu-pro": _mmlu_pro, "gsm8k": _gsm8k, "hssbench": _hssbench, "list": _own}
+
+
+def _listed(value: Any) -> list[str]:
+    """A list of options, which some files hold as JSON."""
+    return [str(option) for option in (json.loads(value) if isinstance(value, str) else value)]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        if path.suffix == ".parquet":
+            yield from _parquet(path)
+        elif path.suffix == ".csv":
+            yield from csv.DictReader(io.StringIO(read_text(path, CORPUS), newline=""))
+        elif path.suffix == ".json":
+            yield from _objects(read_json_file(path, CORPUS))
+        else:
+            yield from read_json_lines(path, CORPUS, CORPUS_LINE)
+    except (OSError, ValueError, csv.Error) as error:
+        raise ModelError(f"{path} can't be read ({error}). Name a .jsonl, .json, .csv or .parquet file.") from error
+
+
+def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    for value in values:
+        if not isinstance(value, dict):
+            raise ValueError("its entries are no objects")
+        yield value
+
+
+def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ModelError(
+            f"{path.name} is a Parquet file, and the package pyarrow, which reads them, is not installed. Install it, "
+            "or convert the file to JSON lines."
+        ) from error
+    for batch in parquet.ParquetFile(path).iter_batches(columns=_without_pictures(path)):
+        yield from batch.to_pylist()
+
+
+def _without_pictures(path: Path) -> list[str]:
+    """The columns that hold no pictures, which would fill the memory."""
+    from pyarrow import parquet, types
+
+    schema = parquet.read_schema(path)
+    return [
+        field.name
+        for field in schema
+        if not types.is_binary(field.type) and not (types.is_struct(field.type) and "bytes" in str(field.type))
+    ]
+
 
 MOST_QUESTION_WORDS = 90
 MOST_ANSWER_WORDS = 60

@@ -35,8 +35,7 @@ from tokenizers import Tokenizer
 from app.diagnostics.tables import markdown
 from app.platform.child_environment import child_environment
 from app.platform.resources import resource
-from app.research.training.multinomial import Floats, best_temperature, fit, softmax
-from app.research.training.sentence_encoder import Encoder
+from app.research.training.regression import Encoder, Floats, best_temperature, fit, softmax
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 
 Ids = list[int]

@@ -25,7 +25,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
-from app.research.window.replay_session import ManualClock
+from app.research.window.window import ManualClock
 from app.services.machine_findings import MachineFinding
 from app.services.machine_service import FrontEndFit, MachineView
 from app.session.control import BackendChoice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.gui.timeline.pane import TimelinePane
-from app.research.window.replay_session import ManualClock
+from app.research.window.window import ManualClock
 from tests.gui.pictures.timeline import talk
 from tests.gui.timeline.helpers import SIZE, Shown, say
 

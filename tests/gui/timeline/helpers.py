@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.timeline.pane import TimelinePane
 from app.gui.timeline.view import TimelineView
-from app.research.window.replay_session import ManualClock
+from app.research.window.window import ManualClock
 
 SIZE = (1200, 220)
 Shown = tuple[TimelinePane, TimelineView, ManualClock]

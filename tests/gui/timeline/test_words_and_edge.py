@@ -13,7 +13,7 @@ from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_data.spans import Word
 from app.gui.timeline_drawing.style import MOST_WIDTHS, Letters
 from app.gui.timeline_drawing.word_layout import LATEST_PX, MORE, flow
-from app.research.window.replay_session import ManualClock
+from app.research.window.window import ManualClock
 
 # -- words in rows
 

@@ -17,14 +17,15 @@ from app.frontend.kame.compact import load_whole, save_compact  # noqa: E402
 from app.frontend.kame.engine import Engine  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
 from app.models.locations import model_path  # noqa: E402
-from app.research.nano.engine import NanoEngine, Sampling  # noqa: E402
-from app.research.nano.hearing import Hearing  # noqa: E402
-from app.research.nano.language_model import NanoModel  # noqa: E402
-from app.research.nano.pieces import PIECES_NAME, read_pieces  # noqa: E402
-from app.research.nano.voice import CodeVoice  # noqa: E402
-from app.research.nano.weights import read_weights  # noqa: E402
-from app.research.training.kame.merge import write_pieces  # noqa: E402
-from app.research.training.nano.shape import NANO_LM  # noqa: E402
+from app.research.nano.frontend import PIECES_NAME, NanoEngine, Sampling, read_pieces  # noqa: E402
+from app.research.nano.model import (  # noqa: E402
+    CodeVoice,
+    Hearing,
+    NanoModel,
+    read_weights,
+)
+from app.research.training.kame.report import write_pieces  # noqa: E402
+from app.research.training.nano.start import NANO_LM  # noqa: E402
 from tests.support.tiny_kame import pieces_model  # noqa: E402
 
 FRAMES = 40

@@ -18,7 +18,7 @@ from app.frontend.kame.codec.vocoder import Vocoder  # noqa: E402
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec, VoiceCodecShape  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
 from app.models.onnx import cut_at, cut_from, weights_of  # noqa: E402
-from app.research.training.quantiser import fit_quantiser  # noqa: E402
+from app.research.training.nano.start import fit_quantiser  # noqa: E402
 
 SMALL = VoiceCodecShape(own_books=3, heard_books=2, entries=32, own_components=16, heard_components=12)
 

@@ -9,7 +9,7 @@ from torch import nn
 class ResidualQuantiser(nn.Module):
     """Codes vectors of `size` numbers over `books` codebooks of `entries` vectors of `components` numbers.
 
-    The weights are loaded, or fitted by `app.research.training.quantiser`. `reserved`: entries at the start of the
+    The weights are loaded, or fitted by `app.research.training.nano.start`. `reserved`: entries at the start of the
     first codebook that stand for no vector, and that `encode` never gives.
     """
 

@@ -4,11 +4,7 @@ That bench is CC BY-NC 4.0: nothing of it is here. Its layout is read and writte
 app and its own scripts can read what the app has said; the formulas are those of its papers (arXiv 2503.04721 and
 2507.23159).
 
-- `samples.py`: finds the samples of a folder, and what is marked in each
-- `making.py`: makes small sets of the same form, from recordings of the app's and of real people
-- `speaking.py`: lets a session hear a sample; writes `output.wav`, as long as the input, and `output.json`
-- `voice.py`: where an output sounds, and its pitch and loudness
-- `metrics.py`: the metrics of each task
-- `run.py`: all samples of a folder
-- `result.py`: the figures by sample and by task, and their tables
+- `samples.py`: finds the samples of a folder, and makes small sets of the same form
+- `run.py`: plays each sample to a session, writes what it says, and returns figures and tables
+- `metrics.py`: where an output sounds, its pitch and loudness, and the metrics of each task
 """

@@ -1,15 +1,159 @@
-"""Finds the samples of a folder in Full-Duplex-Bench's layout: a folder each, with `input.wav` and marks in JSON."""
+"""Finds the samples of a folder in Full-Duplex-Bench's layout: a folder each, with `input.wav` and marks in JSON.
+
+Makes small sets in Full-Duplex-Bench's layout, so that the bench runs without its data.
+
+Questions are the bench's own recordings in four voices; what is said over the assistant is a question, a backchannel of
+the app's voice, a remark to somebody else (6 dB softer), or another voice in the background (15 dB softer). With a
+folder of real people, pauses and ends of turns are theirs, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import soundfile
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.diagnostics.tables import Progress
+from app.research.benches.duplex.metrics import RATE
+from app.research.benches.facts import load_facts
+from app.research.benches.pauses import Case
+from app.research.benches.recordings import trim
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_MARKS
+
+LEAD_SECONDS = 0.6
+ROOM_DBFS = -65.0
+EVENT_AFTER_SECONDS = 1.8
+"""From the end of a question until something is said over the answer, which the app begins within a second."""
+LISTENED_SECONDS = 9.0
+"""Of room after the last thing that is said."""
+TO_OTHERS_DB, BACKGROUND_DB = -6.0, -15.0
+BACKCHANNELS = ("Mhm.", "Yeah.", "Right.", "Uh-huh.", "Okay.", "I see.")
+REMARKS = (
+    "Could you close the window, please?",
+    "Dinner is in the oven, it takes ten minutes.",
+    "No, the other one, on the left.",
+    "Tell him that I will call back.",
+    "Put it on the table over there.",
+    "Are you coming along later?",
+)
+
+Say = Callable[[str], np.ndarray]
+"""Says a text: float32 24 kHz."""
+
+
+def make_sets(
+    folder: Path, count: int, say: Say, pauses: Sequence[Case], people: Sequence[Case], progress: Progress
+) -> None:
+    """Writes `count` samples of each task into `folder`. `pauses`: sayings with pauses put in; `people`: real speakers,
+    whose pauses and ends make tasks of their own. Raises OSError.
+    """
+    progress("the sets are made")
+    facts = load_facts(3 * count + 1)
+    questions = [(fact.question.text, trim(fact.question.samples)) for fact in facts]
+    for label, cases in (("synthetic", pauses), ("people", people)):
+        held = [case for case in cases if case.pauses and not case.untold]
+        for number, case in enumerate(held[:count], 1):
+            _write_pauses(folder / f"{label}_pause_handling" / str(number), case)
+        for number, case in enumerate(cases[:count], 1):
+            _write_turn(folder / f"{label}_turn_taking" / str(number), case)
+    for number in range(count):
+        asked, other, third = (questions[(number + step * count) % len(questions)] for step in (0, 1, 2))
+        soft = say(BACKCHANNELS[number % len(BACKCHANNELS)])
+        remark = REMARKS[number % len(REMARKS)]
+        story = [questions[(number + step) % len(questions)] for step in range(4)]
+        _write_story(folder / "icc_backchannel" / str(number + 1), story)
+        _write_interruption(folder / "synthetic_user_interruption" / str(number + 1), asked, other)
+        events = (
+            ("user_interruption", other[0], other[1], 0.0),
+            ("user_backchannel", BACKCHANNELS[number % len(BACKCHANNELS)], soft, 0.0),
+            ("talking_to_other", remark, say(remark), TO_OTHERS_DB),
+            ("background_speech", third[0], third[1], BACKGROUND_DB),
+        )
+        for name, words, sound, db in events:
+            _write_overlap(folder / name / str(number + 1), asked, words, trim(sound), db)
+
+
+def _write_pauses(folder: Path, case: Case) -> None:
+    """A turn up to before its last stretch: whoever speaks within it has taken a pause for the end."""
+    last = case.pauses[-1][1]
+    marks = [{"text": "[PAUSE]", "timestamp": [round(begin, 3), round(end, 3)]} for begin, end in case.pauses]
+    _write(folder, case.samples[: round(last * SAMPLE_RATE)], pause=marks)
+
+
+def _write_turn(folder: Path, case: Case) -> None:
+    sound = _with_room([case.samples], LISTENED_SECONDS - 2.0)
+    _write(
+        folder,
+        sound,
+        turn_taking=[{"text": case.text, "timestamp": [round(case.end, 3), round(len(sound) / SAMPLE_RATE, 3)]}],
+    )
+
+
+def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
+    """A long turn: several sentences with short rests."""
+    rest = np.zeros(round(0.25 * SAMPLE_RATE), np.float32)
+    _write(folder, _with_room([piece for _, sound in parts for piece in (_level(sound), rest)], 0.0))
+
+
+def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tuple[str, np.ndarray]) -> None:
+    gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
+    begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
+    end = begin + len(other[1]) / SAMPLE_RATE
+    marks = [{"context": asked[0], "interrupt": other[0], "timestamp": [round(begin, 3), round(end, 3)]}]
+    _write(folder, _with_room([_level(asked[1]), gap, _level(other[1])], LISTENED_SECONDS), interrupt=marks)
+
+
+def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, sound: np.ndarray, db: float) -> None:
+    gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
+    begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
+    end = begin + len(sound) / SAMPLE_RATE
+    event = _level(sound) * np.float32(10 ** (db / 20))
+    marks = {
+        "context_text": asked[0],
+        "current_turn_text": words,
+        "timestamps": [round(begin, 3), round(end, 3)],
+    }
+    _write(folder, _with_room([_level(asked[1]), gap, event], LISTENED_SECONDS), metadata=marks)
+    clean = _with_room([_level(asked[1]), gap, np.zeros_like(event)], LISTENED_SECONDS)
+    _sound(folder / CLEAN, clean)
+
+
+def _level(sound: np.ndarray, dbfs: float = -24.0) -> np.ndarray:
+    """A recording whose loud parts have this level."""
+    power = np.square(sound[: len(sound) // 480 * 480]).reshape(-1, 480).mean(axis=1)
+    loud = power[power > power.max(initial=0.0) / 100].mean() if power.size else 1.0
+    leveled: np.ndarray = (sound * (10 ** (dbfs / 20) / np.sqrt(loud + 1e-12))).astype(np.float32)
+    return np.clip(leveled, -1.0, 1.0)
+
+
+def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:
+    """The parts behind each other in a quiet room, with a lead and a tail."""
+    silences = (np.zeros(round(seconds * SAMPLE_RATE), np.float32) for seconds in (LEAD_SECONDS, tail))
+    lead, rest = silences
+    sound = np.concatenate([lead, *parts, rest])
+    room = np.random.default_rng(5).standard_normal(len(sound)) * 10 ** (ROOM_DBFS / 20)
+    return (sound + room).astype(np.float32)
+
+
+def _write(folder: Path, sound: np.ndarray, **marks: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    _sound(folder / INPUT, sound)
+    for name, value in marks.items():
+        (folder / f"{name}.json").write_text(json.dumps(value, ensure_ascii=False, indent=1), "utf-8")
+
+
+def _sound(file: Path, sound: np.ndarray) -> None:
+    soundfile.write(file, soxr.resample(np.clip(sound, -1.0, 1.0), SAMPLE_RATE, RATE), RATE, subtype="PCM_16")
+
 
 Task = Literal[
     "pause handling",

@@ -1,12 +1,29 @@
-"""Asks a system one question of two turns in a fresh session, and keeps what it heard, thought and said."""
+"""Asks a system one question of two turns in a fresh session, and keeps what it heard, thought and said.
+
+What is kept of one answered turn, in a form that a file holds.
+
+Measures an answer without a judge: what of the oracle was said, how late, and whether it is about the question.
+
+Key facts: for the turns with an answer that can be checked, patterns of which a right answer has one.
+
+They were written by hand for this bench (`resources/bench/mt_bench/facts.json`) from the questions and the references.
+No pattern matches its own question, so that repeating that is no right answer. Four of FastChat's references are wrong
+and were not followed: both turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the
+secretary's and Alice's), and the second of 109 (a shadow to the right after sunrise points west, so Suresh faces
+south).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,13 +34,144 @@ from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage, system_prompt
 from app.conversation.revisions import Revision, RevisionLog
-from app.research.benches.mtbench.answer import Answer
-from app.research.benches.mtbench.measures import adoption
-from app.research.benches.mtbench.questions import Question
-from app.research.benches.mtbench.speech import SpokenTurn
+from app.conversation.spoken_form import spoken
+from app.conversation.words import fold
+from app.diagnostics.tables import rounded
+from app.platform.resources import resource
+from app.research.benches.mtbench.questions import Question, SpokenTurn
 from app.research.benches.mtbench.systems import MODELS_THAT_SPEAK, System
-from app.research.benches.questions import MakeSession, until_answered
+from app.research.benches.recordings import MakeSession, until_answered
 from app.session.control import BackendChoice
+from app.untrusted.records import build
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One turn of one question in one run of a system.
+
+    `heard`: the question as recognised (as written for typed systems). `said`: the words that were played; of a typed
+    system its text. `oracle`: the whole text of the last revision for the turn. Seconds from the end of the question,
+    negative before it, None without: `first_sound`, and `first_content`, when the first word of the answer itself had
+    been said. `requests`: how often the back-end was asked. `taken_back`: how often the voice corrected itself.
+    `adopted`: the share of the last oracle's content words that were said, and `adoption_seconds` how long after they
+    were known (median). `cost`: US dollars. `read_back`: what another recogniser understood of the answer. `cut_off`:
+    it began to speak before the question was over.
+    """
+
+    system: str
+    run: int
+    question: int
+    turn: int
+    heard: str
+    said: str
+    oracle: str = ""
+    first_sound: float | None = None
+    first_content: float | None = None
+    requests: int = 0
+    taken_back: int = 0
+    adopted: float | None = None
+    adoption_seconds: float | None = None
+    cost: float = 0.0
+    read_back: str | None = None
+    cut_off: bool = False
+    failure: str = ""
+
+    @property
+    def key(self) -> tuple[str, int, int, int]:
+        """System, run, question and turn."""
+        return self.system, self.run, self.question, self.turn
+
+    def document(self) -> dict[str, Any]:
+        """The answer for JSON."""
+        document: dict[str, Any] = rounded(asdict(self))
+        return document
+
+
+def read_answer(fields: Any) -> Answer:
+    """Returns an answer from JSON. Raises ValueError."""
+    answer: Answer = build(Answer, fields)
+    return answer
+
+
+_COMMON = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing don done down each even ever every few first for from get give go had has have having he her here him his how
+    i if in into is it its just know let like made make many may me might more most much must my no nor not now of off
+    on once one only or other our out over own s same say see she should so some such t take than that the their them
+    then there these they thing things this those through to too two under until up us use used using very want was way
+    we well were what when where which while who whom why will with would you your""".split()
+)
+"""Words that are in any answer."""
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that say what it is about, as they are spoken, in order."""
+    return [word for word in fold(spoken(text)) if word not in _COMMON and len(word) > 1]
+
+
+def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
+    """The share of the content words of the last oracle that were said, and the median of the seconds from when each
+    was known until it had been said. `revision`: the oracle's number. None without an oracle; no seconds if none of its
+    words was said after they were known.
+    """
+    wanted = content_words(oracle)
+    if not wanted:
+        return None, None
+    known: dict[str, float] = {}
+    text = ""
+    for event in events:
+        if isinstance(event, e.OracleDelta) and event.revision == revision:
+            text += event.text
+            for word in content_words(text):
+                known.setdefault(word, event.at)
+    heard: dict[str, float] = {}
+    for event in events:
+        if isinstance(event, e.AssistantSaid):
+            for word in content_words(event.text):
+                heard.setdefault(word, event.at)
+    distinct = dict.fromkeys(wanted)
+    late = [heard[word] - known[word] for word in distinct if word in known and heard.get(word, -1.0) >= known[word]]
+    share = sum(word in heard for word in distinct) / len(distinct)
+    return share, statistics.median(late) if late else None
+
+
+def relevance_gap(answered: Sequence[tuple[int, str, str]]) -> float | None:
+    """By how much more answers share content words with their own questions than with others, from -1 to 1.
+
+    `answered`: the question's number, its text and the answer. The overlap is the share of a question's content words
+    that the answer has; it is compared with the mean over the questions of other numbers. None for fewer than two
+    numbers.
+    """
+    words = [(number, set(content_words(asked)), set(content_words(said))) for number, asked, said in answered]
+    own = [_overlap(asked, said) for _, asked, said in words]
+    others = [_overlap(asked, said) for number, asked, _ in words for another, _, said in words if number != another]
+    return statistics.fmean(own) - statistics.fmean(others) if others else None
+
+
+def _overlap(question: set[str], answer: set[str]) -> float:
+    return len(question & answer) / len(question) if question else 0.0
+
+
+def plain(text: str) -> str:
+    """A text on one line, as facts are looked for in it."""
+    return re.sub(r"\s+", " ", text).strip().lower()
+
+
+@cache
+def known_facts() -> dict[tuple[int, int], tuple[re.Pattern[str], ...]]:
+    """The patterns by question and turn."""
+    table = json.loads(resource("bench", "mt_bench", "facts.json").read_text("utf-8"))
+    return {
+        (int(key.split("_")[0]), int(key.split("_")[1])): tuple(re.compile(pattern) for pattern in patterns)
+        for key, patterns in table.items()
+    }
+
+
+def has_fact(question: int, turn: int, answer: str) -> bool | None:
+    """Whether an answer has the key fact of its turn; None where there is none to be checked."""
+    patterns = known_facts().get((question, turn))
+    return None if patterns is None else any(pattern.search(plain(answer)) for pattern in patterns)
+
 
 SETTLE_SECONDS = 1.0
 """Silence after an answer before the next turn is spoken: it begins when the voice has stopped."""

@@ -1,21 +1,118 @@
-"""What a run of the bench consists of, and what it is given to work with."""
+"""What a run of the bench consists of, and what it is given to work with.
+
+Keeps the results of a run as they come: one line of JSON each, so that a run goes on where it was stopped.
+
+Counts what a run has cost, and stops it at its cap.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import json
+import os
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from app.backend.base import Backend, Usage
 from app.research.benches.mtbench.asking import Read
-from app.research.benches.mtbench.questions import TURNS, Question
-from app.research.benches.mtbench.speech import SpokenTurn
-from app.research.benches.mtbench.store import once_for_all
+from app.research.benches.mtbench.questions import TURNS, Question, SpokenTurn
 from app.research.benches.mtbench.systems import System
-from app.research.benches.questions import MakeSession
+from app.research.benches.recordings import MakeSession
 from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import CORPUS_LINE
+
+_T = TypeVar("_T")
+
+
+class Lines(Generic[_T]):
+    """A file of records, to which records are added. `read` makes a record of a JSON value, `write` the reverse.
+
+    A last line that was cut off when the process was killed is removed.
+    """
+
+    def __init__(self, path: Path, read: Callable[[Any], _T], write: Callable[[_T], Any]) -> None:
+        self._path = path
+        self._read = read
+        self._write = write
+        self.records: list[_T] = list(self._values())
+
+    def add(self, *records: _T) -> None:
+        """Adds records as the file holds them, where numbers are rounded; they are on the disk when this returns.
+
+        Raises UserError.
+        """
+        lines = [json.dumps(self._write(record), ensure_ascii=False, sort_keys=True) + "\n" for record in records]
+        try:
+            with self._path.open("ab") as file:
+                file.write("".join(lines).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UserError(
+                f"{self._path} can't be written ({error.strerror or error}). What there is stays: make room, then "
+                "start the command again, and it goes on from there."
+            ) from error
+        self.records += [self._read(json.loads(line)) for line in lines]
+
+    def _values(self) -> Iterator[_T]:
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return
+        whole, newline, rest = data.rpartition(b"\n")
+        if rest:
+            with self._path.open("r+b") as file:
+                file.truncate(len(whole) + len(newline))
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                yield self._read(read_json(line, CORPUS_LINE))
+            except ValueError as error:
+                raise UserError(
+                    f"Line {number} of {self._path} can't be read ({error}). Remove it, or give another --out."
+                ) from error
+
+
+def once_for_all(path: Path, described: dict[str, Any]) -> None:
+    """Writes down what a folder's results are of, or compares it with what is written. Raises UserError."""
+    text = json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    try:
+        before = path.read_text("utf-8")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", newline="\n")
+        return
+    if before != text:
+        raise UserError(
+            f"The results in {path.parent} are of other questions, sounds or settings than this command's (see "
+            f"{path.name}). Give another --out, or the same options."
+        )
+
+
+@dataclass(slots=True)
+class Spending:
+    """`dollars` so far, of `cap` (0: any sum). `out`: the run's folder."""
+
+    cap: float
+    out: Path
+    dollars: float = 0.0
+
+    def add(self, dollars: float | None) -> None:
+        """Adds what a request has cost; None counts as nothing, since its price is not known."""
+        self.dollars += dollars or 0.0
+
+    def check(self) -> None:
+        """Raises UserError once the cap is reached."""
+        if self.cap and self.dollars >= self.cap:
+            raise UserError(
+                f"This run has cost ${self.dollars:.2f}, and its cap is ${self.cap:.2f}. What was answered stays in "
+                f"{self.out}: start the command again with a higher --cap, and it goes on from there."
+            )
+
 
 RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
 """Runs a coroutine that holds talks, on a loop in real or in simulated time."""

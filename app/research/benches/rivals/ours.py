@@ -1,8 +1,12 @@
-"""This app as one of the assistants: the same pipes, in its own process (`app.research.commands.rival_process`)."""
+"""This app as one of the assistants: the same pipes, in its own process (`app.research.benches.rivals.ours`).
+
+The process of this app in `bench rivals`: `tandem` or `cascade`, over pipes.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -14,7 +18,33 @@ from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.rivals.drivers.pipe import USER_RATE, Pipe
+from app.session.control import BackendChoice, SessionChoice
 from app.session.session import Session
+
+
+def main(argv: list[str]) -> int:
+    """Holds one session; `argv[0]` names how it answers. Raises what opening a session raises."""
+    from app import main as compose
+    from app.backend.openai_compatible import OpenAICompatibleBackend
+    from app.research.benches.rivals.ours import run
+
+    url, key, model = (os.environ.get(f"KAME_RIVAL_{name}", "") for name in ("URL", "KEY", "MODEL"))
+    choice = SessionChoice(
+        backend=BackendChoice("compatible", model, url),
+        answer_mode="after" if argv[0] == "cascade" else "thinking",
+        openings=False,
+        duplex=True,
+    )
+    return run(
+        lambda source, sink: compose.session(
+            choice, source, sink, backend=OpenAICompatibleBackend(base_url=url, model=model, api_key=key)
+        )
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
+
 
 MakeTalk = Callable[[PushedSource, SendingSink], Session]
 

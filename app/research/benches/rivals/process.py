@@ -1,24 +1,149 @@
-"""One assistant in a process of its own, which hears at the pace of sound and gives out sound and words."""
+"""One assistant in a process of its own, which hears at the pace of sound and gives out sound and words.
+
+Makes a Python environment for a rival, from the lock with hashes that belongs to this app.
+
+Who takes part in the comparison.
+
+A silent loudspeaker that plays what a process gives it at the pace of sound, and remembers what was played when.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import queue
 import struct
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+import platformdirs
 import psutil
+import soxr
 
 from app.conversation.frame import SAMPLE_RATE
+from app.diagnostics.tables import Progress
+from app.models.packages import package_tool
 from app.platform.children import end_child, quiet_child
-from app.research.benches.rivals.loudspeaker import RecordingLoudspeaker
+from app.platform.resources import resource
 from app.session.errors import UserError
+
+
+def python_of(assistant: Assistant, progress: Progress) -> Path:
+    """The interpreter of a rival's environment, made if it is not there or of another lock. Raises UserError."""
+    lock = resource("bench", "rivals", assistant.lock)
+    folder = platformdirs.user_cache_path("kame-desktop", appauthor=False) / "rivals" / assistant.name
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    mark, digest = folder / "lock.sha256", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if python.exists() and mark.exists() and mark.read_text("utf-8") == digest:
+        return python
+    progress(f"{assistant.name}: its environment is made, which fetches packages")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _run([sys.executable, "-m", "venv", "--clear", str(folder)], assistant)
+    install = [*package_tool(str(python)), "--require-hashes", "-r", str(lock)]
+    _run(install, assistant)
+    mark.write_text(digest, "utf-8")
+    return python
+
+
+def _run(command: list[str], assistant: Assistant) -> None:
+    # Elsewhere than in a checkout, whose settings for the package tool are for the app's own packages.
+    elsewhere = {"cwd": platformdirs.user_cache_path("kame-desktop", appauthor=False), **quiet_child(network=True)}
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", **elsewhere
+    )
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise UserError(
+            f"The environment of {assistant.name} could not be made ({lines[-1] if lines else 'no more is known'}). "
+            "RealtimeSTT's PyAudio needs a compiler and portaudio19-dev; leave the assistant out with --assistants."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """A voice assistant. `lock`: its packages, empty for this app's own; `driver`: its program in `drivers`."""
+
+    name: str
+    what: str
+    lock: str = ""
+    driver: str = ""
+
+
+ASSISTANTS = (
+    Assistant("tandem", "this app: it thinks while the user speaks"),
+    Assistant("cascade", "this app, waiting for the whole turn"),
+    Assistant("pipecat", "Pipecat 1.14: Silero, Smart Turn, faster-whisper, Piper", "pipecat.txt", "pipecat_driver.py"),
+    Assistant("livekit", "LiveKit Agents 1.8: Silero, faster-whisper, Piper", "livekit.txt", "livekit_driver.py"),
+    Assistant("realtime", "RealtimeSTT 1.1 and RealtimeTTS 0.8 with Piper", "realtime.txt", "realtime_driver.py"),
+)
+
+
+def chosen(names: list[str]) -> list[Assistant]:
+    """The assistants with these names, all without any. Raises UserError."""
+    known = {one.name: one for one in ASSISTANTS}
+    if unknown := [name for name in names if name not in known]:
+        raise UserError(f"There is no assistant “{unknown[0]}”. There are: {', '.join(known)}.")
+    return [known[name] for name in names] or list(ASSISTANTS)
+
+
+FLOOR = 0.01
+"""Amplitude from which a played sound is heard: -40 dBFS."""
+
+
+class RecordingLoudspeaker:
+    """Times are those of the clock `now`, in seconds. Any thread may call it."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._pieces: list[tuple[float, np.ndarray]] = []  # when each begins to sound
+        self._dry_at = 0.0
+        self._lock = threading.Lock()
+
+    def play(self, rate: int, samples: np.ndarray) -> None:
+        """Plays int16 samples behind what is playing."""
+        sound = samples.astype(np.float32) / 32768.0
+        if rate != SAMPLE_RATE:
+            sound = soxr.resample(sound, rate, SAMPLE_RATE).astype(np.float32)
+        with self._lock:
+            begin = max(self._dry_at, self._now())
+            self._pieces.append((begin, sound))
+            self._dry_at = begin + len(sound) / SAMPLE_RATE
+
+    def flush(self) -> None:
+        """Silences what has not been played."""
+        with self._lock:
+            now = self._now()
+            for begin, sound in reversed(self._pieces):
+                if begin + len(sound) / SAMPLE_RATE <= now:
+                    break
+                sound[max(0, round((now - begin) * SAMPLE_RATE)) :] = 0.0
+            self._dry_at = min(self._dry_at, now)
+
+    @property
+    def quiet_for(self) -> float:
+        """Seconds since the last sound; negative while something is still to be played."""
+        with self._lock:
+            return self._now() - self._dry_at
+
+    def played(self, begin: float, end: float) -> np.ndarray:
+        """What was played between two times: float32 24 kHz."""
+        out = np.zeros(max(0, round((end - begin) * SAMPLE_RATE)), np.float32)
+        with self._lock:
+            pieces = list(self._pieces)
+        for at, sound in pieces:
+            start = round((at - begin) * SAMPLE_RATE)
+            first, last = max(0, start), min(len(out), start + len(sound))
+            if first < last:
+                out[first:last] += sound[first - start : last - start]
+        return out
+
 
 CHUNK = SAMPLE_RATE // 50
 """20 ms at 24 kHz."""

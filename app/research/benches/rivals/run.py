@@ -12,15 +12,11 @@ from app.backend.base import PERSONA
 from app.diagnostics.tables import Progress
 from app.models.locations import default_model
 from app.platform.children import python_module_command
-from app.research.benches.people import people
-from app.research.benches.questions import load_questions
-from app.research.benches.recordings import SPEAKER_PARTS
-from app.research.benches.rivals.catalogue import Assistant
-from app.research.benches.rivals.environment import python_of
-from app.research.benches.rivals.measure import Item, ask
-from app.research.benches.rivals.process import AssistantProcess, usage_of
-from app.research.benches.rivals.result import Measured, RivalsResult
-from app.research.benches.speech_models import speech_models
+from app.research.benches.listening import speech_models
+from app.research.benches.pauses import people
+from app.research.benches.recordings import SPEAKER_PARTS, load_questions
+from app.research.benches.rivals.measure import Item, Measured, RivalsResult, ask
+from app.research.benches.rivals.process import Assistant, AssistantProcess, python_of, usage_of
 from app.session.errors import UserError
 
 FIRST_SECONDS = 3.0
@@ -111,6 +107,6 @@ def _measure(
 
 def _command(assistant: Assistant, progress: Progress) -> list[str]:
     if not assistant.driver:
-        return python_module_command("app.research.commands.rival_process", assistant.name)
+        return python_module_command("app.research.benches.rivals.ours", assistant.name)
     driver = Path(__file__).parent / "drivers" / assistant.driver
     return [str(python_of(assistant, progress)), str(driver)]

@@ -18,7 +18,7 @@ from torch import distributed, nn
 from torch.nn import functional as F
 
 from app.frontend.kame.model import KameLM
-from app.research.training.kame.settings import LossWeights
+from app.research.training.kame.run_folder import LossWeights
 
 _LEAST = 1e-6  # in place of a count of none
 SPEECH_WEIGHT = 10.0

@@ -1,4 +1,9 @@
-"""A run's folder: what it starts from, its settings, checkpoints and curves."""
+"""A run's folder: what it starts from, its settings, checkpoints and curves.
+
+The settings of a training run.
+
+Low-rank adapters (LoRA, arXiv 2106.09685) on a model's matrices, by the layers of the package moshi.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,86 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from moshi.modules.lora import LoRALinear, replace_all_linear_with_lora, replace_lora_with_linear
+from torch import nn
 
 from app.frontend.kame.checkpoint import build_lm, load
 from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
 from app.frontend.kame.model import KameLM
 from app.models.errors import ModelError
 from app.models.layout import CheckpointFiles, read_layout
-from app.research.training.kame.adapters import add_adapters
+
+
+@dataclass(frozen=True, slots=True)
+class LossWeights:
+    """Weights of the loss. The defaults are the public trainer's; the paper tells of a factor of 1.5 on `audio`.
+
+    `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
+    share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
+    `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer, where KAME's has two; the
+    token before a word then counts as padding. `own_share`: share of the frames, mostly of speech, whose own codes the
+    model is given as it would have chosen them: in a session it follows its own sound, mistakes and all.
+    """
+
+    padding: float = 0.5
+    first_book: float = 100.0
+    audio: float = 1.0
+    audio_share: float = 1.0
+    one_text_mean: bool = False
+    own_share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSettings:
+    """The settings of a run. The defaults are KAME's, as published: AdamW, constant after the warm-up.
+
+    `batch`: dialogues a step. `final_rate`: share of the rate at the last step, reached along a cosine; 1 keeps it.
+    `precision`: "bf16" computes in bfloat16 with weights in float32; "fp32". `compile`: with torch's compiler, which
+    needs a C compiler on a processor, takes a minute to begin, and is about 1.7 times as fast.
+    """
+
+    steps: int = 1000
+    batch: int = 1
+    rate: float = 3e-5
+    final_rate: float = 1.0
+    warm_up: int = 100
+    decay: float = 0.1
+    betas: tuple[float, float] = (0.9, 0.95)
+    clip: float = 1.0
+    precision: str = "bf16"
+    seed: int = 0
+    save_every: int = 500
+    weights: LossWeights = LossWeights()
+    train_audio: bool = True
+    compile: bool = False
+
+
+_PARTS = ("lora_A.weight", "lora_B.weight")
+_ALSO = "oracle_emb."
+"""Trained whole beside the adapters: it is what a model that starts as Moshi has to learn."""
+
+
+def add_adapters(lm: KameLM, rank: int, scaling: float) -> None:
+    """Puts an adapter on each matrix, and freezes all else but the oracle's embedding. At first they change nothing."""
+    replace_all_linear_with_lora(lm, rank, scaling)
+    for layer in lm.modules():
+        if isinstance(layer, LoRALinear):
+            nn.init.kaiming_uniform_(layer.lora_A.weight, a=5**0.5)
+            nn.init.zeros_(layer.lora_B.weight)
+    for name, value in lm.named_parameters():
+        value.requires_grad_(is_trained(name))
+
+
+def is_trained(name: str) -> bool:
+    """Whether a weight of a model with adapters is trained."""
+    return name.endswith(_PARTS) or name.startswith(_ALSO)
+
+
+def fuse_adapters(lm: KameLM) -> None:
+    """Adds the adapters to their matrices, in place: a model of the plain class with what was learnt."""
+    with torch.no_grad():
+        replace_lora_with_linear(lm)
+
 
 _RUN = "run.json"
 

@@ -1,24 +1,261 @@
-"""Runs the steps of a training: batch, loss, gradient, optimiser, checkpoint."""
+"""Runs the steps of a training: batch, loss, gradient, optimiser, checkpoint.
+
+Draws batches of dialogues from a corpus, in an order that only the seed and the number of the step decide.
+
+Several processes, as `torchrun` starts them on the cards of one or more machines: FSDP2 shards the model over them.
+
+Without torchrun there is one process, and nothing here does anything.
+
+Saves all that a run needs to go on exactly as if it had not stopped, and reads it.
+
+The files are safetensors and JSON. They hold whole tensors, whatever number of processes wrote them, so a run may go on
+with another number.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
+import shutil
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
+from moshi.modules.streaming import StreamingModule
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import distributed, nn
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_model_state_dict,
+    get_optimizer_state_dict,
+    set_model_state_dict,
+    set_optimizer_state_dict,
+)
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
 from app.frontend.kame.model import KameLM
-from app.research.training.kame.batches import Batches
-from app.research.training.kame.checkpoints import checkpoints, load_checkpoint, save_checkpoint
+from app.models.errors import ModelError
+from app.research.corpus.tokens import Corpus
 from app.research.training.kame.loss import LossFunction
-from app.research.training.kame.processes import Processes, share_out
-from app.research.training.kame.settings import TrainSettings
+from app.research.training.kame.run_folder import LossWeights, TrainSettings, is_trained
+
+NONE = -1
+"""The token of a place that holds nothing: behind a dialogue that is shorter than the longest of its batch."""
+
+
+class Batches:
+    """The dialogues of corpora, shuffled again in each epoch. `batch`: dialogues a step.
+
+    `rank` of `count` processes: each gets its part of a step's `batch` x `count` dialogues.
+    """
+
+    def __init__(self, corpora: Sequence[Corpus], batch: int, seed: int, rank: int = 0, count: int = 1) -> None:
+        self._dialogues = [dialogue for corpus in corpora for dialogue in corpus.dialogues()]
+        self._batch, self._seed = batch, seed
+        self._rank, self._count = rank, count
+        self._order: tuple[int, np.ndarray] | None = None
+
+    def __len__(self) -> int:
+        """Steps in an epoch; dialogues that fill no batch are left for another order."""
+        return max(1, len(self._dialogues) // (self._batch * self._count))
+
+    @property
+    def longest(self) -> int:
+        """Frames of the longest dialogue."""
+        return max((dialogue.shape[1] for dialogue in self._dialogues), default=0)
+
+    def at(self, step: int) -> torch.Tensor:
+        """The batch of a step, `[batch, streams, frames]`, int64."""
+        epoch, place = divmod(step, len(self))
+        if self._order is None or self._order[0] != epoch:
+            self._order = epoch, np.random.default_rng((self._seed, epoch)).permutation(len(self._dialogues))
+        start = (place * self._count + self._rank) * self._batch
+        chosen = self._order[1].take(range(start, start + self._batch), mode="wrap")
+        rows = [self._dialogues[number] for number in chosen]
+        longest = max(row.shape[1] for row in rows)
+        out = np.full((len(rows), rows[0].shape[0], longest), NONE, np.int64)
+        for place, row in enumerate(rows):
+            out[place, :, : row.shape[1]] = row
+        return torch.from_numpy(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """This process among all. `device`: where its part of the model is."""
+
+    rank: int = 0
+    count: int = 1
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the one that writes files and prints."""
+        return self.rank == 0
+
+
+@contextmanager
+def joined_processes(device: str = "auto") -> Iterator[Processes]:
+    """Joins the processes that torchrun has started; alone without it. `device`: auto, cuda or cpu."""
+    cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    with _all_cores():
+        if "RANK" not in os.environ:
+            yield Processes(device=torch.device("cuda" if cuda else "cpu"))
+            return
+        own = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if cuda else torch.device("cpu")
+        if cuda:
+            torch.cuda.set_device(own)
+        distributed.init_process_group("nccl" if cuda else "gloo")
+        try:
+            yield Processes(distributed.get_rank(), distributed.get_world_size(), own)
+        finally:
+            distributed.destroy_process_group()
+
+
+@contextmanager
+def _all_cores() -> Iterator[None]:
+    """Lets torch compute on this process's share of the cores.
+
+    The app's programs compute on one thread, as a conversation needs it. Training has the machine to itself.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def share_out(losses: LossFunction, processes: Processes, precision: str) -> None:
+    """Shards the weights of the model in `losses`, layer by layer, over all processes. Does nothing for one process."""
+    if processes.count == 1:
+        return
+    mesh = distributed.init_device_mesh(processes.device.type, (processes.count,))
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16) if precision == "bf16" else MixedPrecisionPolicy()
+    lm = losses.lm
+    for layer in [*lm.transformer.layers, *(lm.depformer.layers if lm.depformer is not None else ())]:
+        fully_shard(list(_plain_parts(layer)), mesh=mesh, mp_policy=policy)
+    fully_shard(losses, mesh=mesh, mp_policy=policy)
+
+
+def _plain_parts(module: nn.Module) -> Iterator[nn.Module]:
+    """The largest parts of a layer that are no streaming modules: FSDP can't change the class of those."""
+    for child in module.children():
+        if isinstance(child, StreamingModule | nn.ModuleList):
+            yield from _plain_parts(child)
+        elif any(True for _ in child.parameters()):
+            yield child
+
+
+STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
+_OF = "|"
+"""Between a weight's name and the name of its moment."""
+KEPT = 2
+"""Checkpoints of a run that are kept: one may be cut short by a stop."""
+
+
+def save_checkpoint(
+    folder: Path,
+    lm: KameLM,
+    optimiser: torch.optim.Optimizer,
+    step: int,
+    settings: TrainSettings,
+    processes: Processes | None = None,
+) -> Path:
+    """Writes a checkpoint after `step` steps; the newest `KEPT` stay. It is there whole or not at all."""
+    processes = processes or Processes()
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    weights: dict[str, Any] = dict(get_model_state_dict(lm, options=options))
+    state: dict[str, Any] = dict(get_optimizer_state_dict(lm, optimiser, options=options))
+    target, temporary = folder / f"step-{step:07d}", folder / "unfinished"
+    if processes.first:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        adapters = any(name.endswith("lora_A.weight") for name in weights)
+        kept = {name: value.contiguous() for name, value in weights.items() if not adapters or is_trained(name)}
+        save_file(kept, temporary / MODEL)
+        moments = {
+            f"{name}{_OF}{key}": value.contiguous()
+            for name, values in state["state"].items()
+            for key, value in values.items()
+        }
+        save_file(moments, temporary / OPTIMISER)
+        described = {"step": step, "settings": dataclasses.asdict(settings)}
+        (temporary / STATE).write_text(json.dumps(described), "utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        temporary.replace(target)
+        for old in checkpoints(folder)[:-KEPT]:
+            shutil.rmtree(old)
+    if processes.count > 1:
+        distributed.barrier()
+    return target
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The complete checkpoints of a run, oldest first."""
+    return sorted(path for path in folder.glob("step-*") if (path / STATE).exists())
+
+
+def read_settings(checkpoint: Path) -> TrainSettings:
+    """The settings that a run was started with. Raises ModelError."""
+    stored = dict(_read_state(checkpoint)["settings"])
+    stored["weights"] = LossWeights(**stored["weights"])
+    stored["betas"] = tuple(stored["betas"])
+    return TrainSettings(**stored)
+
+
+def load_weights(checkpoint: Path, lm: KameLM) -> None:
+    """Restores the weights; those that are not trained are not in the checkpoint. Raises ModelError."""
+    options = StateDictOptions(full_state_dict=True, strict=False)
+    try:
+        keys = set_model_state_dict(lm, dict(load_file(checkpoint / MODEL)), options=options)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise ModelError(
+            f"The weights in {checkpoint} can't be read ({error}). Choose an earlier checkpoint."
+        ) from error
+    missing = [name for name in keys.missing_keys if _needed(name, lm)]
+    if missing or keys.unexpected_keys:
+        raise ModelError(
+            f"The weights in {checkpoint} are of another model: {(missing or keys.unexpected_keys)[0]} doesn't fit."
+        )
+
+
+def load_checkpoint(checkpoint: Path, lm: KameLM, optimiser: torch.optim.Optimizer) -> int:
+    """Restores weights and optimiser; returns the steps that were done. Raises ModelError.
+
+    Nothing else changes from step to step: order and random numbers follow from the seed and the step.
+    """
+    load_weights(checkpoint, lm)
+    moments: dict[str, Any] = {}
+    for key, value in load_file(checkpoint / OPTIMISER).items():
+        name, _, moment = key.partition(_OF)
+        moments.setdefault(name, {})[moment] = value
+    options = StateDictOptions(full_state_dict=True)
+    # The groups' settings are as the optimiser was made; the rate is set at each step.
+    groups = get_optimizer_state_dict(lm, optimiser, options=options)["param_groups"]
+    set_optimizer_state_dict(lm, optimiser, {"state": moments, "param_groups": groups}, options=options)
+    return int(_read_state(checkpoint)["step"])
+
+
+def _needed(name: str, lm: KameLM) -> bool:
+    adapters = any(other.endswith("lora_A.weight") for other, _ in lm.named_parameters())
+    return not adapters or is_trained(name)
+
+
+def _read_state(checkpoint: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((checkpoint / STATE).read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{checkpoint} holds no complete checkpoint. Choose an earlier one.") from error
+
 
 CURVES = "curves.jsonl"
 

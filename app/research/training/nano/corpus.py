@@ -1,22 +1,186 @@
-"""Makes the corpora for Nano KAME, as tokens in shards: text to learn reading from, and spoken dialogues."""
+"""Makes the corpora for Nano KAME, as tokens in shards: text to learn reading from, and spoken dialogues.
+
+Dialogues in which nobody asks: the model reads whatever the oracle says, as text alone or aloud.
+
+As text alone it learns to read any words, before it learns to speak: the words are random, so that nothing helps but to
+look where the oracle has the word that was read last, and to read the one after it. Aloud it learns to pronounce:
+hardly any sentence comes twice, since what comes often is learnt by heart instead.
+
+Reads questions with answers that are no facts, and common words: a model is to read more than numbers and names.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from app.frontend.kame import inner_text
 from app.frontend.kame.checkpoint import Loaded
-from app.frontend.kame.codec.voice_codec import VoiceCodec
+from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
+from app.frontend.kame.inner_text import SPACE
 from app.models.errors import ModelError
-from app.research.corpus.shards import MANIFEST, Corpus, Layout, open_corpus
-from app.research.corpus.streams import Vocabulary
-from app.research.training.nano.dialogues import Dialogue, DialogueMaker, SpokenQuestion
+from app.platform.resources import resource
+from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.corpus.tokens import MANIFEST, Corpus, Layout, open_corpus
+from app.research.training.kame.trainer import NONE
+from app.research.training.nano.answers import LATE, AnswerPlan, Bank, SpeechBank, UnspokenBank
+from app.research.training.nano.dialogues import (
+    LENGTH,
+    Dialogue,
+    DialogueMaker,
+    Speaker,
+    SpokenQuestion,
+    speak_questions,
+)
 from app.research.training.nano.facts import Fact, draw_fact
-from app.research.training.nano.questions import Speaker, speak_questions
-from app.research.training.nano.reading import ReadingMaker
-from app.research.training.nano.speech import SpeechBank
+from app.routing.classifier import TOKENIZER
 from app.tts.latents import LatentVoice
+from app.untrusted.files import read_json_lines
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+PACES = (0.15, 0.9)
+"""Frames a letter, least and most: faster than speech gives more words to learn from."""
+FACTS, TEXTS = 0.75, 0.1
+"""Shares of facts and of texts in what is read aloud; the rest is random words."""
+LATE_ALOUD = 0.85
+"""Share of what is read aloud that begins after its oracle: the phrases for waiting are spoken often enough."""
+_MORE = 0.35
+"""Chance of another revision while one is read."""
+
+
+class ReadingMaker:
+    """Makes dialogues in which the model reads the oracle and nobody is heard.
+
+    `own_books`, `heard_books`: of the model's own codes, which are empty without a bank, and of the user's, which are
+    empty.
+    """
+
+    def __init__(
+        self,
+        pieces: inner_text.Vocabulary,
+        vocabulary: Vocabulary,
+        own_books: int,
+        heard_books: int,
+        *,
+        bank: Bank | None = None,
+        texts: Sequence[str] = (),
+        words: Sequence[str] = (),
+    ) -> None:
+        """`bank`: speaks what is read; None: nothing sounds. `texts`, `words`: for what is read aloud."""
+        self._pieces, self._vocabulary, self._bank = pieces, vocabulary, bank
+        self._own_books, self._heard_books = own_books, heard_books
+        self._texts, self._words = texts, words
+        names = [pieces.id_to_piece(token) for token in range(pieces.vocab_size())]
+        self._first = [name[1:] for name in names if name.startswith(SPACE) and name[1:].isalnum()]
+        self._later = [name for name in names if name.isalpha()]
+
+    def make(self, draw: random.Random) -> Dialogue:
+        """Draws one dialogue."""
+        text = np.full(LENGTH, self._vocabulary.padding, np.int64)
+        oracle = np.full(LENGTH, self._vocabulary.padding, np.int64)
+        own = np.full((self._own_books, LENGTH), NONE if self._bank is None else SILENT, np.int64)
+        bank = self._bank or UnspokenBank(draw.uniform(*PACES), self._own_books)
+        at = draw.randint(2, 8)
+        while True:
+            revisions = self._revisions(draw, at)
+            row = oracle_row(revisions, self._pieces, self._vocabulary, at + LENGTH)
+            late = LATE if self._bank is None else LATE_ALOUD
+            answer = AnswerPlan(bank, draw, at, revisions, row, late).plan()
+            stop = answer.end + 2
+            if stop > LENGTH:
+                break
+            oracle[at:stop] = row.tokens[at:stop]
+            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
+            for frame, spoken, length in answer.sounds:
+                own[:, frame : frame + length] = spoken.codes[:length].T
+            at = stop + draw.randint(0, 6)
+        heard = np.full((self._heard_books, LENGTH), NONE, np.int64)
+        return Dialogue(np.concatenate([text[None], own, heard, oracle[None]]).astype(np.int16))
+
+    def _revisions(self, draw: random.Random, at: int) -> list[TimedRevision]:
+        """One answer, or several that replace each other."""
+        revisions, first = [], at + 1.0 + draw.expovariate(0.3)
+        answer = self._answer if self._bank is None else self._sentence
+        said = answer(draw)
+        while True:
+            speed = draw.uniform(0.2, 2.0)
+            words = [TimedWord(int(first + speed * place), word) for place, word in enumerate(said)]
+            revisions.append(TimedRevision(tuple(words)))
+            if draw.random() > _MORE:
+                return revisions
+            first += draw.uniform(3, 30)
+            kept = draw.choice((0, 0, len(said) // 2, len(said)))
+            said = [*said[:kept], *answer(draw)]
+
+    def _answer(self, draw: random.Random) -> list[str]:
+        """Random words, or a fact's answer with random words in place of its value."""
+        words = [self._word(draw) for _ in range(draw.randint(1, 8))]
+        if draw.random() < 0.5:
+            return words
+        fact = draw_fact(draw, test=False)
+        return (fact.answer if draw.random() < 0.5 else fact.with_value(" ".join(words[:4]))).split()
+
+    def _word(self, draw: random.Random) -> str:
+        return draw.choice(self._first) + draw.choice(("", "", "", *draw.sample(self._later, 2)))
+
+    def _sentence(self, draw: random.Random) -> list[str]:
+        """A fact's answer, a text with some of its words replaced, or random words."""
+        kind = draw.random()
+        if kind < FACTS:
+            return draw_fact(draw, test=False).answer.split()
+        if kind < FACTS + TEXTS and self._texts:
+            return [
+                self._other(draw, word) if word.isalpha() and draw.random() < 0.2 else word
+                for word in draw.choice(self._texts).split()
+            ]
+        words = [self._other(draw, "") for _ in range(draw.randint(2, 9))]
+        for place in range(len(words) - 1):
+            words[place] += draw.choice(("", "", "", "", "", "", ","))
+        return [words[0].capitalize(), *words[1:-1], words[-1] + draw.choice("....?!")]
+
+    def _other(self, draw: random.Random, word: str) -> str:
+        """A common word or a number, with a capital where `word` has one."""
+        kind = draw.random()
+        if kind < 0.06:
+            return str(draw.randint(0, 10 ** draw.randint(1, 4)))
+        # The list begins with the most common words.
+        other = self._words[int(len(self._words) * draw.random() ** 1.6)]
+        return other.capitalize() if word[:1].isupper() or kind > 0.85 else other
+
+
+LEAST_WORDS, MOST_WORDS = 3, 16
+_NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
+
+
+def read_texts(path: Path) -> list[tuple[str, str]]:
+    """Questions and the first sentences of their answers, those that can be spoken. Raises ModelError."""
+    texts = []
+    try:
+        for entry in read_json_lines(path, CORPUS, CORPUS_LINE):
+            if answer := _first_sentence(str(entry["a"])):
+                texts.append((str(entry["q"]), answer))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f'{path} holds no lines like {{"q": …, "a": …}} ({type(error).__name__}: {error}).') from error
+    return texts
+
+
+def common_words() -> list[str]:
+    """English words in lower case, the most common ones first: those of the router's vocabulary."""
+    vocabulary = json.loads(resource("routing", TOKENIZER).read_text("utf-8"))["model"]["vocab"]
+    return [word for word in vocabulary if word in ("a", "i") or (len(word) > 1 and word.isascii() and word.isalpha())]
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence, or nothing if it can't be spoken as it stands."""
+    sentence = re.split(r"(?<=[.!?])\s", text.strip().strip('"*'))[0].strip().strip('"*')
+    usable = sentence.isascii() and sentence[-1:] in tuple(".!?") and not _NOT_SPOKEN.search(sentence)
+    return sentence if usable and LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS else ""
+
 
 SHARD_DIALOGUES = 50
 

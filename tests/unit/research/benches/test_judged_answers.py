@@ -8,8 +8,7 @@ import pytest
 
 from app.conversation import events as e
 from app.platform.resources import resource
-from app.research.benches.answers import AnswersResult, figures
-from app.research.benches.judged_answers import JudgedAnswer, judge
+from app.research.benches.answers import AnswersResult, JudgedAnswer, figures, judge
 
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
 

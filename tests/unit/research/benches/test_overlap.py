@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.conversation.words import fold
-from app.research.benches.overlap_result import CleanQuestion, Outcome, OverlapResult, Place
+from app.research.benches.overlap import CleanQuestion, Outcome, OverlapResult, Place
 
 CLEAN = fold("I would like to become a voyager next year.")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.models.errors import ModelError
-from app.research.corpus.items import read_items
+from app.research.corpus.scripts import read_items
 
 ROWS: dict[str, dict[str, Any]] = {
     "mmlu-pro": {

@@ -10,10 +10,8 @@ import pytest
 import soundfile
 
 from app.models.errors import ModelError
-from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, utterances
-from app.research.corpus.layout_kame import read_kame, write_kame
-from app.research.corpus.layout_moshi import read_moshi, write_moshi
-from app.research.corpus.store import CorpusFolder
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, Word, exchanges, utterances
+from app.research.corpus.layouts import read_kame, read_moshi, write_kame, write_moshi
 
 
 def dialogue() -> Dialogue:

@@ -15,9 +15,8 @@ from app.backend.prices import Price
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
 from app.research.corpus.asking import Asker, Prompt, price_of
-from app.research.corpus.check import check_dialogues
-from app.research.corpus.dialogue import exchanges
-from app.research.corpus.items import Item
+from app.research.corpus.check import check_dialogues, stats_of
+from app.research.corpus.dialogue import CorpusFolder, exchanges
 from app.research.corpus.make import (
     make_oracle,
     make_scripts,
@@ -27,10 +26,8 @@ from app.research.corpus.make import (
     read_scripts,
     script_prompts,
 )
-from app.research.corpus.scripts import fault_of, script_of
+from app.research.corpus.scripts import Item, fault_of, script_of
 from app.research.corpus.speaking import SpeakingOptions, speak_script
-from app.research.corpus.stats import stats_of
-from app.research.corpus.store import CorpusFolder
 from app.tts.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
@@ -249,8 +246,7 @@ async def test_tokens_come_out_in_shards_whose_text_is_what_was_said(tmp_path: P
     pytest.importorskip("torch")
     from app.frontend.kame.checkpoint import load
     from app.models.layout import read_layout
-    from app.research.corpus.shards import open_corpus
-    from app.research.corpus.tokens import Tokeniser
+    from app.research.corpus.tokens import Tokeniser, open_corpus
 
     corpus = await made(tmp_path / "corpus", ScriptedBackend(reply))
     loaded = load(read_layout(make_checkpoint(tmp_path / "weights")), device="cpu")

@@ -8,8 +8,17 @@ import pytest
 
 from app.research.corpus.check import check_dialogues
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
-from app.research.corpus.hints import HintRequest, cleaned, fault_of, level_of, prompt_of
-from app.research.corpus.timing import EARS, arrivals, request_times, with_arrivals
+from app.research.corpus.hints import (
+    EARS,
+    HintRequest,
+    arrivals,
+    cleaned,
+    fault_of,
+    level_of,
+    prompt_of,
+    request_times,
+    with_arrivals,
+)
 
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.frontend.kame.oracle_queue import OracleQueue
-from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
+from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
 from tests.support.tiny_kame import pieces_model
 
 sentencepiece = pytest.importorskip("sentencepiece")

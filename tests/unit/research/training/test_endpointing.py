@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.research.benches.pauses import Case
-from app.research.training.endpointing import Outcome, choose, fit, follow, logistic
-from app.research.training.pause_samples import Look, Pause, Utterance
+from app.research.training.endpointing import Look, Outcome, Pause, Utterance, choose, fit, follow, logistic
 from app.stt.text_endpointing import WordOdds
 
 GAP = 0.9

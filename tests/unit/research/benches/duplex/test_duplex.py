@@ -16,14 +16,14 @@ from app.research.benches.duplex.metrics import (
     backchannels,
     behaviour,
     divergence,
+    loudness,
     overlap_figures,
+    pitch,
     takes_over,
     turn_latency,
 )
-from app.research.benches.duplex.run import run_duplex, score
+from app.research.benches.duplex.run import read_words, run_duplex, score, words_of, write_output
 from app.research.benches.duplex.samples import find_samples
-from app.research.benches.duplex.speaking import read_words, words_of, write_output
-from app.research.benches.duplex.voice import loudness, pitch
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 

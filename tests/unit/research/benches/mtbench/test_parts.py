@@ -12,20 +12,22 @@ import pytest
 
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 from app.conversation import events as e
-from app.research.benches.mtbench.answer import Answer, read_answer
-from app.research.benches.mtbench.calibration import Calibration
-from app.research.benches.mtbench.cost import estimate
-from app.research.benches.mtbench.facts import has_fact, known_facts
-from app.research.benches.mtbench.judge import UNJUDGED, Judgement, judge_request, score_in, template_of
-from app.research.benches.mtbench.measures import adoption, content_words, relevance_gap
-from app.research.benches.mtbench.plan import Plan, Tools, write_down
+from app.research.benches.mtbench.asking import (
+    Answer,
+    adoption,
+    content_words,
+    has_fact,
+    known_facts,
+    read_answer,
+    relevance_gap,
+)
+from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, judge_request, score_in, template_of
+from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, once_for_all, write_down
 from app.research.benches.mtbench.questions import CATEGORIES, load_questions
-from app.research.benches.mtbench.routes import best_routes
 from app.research.benches.mtbench.run import run_mtbench
 from app.research.benches.mtbench.scores import summarise
-from app.research.benches.mtbench.spending import Spending
-from app.research.benches.mtbench.store import Lines, once_for_all
-from app.research.benches.mtbench.systems import System, check_systems, with_delays
+from app.research.benches.mtbench.systems import System, check_systems, estimate, with_delays
+from app.research.benches.mtbench.tables import best_routes
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.routes import parse_routes, write_routes
 from app.session.control import BackendChoice

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.research.benches.reasoning.big_bench_audio import load_big_bench_audio
-from app.research.benches.reasoning.generate import FORMS, generate
-from app.research.benches.reasoning.matching import found_in, is_right
+from app.research.benches.reasoning import FORMS, found_in, generate, is_right, load_big_bench_audio
 from app.session.errors import UserError
 
 ITEMS = generate(400, seed=3)

@@ -12,11 +12,8 @@ import pytest
 from app.conversation.frame import SAMPLE_RATE
 from app.platform.resources import resource
 from app.research.benches.rivals import run as run_module
-from app.research.benches.rivals.catalogue import ASSISTANTS, Assistant, chosen
-from app.research.benches.rivals.loudspeaker import RecordingLoudspeaker
-from app.research.benches.rivals.measure import Item, Outcome, ask
-from app.research.benches.rivals.process import AssistantProcess
-from app.research.benches.rivals.result import Measured, RivalsResult, figures
+from app.research.benches.rivals.measure import Item, Measured, Outcome, RivalsResult, ask, figures
+from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen
 from app.research.benches.rivals.run import run_rivals
 from app.session.errors import UserError
 

@@ -22,17 +22,23 @@ from app.frontend.kame.checkpoint import build_lm, load  # noqa: E402
 from app.frontend.kame.generator import KameGen  # noqa: E402
 from app.models.errors import ModelError  # noqa: E402
 from app.models.layout import read_layout  # noqa: E402
-from app.research.corpus.shards import Corpus, Layout, open_corpus  # noqa: E402
-from app.research.training.kame.adapters import add_adapters, fuse_adapters  # noqa: E402
-from app.research.training.kame.batches import Batches  # noqa: E402
-from app.research.training.kame.checkpoints import checkpoints  # noqa: E402
-from app.research.training.kame.cost import cost_of  # noqa: E402
-from app.research.training.kame.curves import figure, read_curves  # noqa: E402
-from app.research.training.kame.evaluate import mean_losses  # noqa: E402
+from app.research.corpus.tokens import Corpus, Layout, open_corpus  # noqa: E402
 from app.research.training.kame.loss import LossFunction, inputs_of  # noqa: E402
-from app.research.training.kame.processes import joined_processes  # noqa: E402
-from app.research.training.kame.settings import LossWeights, TrainSettings  # noqa: E402
-from app.research.training.kame.trainer import CURVES, Trainer, rate_at  # noqa: E402
+from app.research.training.kame.report import (  # noqa: E402
+    cost_of,
+    figure,
+    mean_losses,
+    read_curves,
+)
+from app.research.training.kame.run_folder import LossWeights, TrainSettings, add_adapters, fuse_adapters  # noqa: E402  # noqa: E402
+from app.research.training.kame.trainer import (  # noqa: E402
+    CURVES,
+    Batches,
+    Trainer,
+    checkpoints,
+    joined_processes,
+    rate_at,
+)
 
 SHAPE = {**LM, "num_layers": 1, "depformer_num_layers": 1}
 

@@ -1,0 +1,338 @@
+"""Asks systems reasoning questions and counts the right answers: the same brain typed, as a cascade, in the tandem.
+
+Makes reasoning questions in the four forms of Big Bench Audio, in this project's own words, by rule and seed.
+
+Reads Big Bench Audio (Artificial Analysis): 1,000 spoken reasoning questions in four categories.
+
+The folder holds `metadata.jsonl` or `metadata.csv`, whose rows name each sound (`file_name`), its `category` and its
+`official_answer`.
+
+Decides whether an answer in words is the right one: a number, yes or no, valid or invalid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import itertools
+import random
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from app.backend.base import Backend, Usage
+from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
+from app.research.benches.mtbench.questions import Question, SpokenTurn
+from app.research.benches.mtbench.systems import System
+from app.research.benches.reader import normalised
+from app.research.benches.recordings import MakeSession, read_sound, voice_end
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.untrusted.files import read_json_lines, read_text
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+Form = Literal["object counting", "navigation", "web of lies", "formal fallacies"]
+FORMS: tuple[Form, ...] = ("object counting", "navigation", "web of lies", "formal fallacies")
+
+_THINGS = {
+    "fruits": ("apple", "banana", "peach", "plum", "lemon", "pear"),
+    "animals": ("horse", "rabbit", "goat", "duck", "mouse", "frog"),
+    "instruments": ("violin", "drum", "flute", "trumpet", "piano", "guitar"),
+    "vegetables": ("carrot", "onion", "potato", "cabbage", "leek", "turnip"),
+}
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas", "Karla", "Leo")
+_GROUPS = ("bakers", "singers", "sailors", "teachers", "gardeners", "dancers", "painters", "runners")
+_IRREGULAR = {"mouse": "mice", "potato": "potatoes", "cabbage": "cabbages", "peach": "peaches"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question of a form, and its right `answer`: a number in digits, yes, no, valid or invalid."""
+
+    number: int
+    form: Form
+    text: str
+    answer: str
+
+
+def generate(count: int, seed: int = 0) -> list[Item]:
+    """The first `count` items of a seed; their forms take turns, and each form's answers are balanced by chance."""
+    chance = random.Random(seed)
+    makers = (_counting, _navigation, _lies, _fallacies)
+    items = []
+    for number in range(count):
+        place = number % len(FORMS)
+        text, answer = makers[place](chance)
+        items.append(Item(number + 1, FORMS[place], text, answer))
+    return items
+
+
+def _counting(chance: random.Random) -> tuple[str, str]:
+    asked, other = chance.sample(sorted(_THINGS), 2)
+    wanted = chance.sample(_THINGS[asked], chance.randint(2, 3))
+    things = [(thing, True) for thing in wanted] + [(thing, False) for thing in chance.sample(_THINGS[other], 2)]
+    chance.shuffle(things)
+    parts, total = [], 0
+    for thing, counts in things:
+        many = chance.randint(1, 4)
+        total += many if counts else 0
+        parts.append(f"{_NUMBERS[many - 1]} {thing if many == 1 else _IRREGULAR.get(thing, f'{thing}s')}")
+    return f"I have {', '.join(parts[:-1])} and {parts[-1]}. How many {asked} do I have? Say the number.", str(total)
+
+
+def _navigation(chance: random.Random) -> tuple[str, str]:
+    steps = [(chance.choice(("forward", "backward", "left", "right")), chance.randint(1, 6)) for _ in range(3)]
+    if chance.random() < 0.5:  # so that it leads back
+        across, along = _place(steps)
+        steps += [("left" if across > 0 else "right", abs(across))] * bool(across)
+        steps += [("backward" if along > 0 else "forward", abs(along))] * bool(along)
+    words = [f"take {_count(many)} step{'s' if many > 1 else ''} {way}" for way, many in steps]
+    path = ". Then ".join(words)
+    text = f"You always face the same way. {path[0].upper()}{path[1:]}. Are you back where you started? Say yes or no."
+    return text, "yes" if _place(steps) == (0, 0) else "no"
+
+
+def _place(steps: list[tuple[str, int]]) -> tuple[int, int]:
+    ways = {"forward": (0, 1), "backward": (0, -1), "left": (-1, 0), "right": (1, 0)}
+    return sum(ways[way][0] * many for way, many in steps), sum(ways[way][1] * many for way, many in steps)
+
+
+def _count(many: int) -> str:
+    return _NUMBERS[many - 1] if many <= len(_NUMBERS) else str(many)
+
+
+def _lies(chance: random.Random) -> tuple[str, str]:
+    names = chance.sample(_NAMES, 4)
+    honest = chance.random() < 0.5
+    parts = [f"{names[0]} {'tells the truth' if honest else 'lies'}."]
+    for before, name in itertools.pairwise(names):
+        says_honest = chance.random() < 0.5
+        parts.append(f"{name} says that {before} {'tells the truth' if says_honest else 'lies'}.")
+        honest = honest == says_honest
+    return f"{' '.join(parts)} Does {names[-1]} tell the truth? Say yes or no.", "yes" if honest else "no"
+
+
+def _fallacies(chance: random.Random) -> tuple[str, str]:
+    a, b, c = chance.sample(_GROUPS, 3)
+    valid = (
+        (f"All {a} are {b}. All {b} are {c}.", f"All {a} are {c}."),
+        (f"No {a} are {b}. All {c} are {b}.", f"No {c} are {a}."),
+        (f"Some {a} are {b}. All {b} are {c}.", f"Some {a} are {c}."),
+    )
+    invalid = (
+        (f"All {a} are {b}. All {c} are {b}.", f"All {a} are {c}."),
+        (f"Some {a} are {b}. Some {b} are {c}.", f"Some {a} are {c}."),
+        (f"All {a} are {b}. No {c} are {a}.", f"No {c} are {b}."),
+    )
+    is_valid = chance.random() < 0.5
+    premises, conclusion = chance.choice(valid if is_valid else invalid)
+    text = f"{premises} It follows that {conclusion[0].lower()}{conclusion[1:-1]}. Is this argument valid or invalid?"
+    return text, "valid" if is_valid else "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class AudioItem:
+    """One question as sound: float32 mono 24 kHz."""
+
+    number: int
+    category: str
+    answer: str
+    samples: np.ndarray
+
+
+def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
+    """`count` items of all categories in turn, all for 0.
+
+    Raises UserError, and TranscriberError for a sound that can't be read.
+    """
+    try:
+        rows = _rows(folder)
+        items = [
+            (number, str(row["category"]).replace("_", " "), str(row["official_answer"]), str(row["file_name"]))
+            for number, row in enumerate(_in_turn(rows)[: count or None], 1)
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{folder} can't be read as Big Bench Audio ({error}). Give the folder with its metadata.jsonl, whose rows "
+            "have file_name, category and official_answer."
+        ) from error
+    for _, _, _, name in items:
+        if not (folder / name).resolve().is_relative_to(folder.resolve()):
+            raise UserError(f"The sound {name} would lie outside of {folder}. Correct the metadata.")
+    return [AudioItem(number, kind, answer, read_sound(folder / name)) for number, kind, answer, name in items]
+
+
+def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows, the first of each category before the second of any."""
+    seen: dict[str, int] = {}
+    places = []
+    for row in rows:
+        kind = str(row["category"])
+        seen[kind] = seen.get(kind, 0) + 1
+        places.append(seen[kind])
+    return [row for _, row in sorted(zip(places, rows, strict=True), key=lambda pair: pair[0])]
+
+
+def _rows(folder: Path) -> list[Mapping[str, Any]]:
+    if (folder / "metadata.jsonl").is_file():
+        return list(read_json_lines(folder / "metadata.jsonl", CORPUS, CORPUS_LINE))
+    text = read_text(folder / "metadata.csv", CORPUS)
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+_VERDICT = re.compile(r"\b(?:in)?valid\b")
+_NEGATIONS = frozenset(("not", "no", "isn't", "isnt", "never", "cannot", "can't"))
+NEGATION_REACH = 4
+"""So many words before a verdict are searched for a negation: “is not a logically valid”."""
+
+
+def is_right(answer: str, right: str) -> bool:
+    """Whether `answer` says `right`."""
+    return found_in(answer, right) == right.lower()
+
+
+def found_in(answer: str, right: str) -> str:
+    """What `answer` says of the kind of `right`; empty where it says nothing.
+
+    Of several verdicts the last counts, as where an answer reasons aloud; yes and no count where they come first. Of
+    several numbers the last counts, but one before a colon, which introduces a list, goes before those of the list.
+    """
+    right = right.lower()
+    if right in ("valid", "invalid"):
+        return _verdict(answer)
+    if right in ("yes", "no"):
+        return next((word for word in normalised(answer) if word in ("yes", "no")), "")
+    head, colon, _ = answer.partition(":")
+    return (_number(head) if colon else "") or _number(answer)
+
+
+def _verdict(answer: str) -> str:
+    text = answer.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    found = list(_VERDICT.finditer(text))
+    if not found:
+        return ""
+    clause = re.split(r"[.,;:!?]", text[: found[-1].start()])[-1]
+    negations = sum(word in _NEGATIONS for word in clause.split()[-NEGATION_REACH:])
+    return "valid" if (found[-1][0] == "valid") == (negations % 2 == 0) else "invalid"
+
+
+def _number(text: str) -> str:
+    """The last number of a text in digits."""
+    return next((word for word in reversed(normalised(text)) if word.isdigit()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question: its form, its text (empty if it exists as sound only), its right answer, and its sound."""
+
+    number: int
+    form: str
+    text: str
+    answer: str
+    samples: np.ndarray
+
+
+@dataclass(slots=True)
+class ReasoningResult:
+    """Answers by system, in the order of `asked`."""
+
+    asked: Sequence[Asked]
+    simulated: bool
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+
+    def right(self, system: str, form: str = "") -> tuple[int, int]:
+        """Right answers of a system, and questions, of one form or of all."""
+        pairs = [
+            (one, answer)
+            for one, answer in zip(self.asked, self.answers[system], strict=True)
+            if form in ("", one.form)
+        ]
+        return sum(is_right(answer.said, one.answer) for one, answer in pairs), len(pairs)
+
+    def _forms(self) -> list[str]:
+        return list(dict.fromkeys(one.form for one in self.asked))
+
+    def table(self) -> str:
+        """The result as a Markdown table."""
+        forms = self._forms()
+        rows = []
+        for system, answers in self.answers.items():
+            right, count = self.right(system)
+            sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
+            latency = f"{quantile(sounds, 0.5):.2f}" if sounds else "–"
+            by_form = (self.right(system, form)[0] for form in forms)
+            silent = sum(not answer.said for answer in answers)
+            failed = sum(bool(answer.failure) for answer in answers)
+            rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, silent, failed, latency))
+        kind = "simulated" if self.simulated else "real"
+        return "\n".join(
+            [
+                f"{len(self.asked)} reasoning questions in {kind} time, {machine()}",
+                "",
+                *markdown(("", "right", "%", *forms, "no answer", "failures", "first sound p50, s"), rows),
+            ]
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        systems = []
+        for system, answers in self.answers.items():
+            right, count = self.right(system)
+            systems.append(
+                {
+                    "name": system,
+                    "right": right,
+                    "asked": count,
+                    "right_share": right / max(1, count),
+                    "unanswered": sum(not answer.said for answer in answers),
+                    "failures": sum(bool(answer.failure) for answer in answers),
+                    "by_form": {form: self.right(system, form)[0] for form in self._forms()},
+                    "answers": [
+                        {
+                            "said": answer.said,
+                            "heard": answer.heard,
+                            "right_answer": one.answer,
+                            "first": answer.first_sound,
+                        }
+                        for one, answer in zip(self.asked, answers, strict=True)
+                    ],
+                }
+            )
+        document: dict[str, Any] = rounded(
+            {"bench": "reasoning", "machine": machine(), "simulated": self.simulated, "systems": systems}
+        )
+        return document
+
+
+def run_reasoning(
+    systems: Sequence[System],
+    asked: Sequence[Asked],
+    make_session: MakeSession,
+    make_backend: Callable[[BackendChoice], Backend],
+    cost: Callable[[Backend, Usage], float | None],
+    run_talk: Callable[[Coroutine[Any, Any, Any]], Any],
+    progress: Progress,
+    *,
+    simulated: bool = False,
+) -> ReasoningResult:
+    """Asks every system every question in a session of its own. Raises what opening a session raises."""
+    result = ReasoningResult(asked, simulated)
+    for system in systems:
+        answers = result.answers[system.name] = []
+        for place, one in enumerate(asked, 1):
+            progress(f"{system.name}: question {place} of {len(asked)}")
+            question = Question(one.number, one.form, (one.text,))
+            if system.speaks:
+                turn = SpokenTurn(one.text, one.samples, voice_end(one.samples))
+                talk = ask_aloud(make_session, system, 0, question, [turn], simulated=simulated)
+                answers += run_talk(talk)
+            else:
+                answers += asyncio.run(ask_typed(make_backend, cost, system, 0, question))
+    return result

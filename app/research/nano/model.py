@@ -1,0 +1,326 @@
+"""Nano KAME without torch: weights, transformers stepped in numpy, the user's sound as codes, and codes as sound.
+
+A small KAME's language model, stepped in numpy: temporal transformer, text, and the codes of its own sound.
+
+The step is that of moshi's `LMGen` for a model without delays: the text and the own codes of the step before, the
+user's codes of this frame and the oracle's token go in; text is drawn, and then one codebook after another.
+
+Layers of a transformer that are stepped one token at a time, in numpy: Moshi's, by the names of its weights.
+
+Reads a small model's weights without torch: matrices in eight bits, all else in half precision or float32.
+
+The user's sound as codes, in numpy: log mel features that look at nothing later, in residual codebooks.
+
+It gives the codes that `app.frontend.kame.codec` gives with torch, in which models are trained.
+
+A small model's own codes as sound: the decoder of the packaged Piper voice, run by onnxruntime.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.codec.layout import (
+    DOWN,
+    FADE,
+    FFT,
+    LATENT,
+    LATENT_HOP,
+    LATENTS,
+    LEVEL_DECAY,
+    LOWEST_LEVEL,
+    MEL_HOP,
+    QUIETEST,
+    REACH,
+    SCALE,
+    SILENT,
+    START_LEVEL,
+    TAPS,
+    WINDOW,
+    hann_window,
+    mel_filters,
+    resampler,
+)
+from app.models.errors import ModelError
+from app.models.layout import read_header
+from app.models.onnx import cut_from, open_onnx
+from app.tts.latents_worker import LATENTS as LATENTS_NAME
+
+Draw = Callable[[np.ndarray], int]
+"""Draws a token by its logits."""
+
+_REQUIRED = {
+    "gating": "silu",
+    "norm": "rms_norm_f32",
+    "positional_embedding": "rope",
+    "depformer_pos_emb": "none",
+    "depformer_weights_per_step": True,
+    "depformer_multi_linear": True,
+    "layer_scale": None,
+}
+
+
+class NanoModel:
+    """One stream. `config`: the arguments of moshi's class, of which a small model has fixed ones."""
+
+    def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
+        wrong = [name for name, value in _REQUIRED.items() if config.get(name) != value]
+        if wrong or any(config["delays"]):
+            raise ModelError(
+                f"These weights are no small model's (by {', '.join(wrong) or 'their delays'}): they need a graphics "
+                "card."
+            )
+        self.own_books, self.books = int(config["dep_q"]), int(config["n_q"])
+        self.card, self.text_card = int(config["card"]), int(config["text_card"])
+        self.padding, self.start = int(config["existing_text_padding_id"]), self.text_card
+        self.end_padding = int(config.get("existing_text_end_padding_id", 0))
+        self.context = int(config["context"])
+        heads = int(config["num_heads"])
+        self._rotation = Rotation(int(config["dim"]) // heads, float(config["max_period"]))
+        self._layers = [
+            Layer(weights, f"transformer.layers.{number}.", heads, self.context, [""])
+            for number in range(int(config["num_layers"]))
+        ]
+        steps = [f"{book}." for book in range(self.own_books)]
+        self._depth = [
+            Layer(
+                weights,
+                f"depformer.layers.{number}.",
+                int(config["depformer_num_heads"]),
+                self.own_books,
+                steps,
+            )
+            for number in range(int(config["depformer_num_layers"]))
+        ]
+        self._text_emb, self._oracle_emb = weights["text_emb.weight"], weights["oracle_emb.weight"]
+        self._emb = [weights[f"emb.{book}.weight"] for book in range(self.books)]
+        self._norm, self._text_linear = weights["out_norm.alpha"].reshape(-1), weights["text_linear.weight"]
+        self._depth_in = [weights[f"depformer_in.{book}.weight"] for book in range(self.own_books)]
+        self._depth_emb = [
+            weights["depformer_text_emb.weight"],
+            *(weights[f"depformer_emb.{book}.weight"] for book in range(self.own_books - 1)),
+        ]
+        self._linears = [weights[f"linears.{book}.weight"] for book in range(self.own_books)]
+        self.steps = 0
+        """Steps since the stream began."""
+        self._said: list[int] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a fresh stream."""
+        self.steps = 0
+        self._said = [self.start, *[self.card] * self.own_books]
+
+    def step(self, user: Sequence[int], oracle: int) -> tuple[np.ndarray, np.ndarray]:
+        """Hears a frame's codes; returns the logits of the text, and the vector that the own codes follow from."""
+        heard = user if self.steps else [self.card] * len(user)
+        x = self._text_emb[self._said[0]] + self._oracle_emb[oracle]
+        for emb, code in zip(self._emb, [*self._said[1:], *heard], strict=True):
+            x = x + emb[code]
+        rotation = self._rotation.at(self.steps)
+        for layer in self._layers:
+            x = layer.step(x, self.steps, rotation)
+        self.steps += 1
+        out = rms_norm(x, self._norm)
+        return self._text_linear @ out, out
+
+    def codes(self, text: int, out: np.ndarray, draw: Draw) -> list[int]:
+        """The own codes of a step, for the text that was chosen."""
+        token, codes = text, []
+        for book in range(self.own_books):
+            x = self._depth_in[book] @ out + self._depth_emb[book][token]
+            for layer in self._depth:
+                x = layer.step(x, book)
+            token = draw(self._linears[book] @ x)
+            codes.append(token)
+        return codes
+
+    def say(self, text: int, codes: Sequence[int]) -> None:
+        """Tells the next step what this one has said."""
+        self._said = [text, *codes]
+
+
+Weights = Mapping[str, np.ndarray]
+_EPSILON = 1e-8  # of moshi's norm "rms_norm_f32"
+
+
+def rms_norm(x: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Scales `x` to a mean square of 1, and by `alpha`."""
+    return x * (alpha / np.sqrt(np.mean(x * x) + _EPSILON))
+
+
+class Rotation:
+    """Rotary embedding of pairs of neighbouring numbers, by positions that count from 0."""
+
+    def __init__(self, size: int, period: float) -> None:
+        self._frequencies = np.exp(np.arange(size // 2) * (-np.log(period) * 2 / size))
+
+    def at(self, position: int) -> np.ndarray:
+        """The rotation of a position, to be multiplied with pairs as complex numbers, `[size / 2]`."""
+        return np.exp(1j * position * self._frequencies).astype(np.complex64)
+
+
+def rotated(heads: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Rotates `[heads, size]`."""
+    pairs = np.ascontiguousarray(heads).view(np.complex64)
+    return (pairs * rotation).view(np.float32)
+
+
+class Layer:
+    """One layer. With several `steps` each step has weights of its own, and there are no more steps than those.
+
+    `prefix`: of the names. `context`: steps that attention reaches back, this one included.
+    """
+
+    def __init__(self, weights: Weights, prefix: str, heads: int, context: int, steps: Sequence[str]) -> None:
+        self._norms = [weights[f"{prefix}norm{number}.alpha"].reshape(-1) for number in (1, 2)]
+        self._in = [weights[f"{prefix}self_attn.in_projs.{step}.weight"] for step in range(len(steps))]
+        self._out = [weights[f"{prefix}self_attn.out_projs.{step}.weight"] for step in range(len(steps))]
+        self._up = [weights[f"{prefix}gating.{step}linear_in.weight"] for step in steps]
+        self._down = [weights[f"{prefix}gating.{step}linear_out.weight"] for step in steps]
+        size = len(self._norms[0])
+        self._heads, self._context = heads, context
+        self._keys = np.zeros((heads, context, size // heads), np.float32)
+        self._values = np.zeros_like(self._keys)
+
+    def step(self, x: np.ndarray, position: int, rotation: np.ndarray | None = None) -> np.ndarray:
+        """Steps along one token, `[size]`. Steps are taken in order, from position 0 on."""
+        which = position if len(self._in) > 1 else 0
+        query, key, value = (self._in[which] @ rms_norm(x, self._norms[0])).reshape(3, self._heads, -1)
+        if rotation is not None:
+            query, key = rotated(query, rotation), rotated(key, rotation)
+        place = position % self._context
+        self._keys[:, place], self._values[:, place] = key, value
+        filled = min(position + 1, self._context)
+        scores = np.matmul(self._keys[:, :filled], query[:, :, None])[:, :, 0] * query.shape[1] ** -0.5
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        scores /= scores.sum(axis=1, keepdims=True)
+        mixed = np.matmul(scores[:, None], self._values[:, :filled])[:, 0].reshape(-1)
+        x = x + self._out[which] @ mixed
+        gate, content = (self._up[which] @ rms_norm(x, self._norms[1])).reshape(2, -1)
+        return x + self._down[which] @ (gate / (1 + np.exp(-gate)) * content)
+
+
+_TYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32}
+
+
+def read_weights(path: Path) -> dict[str, np.ndarray]:
+    """The weights of a safetensors file by their names, in float32.
+
+    Raises:
+        ModelError: the file is damaged, or has weights in another type.
+    """
+    read_header(path)  # refuses what is damaged or cut short
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + length])
+    header.pop("__metadata__", None)
+    found = {}
+    for name, entry in header.items():
+        if entry["dtype"] not in _TYPES:
+            raise ModelError(
+                f"{path.name} has weights of the type {entry['dtype']}. A small model runs on a processor when it was "
+                "written with “train merge --compact”."
+            )
+        begin, end = entry["data_offsets"]
+        values = np.frombuffer(raw[8 + length + begin : 8 + length + end], _TYPES[entry["dtype"]])
+        found[name] = values.reshape(entry["shape"]).astype(np.float32)
+    for name in [name for name in found if name.endswith(SCALE)]:
+        found[name.removesuffix(SCALE)] *= found.pop(name)[:, None]
+    return found
+
+
+class Quantiser:
+    """Principal components and residual codebooks. `prefix`: of the weights' names."""
+
+    def __init__(self, weights: Weights, prefix: str) -> None:
+        self._mean, self._basis = weights[f"{prefix}mean"], weights[f"{prefix}basis"]
+        self._books = weights[f"{prefix}books"]
+        self._squares = np.square(self._books).sum(2)
+
+    @property
+    def count(self) -> int:
+        """How many codebooks there are."""
+        return len(self._books)
+
+    def encode(self, vector: np.ndarray) -> tuple[int, ...]:
+        """The codes of a vector."""
+        rest = (vector - self._mean) @ self._basis
+        codes = []
+        for book, squares in zip(self._books, self._squares, strict=True):
+            code = int(np.argmin(squares - 2 * (book @ rest)))
+            codes.append(code)
+            rest = rest - book[code]
+        return tuple(codes)
+
+    def decode(self, codes: tuple[int, ...]) -> np.ndarray:
+        """The vector that the codes stand for."""
+        total = self._books[np.arange(len(codes)), list(codes)].sum(0)
+        return self._basis @ total + self._mean
+
+
+class Hearing:
+    """One stream of the user's sound."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._quantiser = Quantiser(weights, "heard.")
+        self._window, self._filters = hann_window(), mel_filters()
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a fresh stream."""
+        self._tail = np.zeros(WINDOW - MEL_HOP, np.float32)
+        self._level = START_LEVEL
+
+    def encode(self, samples: np.ndarray) -> tuple[int, ...]:
+        """The codes of a frame, float32 `[1920]`."""
+        joined = np.concatenate([self._tail, samples])
+        self._tail = joined[len(joined) - (WINDOW - MEL_HOP) :]
+        frames = np.lib.stride_tricks.sliding_window_view(joined, WINDOW)[::MEL_HOP] * self._window
+        power = np.square(np.abs(np.fft.rfft(frames, FFT))) / (WINDOW * WINDOW / 16)
+        mel = np.log(np.maximum(power @ self._filters, QUIETEST))
+        energy = math.log(float(np.mean(np.square(samples, dtype=np.float64))) + QUIETEST)
+        self._level = max(energy, self._level - LEVEL_DECAY, LOWEST_LEVEL)
+        return self._quantiser.encode((mel.reshape(-1) - self._level).astype(np.float32))
+
+
+class CodeVoice:
+    """One stream of sound, which comes one frame after its codes. `model`: the voice's file."""
+
+    def __init__(self, weights: Weights, model: Path) -> None:
+        self._quantiser = Quantiser(weights, "own.")
+        self._decoder = open_onnx(cut_from(model.read_bytes(), LATENTS_NAME), errors_only=True)
+        self._resampler = resampler()
+        self.silence = (SILENT,) * self._quantiser.count
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a fresh stream."""
+        self._latents: np.ndarray = np.zeros((LATENT, REACH + 2 * LATENTS), np.float32)
+        self._spoke, self._speaks = False, False
+
+    def decode(self, codes: tuple[int, ...]) -> np.ndarray:
+        """The sound of the frame before, float32 `[1920]`."""
+        spoken = codes[0] != SILENT
+        new = np.zeros((LATENT, LATENTS), np.float32)
+        if spoken:
+            new = self._quantiser.decode(codes).reshape(LATENTS, LATENT).T
+        self._latents = np.concatenate([self._latents[:, LATENTS:], new], axis=1)
+        before, now = self._spoke, self._speaks
+        self._spoke, self._speaks = now, spoken
+        if not (before or now):
+            return np.zeros(FRAME_SAMPLES, np.float32)
+        sound = self._decoder.run(None, {LATENTS_NAME: self._latents[None]})[0].reshape(-1)
+        sound = sound[REACH * LATENT_HOP - TAPS : (REACH + LATENTS) * LATENT_HOP + TAPS]
+        windows = np.lib.stride_tricks.sliding_window_view(sound, DOWN + 2 * TAPS)[::DOWN]
+        samples = (windows @ self._resampler.T).reshape(-1)
+        if not now:  # what was said dies away
+            samples = samples * np.pad(np.linspace(1, 0, FADE, dtype=np.float32), (0, FRAME_SAMPLES - FADE))
+        return samples.astype(np.float32)

@@ -1,0 +1,256 @@
+"""What a training run gives and says: weights for the app, losses on held-out dialogues, curves, and cost.
+
+Writes what a run has learnt as a folder of weights that `talk --frontend kame --weights FOLDER` loads.
+
+Measures a run's newest checkpoint on a corpus: the losses, and the right text with and without the oracle.
+
+The curves of a run: a line for the terminal, and a figure.
+
+What a training costs: memory and hours, told before it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import sentencepiece
+import torch
+from safetensors.torch import save_file
+
+from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec
+from app.frontend.kame.compact import save_compact
+from app.frontend.kame.model import KameLM
+from app.models.errors import ModelError
+from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
+from app.research.corpus.tokens import Corpus
+from app.research.nano.frontend import PIECES_NAME, unigram
+from app.research.training.kame.loss import LossFunction
+from app.research.training.kame.run_folder import RunFolder, TrainSettings, fuse_adapters
+from app.research.training.kame.trainer import Batches, checkpoints, load_weights, read_settings
+
+
+def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
+    """Writes the weights of a run's newest checkpoint to `target`; returns the checkpoint. Raises ModelError.
+
+    `compact`: as for `write_weights`.
+    """
+    found = checkpoints(run.folder)
+    if not found:
+        raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
+    lm = run.model()
+    load_weights(found[-1], lm)
+    if run.start().rank:
+        fuse_adapters(lm)
+    files = run.files()
+    write_weights(target, lm, run.config(), files, files.generation, compact=compact)
+    return found[-1]
+
+
+def write_weights(
+    target: Path,
+    lm: KameLM,
+    config: dict[str, Any],
+    files: CheckpointFiles,
+    generation: dict[str, Any],
+    *,
+    compact: bool = False,
+) -> None:
+    """Writes weights in bfloat16 with their config, and the codec and the vocabulary of `files`.
+
+    `config`: the arguments of the model's class; `generation`: those of the generator. `compact`: in eight bits, which
+    only this app reads, and with the vocabulary in a form that needs no package of its own. Raises ModelError when
+    what was written can't be read.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    if compact:
+        save_compact(lm.state_dict(), target / LM_NAME)
+        write_pieces(files.tokenizer, target)
+    else:
+        state = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in lm.state_dict().items()}
+        save_file(state, target / LM_NAME)
+    copied = [files.mimi, files.tokenizer]
+    if compact and is_voice_codec(files.mimi):
+        save_codec(load_codec(files.mimi), target / files.mimi.name, decoder=False)
+        copied.remove(files.mimi)
+    for path in copied:
+        if path.resolve() != (target / path.name).resolve():
+            shutil.copyfile(path, target / path.name)
+    names = {
+        "model_type": "kame",
+        "moshi_name": LM_NAME,
+        "mimi_name": files.mimi.name,
+        "tokenizer_name": files.tokenizer.name,
+    }
+    if files.mimi_config is not None:
+        names["mimi_config_name"] = "codec.json"
+        (target / "codec.json").write_text(json.dumps(files.mimi_config, indent=1) + "\n", "utf-8")
+    written = {**names, **config, "lm_gen_config": generation}
+    (target / CONFIG_NAME).write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+    read_layout(target)
+
+
+def write_pieces(model: Path, target: Path) -> None:
+    """Writes a SentencePiece vocabulary in the form that `app.research.nano.frontend` reads."""
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
+    scored = [(pieces.id_to_piece(token), pieces.get_score(token)) for token in range(pieces.vocab_size())]
+    unigram(scored, pieces.unk_id()).save(str(target / PIECES_NAME), pretty=False)
+
+
+def evaluate_run(
+    run: RunFolder, corpora: Sequence[Corpus], progress: Callable[[str], None] = lambda line: None
+) -> dict[str, float]:
+    """The mean losses over all dialogues; `…_without` are those with the oracle taken away. Raises ModelError."""
+    found = checkpoints(run.folder)
+    if not found:
+        raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
+    lm = run.model()
+    load_weights(found[-1], lm)
+    settings = read_settings(found[-1])
+    losses = LossFunction(lm.eval(), settings.weights, run.silence())
+    return mean_losses(lm, losses, Batches(corpora, 4, 0), settings.train_audio, progress)
+
+
+@torch.no_grad()
+def mean_losses(
+    lm: KameLM, losses: LossFunction, batches: Batches, audio: bool, progress: Callable[[str], None]
+) -> dict[str, float]:
+    """The mean losses over one epoch."""
+    sums: dict[str, float] = {}
+    for step in range(len(batches)):
+        tokens = batches.at(step).to(lm.device)
+        silent = tokens.clone()
+        silent[:, -1] = torch.where(silent[:, -1] >= 0, lm.text_padding_token_id, silent[:, -1])
+        for name, given in (("", tokens), ("_without", silent)):
+            found = losses(given, audio=audio and not name)
+            values = {"words": found.words, "padding": found.padding, "right_words": found.right_words}
+            if audio and not name:
+                values |= {"first_book": found.first_book, "other_books": found.other_books}
+            for key, value in values.items():
+                sums[key + name] = sums.get(key + name, 0.0) + float(value)
+        progress(f"{step + 1} of {len(batches)} batches")
+    return {name: total / len(batches) for name, total in sums.items()}
+
+
+SHOWN = (("words", "#2563eb"), ("padding", "#9ca3af"), ("first_book", "#dc2626"), ("other_books", "#f59e0b"))
+"""The losses in the figure, with their colours."""
+_WIDTH, _HEIGHT, _MARGIN = 900, 420, 50
+
+
+def read_curves(path: Path) -> list[dict[str, float]]:
+    """The lines of a run's curves; one that was cut short by a stop is left out."""
+    lines = []
+    for text in path.read_text("utf-8").splitlines():
+        try:
+            lines.append(json.loads(text))
+        except ValueError:
+            continue
+    return lines
+
+
+def bar(line: dict[str, float], steps: int, seconds_left: float) -> str:
+    """One step as a line for a terminal, with a bar."""
+    done = round(24 * line["step"] / max(1, steps))
+    hours, minutes = divmod(round(seconds_left / 60), 60)
+    return (
+        f"{'█' * done}{'░' * (24 - done)} {line['step']:,.0f}/{steps:,}  loss {line['loss']:.3f}  words "
+        f"{line['words']:.3f} ({line['right_words']:.0%} right)  first {line['first_book']:.2f}  others "
+        f"{line['other_books']:.2f}  {line['frames_per_second']:,.0f} frames/s  {hours} h {minutes:02} min left"
+    )
+
+
+def figure(lines: Sequence[dict[str, float]], points: int = 300) -> str:
+    """The losses by the step as an SVG, each point the mean of some steps."""
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
+        'font-size="13">',
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+    ]
+    kept = _means(lines, points)
+    if kept:
+        last = kept[-1]["step"]
+        top = max(line[name] for line in kept for name, _ in SHOWN) or 1.0
+        for part in range(5):
+            y = _place(part / 4)
+            out.append(f'<line x1="{_MARGIN}" x2="{_WIDTH - 20}" y1="{y:.0f}" y2="{y:.0f}" stroke="#e5e7eb"/>')
+            out.append(f'<text x="8" y="{y + 4:.0f}">{top * part / 4:.2g}</text>')
+        for number, (name, colour) in enumerate(SHOWN):
+            places = " ".join(
+                f"{_MARGIN + (_WIDTH - _MARGIN - 20) * line['step'] / last:.1f},{_place(line[name] / top):.1f}"
+                for line in kept
+            )
+            out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{places}"/>')
+            label = escape(f"{name.replace('_', ' ')} {kept[-1][name]:.3f}")
+            out.append(f'<text x="{_WIDTH - 190}" y="{36 + 18 * number}" fill="{colour}">{label}</text>')
+        out.append(f'<text x="{_WIDTH - 120}" y="{_HEIGHT - 12}">step {last:,.0f}</text>')
+    return "\n".join([*out, "</svg>", ""])
+
+
+def _place(share: float) -> float:
+    return _HEIGHT - _MARGIN + (2 * _MARGIN - 30 - _HEIGHT) * share
+
+
+def _means(lines: Sequence[dict[str, float]], points: int) -> list[dict[str, float]]:
+    size = max(1, len(lines) // points)
+    groups = [lines[start : start + size] for start in range(0, len(lines), size)]
+    return [{name: sum(line[name] for line in group) / len(group) for name in group[0]} for group in groups]
+
+
+_ACTIVATIONS = {"bf16": 130.0, "fp32": 180.0}
+"""Bytes of activations for each number of a layer's width and each position, with adapters. Measured on a step of the
+7B's shape at a quarter of its width, rank 32, 128 and 256 frames, on a processor."""
+_BESIDE = 1.15
+"""What a step takes beside weights and moments while it runs, measured there too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An estimate. `weights`: all; `trained`: those that change; `memory`: bytes a process; `operations`: in all."""
+
+    weights: int
+    trained: int
+    memory: float
+    operations: float
+
+    def sentence(self, measured: float = 0.0, frames: float = 0.0) -> str:
+        """The estimate in words. `measured`: frames a second that this machine makes; `frames`: of the whole run."""
+        text = (
+            f"{self.weights / 1e6:,.1f} M weights, {self.trained / 1e6:,.1f} M of them trained; about "
+            f"{self.memory / 1e9:.1f} GB of memory in each process, {self.operations:.1e} operations in all"
+        )
+        if measured and frames:
+            hours = frames / measured / 3600
+            text += f"; at {measured:,.0f} frames a second {hours:.1f} hours"
+        return text + "."
+
+
+def cost_of(lm: KameLM, settings: TrainSettings, frames: int, processes: int = 1) -> Cost:
+    """Estimates a run over dialogues of `frames` frames.
+
+    Memory: weights in float32 (in bf16 also as they are computed with), for the trained ones a gradient and two
+    moments, all shared by the processes, and the activations. Operations: six for each weight and frame, two for those
+    that are only passed through.
+    """
+    weights = sum(value.numel() for value in lm.parameters())
+    trained = sum(value.numel() for value in lm.parameters() if value.requires_grad)
+    layers, depth_layers = len(lm.transformer.layers), len(lm.depformer.layers) if lm.depformer is not None else 0
+    positions = settings.batch * frames
+    depth_width = lm.depformer_text_emb.embedding_dim if lm.depformer_text_emb is not None else 0
+    bf16 = settings.precision == "bf16"
+    share = settings.weights.audio_share if settings.train_audio else 0.0
+    activations = (
+        _ACTIVATIONS["bf16" if bf16 else "fp32"]
+        * positions
+        * (layers * lm.dim + share * depth_layers * lm.dep_q * depth_width)
+    )
+    activations += 4.0 * positions * (lm.text_card + share * lm.dep_q * lm.card) * 2
+    copies = 2.0 * weights if bf16 else 0.0
+    memory = _BESIDE * ((4.0 * weights + 12.0 * trained + copies) / processes) + activations
+    used = sum(value.numel() for name, value in lm.named_parameters() if "emb" not in name)
+    operations = (4.0 * used + 2.0 * min(used, trained)) * positions * settings.steps * processes
+    return Cost(weights, trained, memory, operations)
