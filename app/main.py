@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
-from app.audio.io.errors import AudioError
+from app.audio.io.base import AudioError, AudioSink, AudioSource, DuplexAudio
 from app.backend import key_names
 from app.backend.base import Backend, BackendError
 from app.conversation.endpointing import PauseLengths
@@ -20,8 +19,7 @@ from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.models.catalogue import FRONTEND_WEIGHTS, find_model
-from app.models.errors import ModelError
+from app.models.catalogue import FRONTEND_WEIGHTS, ModelError, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of
 from app.models.pool import MODELS

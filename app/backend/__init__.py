@@ -4,11 +4,11 @@ In reading order:
 
 - `base`: a request, the items of a streamed answer, a back-end's traits, and the protocol that every back-end follows.
 - `providers`: the providers by name, and `make_backend`, which makes one of their back-ends.
-- `openai_compatible`, `openai_answer`, `openai_stream`, `openai_faults`, `dialect`: every server that speaks OpenAI's
-  protocol (its connection, one answer, the parsing of a stream, its errors, and the parameters that a model accepts).
-- `ollama`, `ollama_answer`, `ollama_faults`: the same for Ollama.
+- `openai_compatible`, `openai_answer`, `openai_faults`, `dialect`: every server that speaks OpenAI's protocol (its
+  connection, one answer, its errors, and the parameters that a model accepts).
+- `ollama`, `ollama_answer`: the same for Ollama.
 - `embedded`, `embedded_models`, `embedded_server`: a small model in a child process, reached by OpenAI's protocol.
-- `attempts`, `deadlines`, `faults`, `thinking_tags`, `address`: what all of these share.
+- `attempts`, `deadlines`, `faults`, `thinking_tags`: what all of these share.
 - `tool_calls`: runs the tools that a model requests in the middle of its answer.
 - `router`: a back-end that chooses another one for each question. `prices`: what a request costs.
 - `scripted`: a back-end for tests and demonstrations.

@@ -1,20 +1,67 @@
 """The protocol of a back-end: chat messages in, an asynchronous stream of text, tool calls and usage out.
 
-Adapters raise only `BackendError`, with a sentence for the user; any other exception from one is a bug.
+Adapters raise only `BackendError`, with a sentence for the user; any other exception from one is a bug. Server
+addresses are split and shown here, without their secrets.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
+from urllib.parse import SplitResult, urlsplit
 
-from app.backend.address import without_secrets
-from app.conversation.documents import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES
-from app.conversation.prompt import HISTORY_WORDS, LONG_HISTORY_WORDS, PERSONA, ChatMessage
+from app.conversation.prompt import (
+    DOCUMENT_BYTES,
+    HISTORY_WORDS,
+    LONG_DOCUMENT_BYTES,
+    LONG_HISTORY_WORDS,
+    PERSONA,
+    ChatMessage,
+)
 from app.tools.base import ToolSpec
 from app.untrusted.limits import TOKENS
+
+
+def split_address(url: str) -> SplitResult:
+    """Returns the parts of an address; all of them are empty when `url` is not one."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port  # these raise ValueError only when they are read
+    except ValueError:
+        return urlsplit("")
+    return parts if url.isprintable() else urlsplit("")
+
+
+def on_this_machine(url: str) -> bool:
+    """Returns whether a server is reached by loopback, so that no proxy of the environment may be used for it."""
+    host = split_address(url if "://" in url else f"//{url}").hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def in_own_network(url: str) -> bool:
+    """Returns whether a server is on this machine or in its private network, where requests cost no money."""
+    host = split_address(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost"
+
+
+def without_secrets(url: str) -> str:
+    """Returns an address without user, password, query and fragment, all of which may hold keys.
+
+    All that stands before the last “@” counts as user and password, so that no part of a password is left.
+    """
+    scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
+    return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
+
 
 FaultKind = Literal[
     "setup", "key", "quota", "model", "request", "content", "empty", "network", "timeout", "server", "broken"

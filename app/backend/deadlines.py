@@ -1,4 +1,4 @@
-"""Limits on a stream: how long its items may take, and how much text it may give."""
+"""Limits on a stream: how long its items may take, how much text it may give, and text without control characters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,35 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
-from app.backend.base import BackendError, ChatRequest, StreamItem
+from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
 from app.backend.faults import without_cause
-from app.backend.harmless_items import harmless_items
+from app.untrusted.limits import TOOL_ARGUMENTS
+from app.untrusted.text import HarmlessStream, harmless, one_line
+
+NAME_CHARS = 256
+"""The most characters of a tool's name, and of a call's id."""
+
+
+async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
+    """Yields the items with harmless text; what a piece of text ends with may be held until the next."""
+    text = HarmlessStream()
+    async for item in items:
+        if isinstance(item, str):
+            if piece := text.push(item):
+                yield piece
+            continue
+        if rest := text.flush():
+            yield rest
+        yield _call(item) if isinstance(item, ToolCall) else item
+    if rest := text.flush():
+        yield rest
+
+
+def _call(call: ToolCall) -> ToolCall:
+    # One character too many, so that arguments that are too long are refused, and not cut and misread.
+    arguments = harmless(call.arguments[: TOOL_ARGUMENTS.bytes + 1])
+    return ToolCall(one_line(call.id, NAME_CHARS), one_line(call.name, NAME_CHARS), arguments)
+
 
 FIRST_TOKEN_SECONDS = 20.0
 """A model that has to be loaded first (Ollama) can take long, but a user won't wait longer than this."""

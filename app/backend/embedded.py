@@ -23,7 +23,7 @@ from app.conversation.prompt import ChatMessage
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.locations import is_here
 from app.models.pool import MODELS, ModelKey, model_key
-from app.models.speeds import load_speeds
+from app.models.selection import load_speeds
 from app.platform.children import end_child, python_module_command, quiet_child
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE

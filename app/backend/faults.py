@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.backend.base import BackendError, FaultKind
-from app.untrusted.refused import RedirectRefused, refusal_in
+from app.untrusted.limits import RedirectRefused, refusal_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,20 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.backend.address import on_this_machine
-from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits, on_this_machine
 from app.backend.deadlines import limited
 from app.backend.faults import without_cause
-from app.backend.ollama_answer import KEEP_ALIVE, Abilities, OllamaAnswer
-from app.backend.ollama_faults import DEFAULT_URL, OllamaServer, explain, explain_pull, no_model, status_of
+from app.backend.ollama_answer import (
+    DEFAULT_URL,
+    KEEP_ALIVE,
+    Abilities,
+    OllamaAnswer,
+    OllamaServer,
+    explain,
+    explain_pull,
+    no_model,
+    status_of,
+)
 from app.untrusted.http import bounded_hooks
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
 from app.untrusted.text import one_line

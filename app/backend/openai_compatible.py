@@ -14,15 +14,22 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from app.backend.address import in_own_network, on_this_machine, split_address, without_secrets
-from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
+from app.backend.base import (
+    BackendError,
+    ChatRequest,
+    StreamItem,
+    Traits,
+    in_own_network,
+    on_this_machine,
+    split_address,
+    without_secrets,
+)
 from app.backend.deadlines import limited
 from app.backend.dialect import Dialect
 from app.backend.faults import without_cause
 from app.backend.openai_answer import OpenAIAnswer
 from app.backend.openai_faults import ServerInfo, UnreadableAnswer, WebPage, explain
-from app.conversation.documents import LONG_DOCUMENT_BYTES
-from app.conversation.prompt import LONG_HISTORY_WORDS, ChatMessage
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, LONG_HISTORY_WORDS, ChatMessage
 from app.untrusted.http import bounded_hooks
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
 from app.untrusted.workers import read_json_aside

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from app.backend.base import Usage
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 from app.untrusted.files import read_json_file
-from app.untrusted.limits import PRICES
-from app.untrusted.refused import Refused
+from app.untrusted.limits import PRICES, Refused
 
 
 @dataclass(frozen=True, slots=True)

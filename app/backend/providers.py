@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.backend.address import split_address
-from app.backend.base import Backend, BackendError
+from app.backend.base import Backend, BackendError, split_address
 from app.platform.installation import packages_command
 
 

@@ -1,17 +1,43 @@
-"""Reads the values of command-line options: numbers with their limits, and back-ends written in one word.
+"""Reads the values of command-line options: numbers with their limits, back-ends in one word, standard input.
 
-Each function raises argparse.ArgumentTypeError with what is wrong.
+Each function that reads a value raises argparse.ArgumentTypeError with what is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import sys
 
 from app.backend import PROVIDERS
 from app.conversation.frame import as_frames
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import patience_of
+
+
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    """Adds `--backend`, `--model` and `--base-url`."""
+    parser.add_argument(
+        "--backend", default="", metavar="NAME", help="the back-end (default: embedded; with --base-url: compatible)"
+    )
+    parser.add_argument("--model", default="", help="its model (default: the back-end's own choice)")
+    parser.add_argument("--base-url", default="", metavar="URL", help="the address of its server")
+
+
+def choice_of(args: argparse.Namespace) -> BackendChoice:
+    """The choice that these options make: a server's address alone will do."""
+    return BackendChoice(args.backend or ("compatible" if args.base_url else "embedded"), args.model, args.base_url)
+
+
+def read_standard_input() -> str:
+    """Reads all of standard input, as UTF-8 or else in the console's code page."""
+    data = sys.stdin.buffer.read()
+    with contextlib.suppress(UnicodeDecodeError):
+        return data.decode("utf-8-sig")
+    import locale
+
+    return data.decode(locale.getpreferredencoding(False), errors="replace")
 
 
 def whole_number(text: str) -> int:

@@ -9,8 +9,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import temperature
-from app.cli.backend_options import add_backend, choice_of, read_standard_input
+from app.cli.arguments import add_backend, choice_of, read_standard_input, temperature
 from app.cli.output import OutputLost, Terminal
 from app.session.errors import UserError
 

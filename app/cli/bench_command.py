@@ -1,19 +1,40 @@
 """The command `bench`: measures the app, and prints one table or document for each measurement.
 
-The product has the one that judges a machine, `frame`; `app.research` adds the others in a checkout.
+The product has the one that judges a machine, `frame`; `app.research` adds the others in a checkout. `Bench` defines
+what a measurement consists of.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from app.cli.arguments import whole_number
-from app.cli.bench import Bench, Progress
-from app.cli.faults import faults_as_sentences
+from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.models.fit import PRECISIONS
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One measurement. `run` returns a result with `table()` and `document()`; with `can_fail` also `ok`."""
+
+    name: str
+    help: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Progress], Any]
+    can_fail: bool = False
+
+
+def add_folder(parser: argparse.ArgumentParser, option: str, help: str, metavar: str = "FOLDER") -> None:
+    """Adds an option for a folder or file, None by default."""
+    parser.add_argument(option, type=Path, default=None, metavar=metavar, help=help)
+
 
 COMMANDS = ("bench",)
 

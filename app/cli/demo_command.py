@@ -12,7 +12,7 @@ from app.cli.output import Terminal
 from app.demo.base import SIDES, DemoOrder, DemoResult, chosen_backends
 from app.demo.record import Recorder
 from app.demo.report import document, lines
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 from app.session.errors import UserError
 
 if TYPE_CHECKING:

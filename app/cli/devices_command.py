@@ -20,7 +20,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Lists the devices; returns the exit code. Raises UserError."""
     from app.audio.devices.listing import list_devices
-    from app.audio.io.errors import AudioError
+    from app.audio.io.base import AudioError
 
     try:
         devices = list_devices()

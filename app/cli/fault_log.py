@@ -1,4 +1,4 @@
-"""Keeps what goes wrong in a command in the log, so that the terminal gets sentences and no traceback."""
+"""Errors of commands: those that a user can fix become sentences, all others go to the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from contextlib import contextmanager, suppress
 
 from app.cli.output import OutputLost, Terminal
 from app.diagnostics.logs import Log, log_folder, start_logging, watch_exceptions
+from app.session.errors import UserError
 from app.untrusted.text import one_line
+
+
+@contextmanager
+def faults_as_sentences() -> Iterator[None]:
+    """Within it, the errors that `app.main.USER_ERRORS` names become UserError."""
+    from app.main import USER_ERRORS  # only now: a command that is not run imports none of the app's parts
+
+    try:
+        yield
+    except USER_ERRORS as error:
+        raise UserError(str(error)) from error
+
 
 LONGEST = 500
 """Characters of an error's own words."""

@@ -11,7 +11,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
-from app.cli.backend_options import read_standard_input
+from app.cli.arguments import read_standard_input
 from app.cli.output import Terminal
 from app.session.control import BackendChoice
 from app.session.errors import UserError

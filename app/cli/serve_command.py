@@ -1,23 +1,139 @@
-"""The command `serve`: holds conversations with clients of Moshi's protocol, such as this app on another machine."""
+"""The command `serve`: holds conversations with clients of Moshi's protocol, such as this app on another machine.
+
+Reads the key for its clients and its certificate, and ends in order on Ctrl-C or a signal.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
+import ipaddress
+import os
+import secrets
+import signal
+import ssl
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import port_number, whole_number
-from app.cli.backend_options import add_backend, choice_of
-from app.cli.interruption import unless, until_interrupted
+from app.cli.arguments import add_backend, choice_of, port_number, whole_number
 from app.cli.output import OutputLost, Terminal
-from app.cli.serve_options import KEY_VARIABLE, server_key, server_tls
+from app.diagnostics.redaction import redact
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend.remote.protocol import PATH, PORT
 from app.models.fit import PRECISIONS
 from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
+from app.untrusted.files import read_text
+from app.untrusted.limits import VOICE_KEY
+from app.untrusted.text import one_line
+
+KEY_VARIABLE = "KAME_SERVER_KEY"
+
+
+def server_key(host: str, file: Path | None) -> tuple[str, bool]:
+    """The key that clients must give, empty for none, and whether it was made just now. Raises UserError.
+
+    It is hidden in the log from now on.
+    """
+    key = _given_key(file)
+    made = not key and not _is_loopback(host)
+    if made:
+        key = secrets.token_urlsafe(24)
+    if key:
+        redact(key)
+    return key, made
+
+
+def _given_key(file: Path | None) -> str:
+    from app.services.api_keys import KeyRefused, clean_key
+
+    text = os.environ.get(KEY_VARIABLE, "")
+    try:
+        if file is not None:
+            text = read_text(file, VOICE_KEY)
+            if not text.strip().strip("\ufeff"):
+                raise UserError(
+                    f"There is no key in {_shown(file)}, so anybody could come in. Write the key into it, or leave "
+                    "out --key-file."
+                )
+        return clean_key(text) if text.strip() else ""
+    except (OSError, ValueError) as error:
+        if isinstance(error, KeyRefused):
+            raise UserError(str(error)) from None
+        reason = (error.strerror or "it can't be read") if isinstance(error, OSError) else error
+        raise UserError(
+            f"The key in {_shown(file)} can't be read ({reason}). Give a file that holds the key alone."
+        ) from None
+
+
+def _shown(file: Path | None) -> str:
+    return one_line(str(file), 300)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def server_tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """What is needed for wss, None without a certificate. Raises UserError."""
+    if certificate is None:
+        if key is not None:
+            raise UserError(
+                "A private key alone encrypts nothing, so nothing is served. Give its certificate with --certificate "
+                "too, or leave out --certificate-key."
+            )
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise UserError(
+            f"The certificate {_shown(certificate)} can't be used ({error}). Give a chain in PEM, and its private "
+            "key with --certificate-key."
+        ) from error
+    return context
+
+
+_DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+
+
+@contextlib.contextmanager
+def until_interrupted() -> Iterator[asyncio.Event]:
+    """Yields an event of the running loop that the first signal sets; a second one ends the process at once."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def stop(*_: Any) -> None:
+        for name, default in _DEFAULTS.items():
+            signal.signal(name, default)
+        loop.call_soon_threadsafe(stopped.set)
+
+    before = {name: signal.signal(name, stop) for name in _DEFAULTS}
+    try:
+        yield stopped
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+async def unless(stopped: asyncio.Event, work: Awaitable[object]) -> bool:
+    """Waits for `work`, or cancels it when `stopped` is set; returns whether it was done. Raises what it raises."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
+    try:
+        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            return False
+        await working
+        return True
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
+
 
 COMMANDS = ("serve",)
 

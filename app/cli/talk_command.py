@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from app.backend import PROVIDERS
 from app.cli.arguments import (
     backend,
+    choice_of,
     dollars,
     milliseconds,
     patience,
@@ -26,7 +27,6 @@ from app.cli.arguments import (
     temperature,
     whole_number,
 )
-from app.cli.backend_options import choice_of
 from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
 from app.conversation import events as e
@@ -275,8 +275,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _check_ends(args: argparse.Namespace) -> None:
     from app.audio.devices.listing import find_input, find_output
-    from app.audio.io.file_check import check_sound_file
-    from app.audio.io.files import FileSink
+    from app.audio.io.files import FileSink, check_sound_file
 
     if args.input:
         check_sound_file(Path(args.input))
@@ -325,7 +324,7 @@ def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
 
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.audio.io.errors import AudioError
+    from app.audio.io.base import AudioError
     from app.session.replay import Replay, ReplayError
 
     try:

@@ -8,9 +8,9 @@ Read in this order:
   ends a turn; `speech_level.py`, `own_words.py`: the user's loudness, the assistant's echo; `floor.py`: commands
 - `words.py`, `completeness.py`, `languages/`: comparing words, complete questions, each language's phrases and lists
 - `oracle.py`, `stability.py`: when a revision is requested, and when it is stable enough to be spoken
-- `prompt.py`, `intended.py`: from the transcript to the back-end's messages
+- `prompt.py`, `intended.py`: from the transcript and documents to the back-end's messages
 - `blocks.py`, `aloud.py`: code and tables in an answer, and the sentence that a voice says in their place
-- `backend_speed.py`, `budget.py`, `usage.py`: how often to ask a back-end, and what that costs
+- `backend_speed.py`, `usage.py`: how often to ask a back-end, and what that costs
 - `clauses.py`, `spoken_form.py`, `correction.py`: from an answer's text to clauses, and from one revision to the next
 - `events.py`, `event_json.py`, `event_upgrade.py`, `transcript.py`: all that happens, as JSON, from older versions, and
   the transcript that follows from it

@@ -12,16 +12,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from app.backend import PROVIDERS
-from app.backend.address import on_this_machine
+from app.backend.base import on_this_machine
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
 from app.frontend import free_card_bytes
-from app.models.catalogue import find_model, models_of
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError, find_model, models_of
 from app.models.fit import PRECISIONS, judge
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
 from app.models.selection import language_model_here
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.services import backends
 from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory

@@ -7,8 +7,8 @@ import contextlib
 
 import numpy as np
 
-from app.audio.devices.stereo_clip import StereoClip
-from app.audio.io.errors import AudioError
+from app.audio.devices.loudspeaker import StereoClip
+from app.audio.io.base import AudioError
 
 
 class DemoSound:

@@ -1,7 +1,8 @@
 """Logs, redaction of secrets, probes of the machine, and the diagnostics report.
 
 - `redaction`: removes keys, and words of the conversation, from text
-- `logs`, `log_writer`: the newest log lines in memory and in a file; the thread that words, redacts and writes them
+- `logs`: the newest log lines in memory and in a file, and the thread that formats, redacts and writes them
+- `tables`: percentiles and Markdown tables of measurements
 - `machine`: probes of the system, graphics card, disk, sound devices, Ollama and API keys
 - `report`: the diagnostics report
 

@@ -216,7 +216,7 @@ def probe_disk() -> int:
 def probe_sound() -> Sound:
     """Lists microphones and loudspeakers, the system's default first."""
     from app.audio.devices.list_process import list_current_devices
-    from app.audio.io.errors import AudioError
+    from app.audio.io.base import AudioError
 
     try:
         devices = list_current_devices()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.backend.address import without_secrets
+from app.backend.base import without_secrets
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.diagnostics.logs import LogEntry

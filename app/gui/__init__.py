@@ -14,5 +14,4 @@ From the bottom up; a folder imports only from those above it in this list:
 - `controllers`: between all of these and the session
 - `first_run`, `demo`, `logs`: the first start, the guided demo, the log
 - `window`: the main window, and the application
-- `bench`: measures the window
 """

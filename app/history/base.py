@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from app.conversation.documents import Document
 from app.conversation.events import Event
+from app.conversation.prompt import Document
 from app.session.control import BackendChoice, Style, ToolChoice
 
 ExportFormat = Literal["markdown", "json", "srt", "wav"]

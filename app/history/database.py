@@ -31,7 +31,7 @@ from app.history.damage import (
     is_damage_at_opening,
 )
 from app.history.rescue import Rescued, rescue
-from app.platform.atomic_files import delete_file, move_file, set_aside
+from app.platform.files import delete_file, move_file, set_aside
 from app.settings.paths import APP_NAME
 
 PATIENCE_SECONDS = 2.0

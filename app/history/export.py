@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from app.audio.io.errors import AudioError
-from app.backend.address import without_secrets
+from app.audio.io.base import AudioError
+from app.backend.base import without_secrets
 from app.conversation import events as e
 from app.conversation.event_json import harmless_event, to_json
 from app.history.base import ConversationView, ExportFormat, KeptTalk
@@ -17,7 +17,7 @@ from app.history.markdown import markdown
 from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
-from app.platform.atomic_files import whole_file
+from app.platform.files import whole_file
 from app.session.errors import UserError
 from app.untrusted.text import harmless
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from app.backend.address import on_this_machine
+from app.backend.base import on_this_machine
 from app.conversation import events as e
-from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.conversation.event_json import EventReader, UnknownEventError
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
@@ -27,9 +27,8 @@ from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.untrusted.files import open_regular, read_json_file, read_text
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import CONVERSATION, EARLIEST, EVENT_LINE, LATEST, RECORDING, SOUND_BYTES, in_words
+from app.untrusted.limits import CONVERSATION, EARLIEST, EVENT_LINE, LATEST, RECORDING, SOUND_BYTES, Refused, in_words
 from app.untrusted.records import build, fits
-from app.untrusted.refused import Refused
 
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from app.untrusted.files import open_regular
-from app.untrusted.refused import Refused
+from app.untrusted.limits import Refused
 
 Value = None | int | float | str | bytes
 

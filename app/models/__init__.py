@@ -2,13 +2,13 @@
 
 In reading order:
 
-- `entry`, `catalogue`: the record of a model, and the catalogue of all models (`resources/models.toml`).
+- `catalogue`: the record of a model, the catalogue of all models (`resources/models.toml`), and errors about them.
 - `locations`: where each model is, and whether it is complete. `layout`, `manifest`: the files of a checkpoint, and the
   record of its download.
-- `store`: fetches, checks and lists models. `hub`, `hub_listing` and `transfer` fetch from the hub, `packages` from the
-  package registry; `progress` and `errors` are shared.
-- `fit`: whether a front-end fits a graphics card. `speeds`, `selection`: how fast models are here, and which language
-  model is the best one.
+- `store`: fetches, checks and lists models. `hub` and `transfer` fetch from the hub, `packages` from the package
+  registry.
+- `fit`: whether a front-end fits a graphics card. `selection`: how fast models are here, and which language model is
+  the best one.
 - `pool`: loaded models that are kept for the next conversation. `onnx`: sessions of ONNX models.
 
 A model's key goes through `catalogue.find_model` to a `Model`, from there through `store.get_model` to its files on

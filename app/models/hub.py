@@ -1,28 +1,127 @@
-"""Fetches a model from the hub, or a mirror of it, into a folder. What is there already is not fetched again.
+"""Fetches a model from the hub, or a mirror of it, into a folder. Files that are there already are not fetched again.
 
 A model of the catalogue is pinned to a revision, and to each file's size and SHA-256. For KAME, Moshi and repositories
-that the user names, the hub's newest listing says which files there are.
+that the user names, the hub's newest listing says which files there are; it is read within bounds.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-from app.models.download_lock import only_one
-from app.models.entry import Hub, Model
-from app.models.errors import ModelError
-from app.models.hub_listing import list_files, refused
+from app.models.catalogue import Hub, Model, ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME
 from app.models.manifest import MANIFEST_NAME, read_object, write_manifest
-from app.models.progress import Progress, disk_failed, require_room
-from app.models.transfer import FileTransfer, RemoteFile
-from app.platform.file_names import MOST_CHARACTERS, is_plain
-from app.untrusted.limits import HUB_CONFIG, in_words
+from app.models.transfer import FileTransfer, Progress, RemoteFile, disk_failed, only_one, require_room
+from app.platform.files import MOST_CHARACTERS, is_plain
+from app.untrusted.http import no_downgrade_hooks, read_body
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, Refused, in_words
+
+TIMEOUT = httpx.Timeout(30, connect=15)
+MOST_BYTES = 2**50
+"""Of a file. Beyond it a number is no size."""
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}", re.ASCII)
+_REVISION = re.compile("[0-9a-f]{40}")
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+def list_files(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
+    """Returns the files of `repository`, `owner/name`, by their names there. A size of -1 is not known.
+
+    Raises ModelError, and httpx.InvalidURL where `hub` is no address.
+    """
+    if not _REPOSITORY.fullmatch(repository) or ".." in repository or not is_plain(repository):
+        raise ModelError(f"“{repository[:200]}” is no name of weights on the hub. It has the form owner/name.")
+    host = httpx.URL(hub).host
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as the hub's own package does
+        raise ModelError(
+            f"{repository} can't be downloaded from {host}, since HF_HUB_OFFLINE is set. Unset it, or set a "
+            "local folder."
+        )
+    try:
+        answer = _ask(f"{hub}/api/models/{repository}?blobs=true", hub, token)
+        return _files(repository, answer)
+    except httpx.HTTPStatusError as error:
+        raise refused(repository, hub, error.response.status_code) from error
+    except Refused as error:
+        raise ModelError(
+            f"What {host} says about {repository} can't be used: {error}. Nothing was fetched. Check the name, or set "
+            "another mirror."
+        ) from error
+    except (httpx.HTTPError, OSError) as error:
+        raise ModelError(
+            f"{host} can't be reached, so {repository} can't be downloaded. Check the network, or set a mirror or a "
+            "local folder."
+        ) from error
+
+
+def refused(repository: str, hub: str, status: int) -> ModelError:
+    """Returns the error for a hub's HTTP status."""
+    host = httpx.URL(hub).host
+    if status in (401, 403):
+        return ModelError(
+            f"{host} doesn't give {repository} out to everybody. Accept its terms on the website, make an access "
+            "token there, and set it as HF_TOKEN."
+        )
+    if status == 404:
+        return ModelError(f"{host} has no {repository} (any more). Check the name, or choose another model.")
+    return ModelError(
+        f"{host} refused the download of {repository} (HTTP {status}). What has come stays; try again later, or set a "
+        "mirror."
+    )
+
+
+def _ask(url: str, hub: str, token: str | None) -> dict[str, Any]:
+    headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {token}"} if token else {})}
+    hooks = no_downgrade_hooks(hub)
+    with (
+        httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=hooks) as client,
+        client.stream("GET", url, headers=headers) as response,
+    ):
+        response.raise_for_status()
+        value: dict[str, Any] = read_json(read_body(response, HUB_LISTING), HUB_LISTING)
+    return value
+
+
+def _files(repository: str, answer: dict[str, Any]) -> dict[str, RemoteFile]:
+    rows, revision = answer.get("siblings") or [], answer.get("sha")
+    if not isinstance(rows, list):
+        raise Refused("it holds no list of files")
+    if not isinstance(revision, str) or not _REVISION.fullmatch(revision):
+        revision = "main"
+    files = {}
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(name := row.get("rfilename"), str):
+            raise Refused("it holds files without names")
+        if is_plain(name):  # another can't be asked for
+            files[name] = RemoteFile(name, repository, name, revision, _size(row.get("size")), _sha256(row.get("lfs")))
+    return files
+
+
+def _size(value: object) -> int:
+    if value is None:
+        return -1
+    if type(value) is not int or not 0 <= value <= MOST_BYTES:
+        raise Refused("it holds sizes that are no numbers of bytes")
+    return value
+
+
+def _sha256(value: object) -> str:
+    if value is None:
+        return ""
+    found = value.get("sha256") if isinstance(value, dict) else None
+    if not isinstance(found, str) or not _SHA256.fullmatch(found):
+        raise Refused("it holds a SHA-256 that is none")
+    return found
+
 
 HUB = "https://huggingface.co"
 LOCK_NAME = ".download.lock"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.manifest import check_against_manifest, read_object, require_file, truncated
-from app.platform.file_names import MOST_CHARACTERS, is_plain
+from app.platform.files import MOST_CHARACTERS, is_plain
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import HUB_CONFIG, WEIGHTS_HEADER
 

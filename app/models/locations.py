@@ -12,12 +12,10 @@ from typing import Literal
 
 import platformdirs
 
-from app.models.catalogue import DEFAULTS, find_model
-from app.models.entry import Hub, Kind, Model, Packages
-from app.models.errors import ModelError
+from app.models.catalogue import DEFAULTS, Hub, Kind, Model, ModelError, Packages, find_model
 from app.models.layout import read_layout
 from app.models.pool import MODELS
-from app.platform.atomic_files import delete_file
+from app.platform.files import delete_file
 
 State = Literal["here", "installed", "incomplete", "absent"]
 """`here`: in the user's folder; `installed`: in a package of the app's environment; `incomplete`: partly downloaded."""

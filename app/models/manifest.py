@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.models.errors import ModelError
-from app.platform.atomic_files import write_json
-from app.platform.file_names import is_plain
+from app.models.catalogue import ModelError
+from app.platform.files import is_plain, write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import WEIGHTS_RECORD, Limits
 

@@ -19,14 +19,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from app.models.download_lock import only_one
-from app.models.entry import Model, ModelFile, Packages
-from app.models.errors import DownloadCancelled, ModelError
+from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile, Packages
 from app.models.locations import folder_of, installed_file, partial_folder, state_of
-from app.models.progress import Progress, disk_failed, require_room
-from app.platform.atomic_files import delete_file, move_file, put_folder
+from app.models.transfer import Progress, disk_failed, only_one, require_room
 from app.platform.children import quiet_child
-from app.platform.resources import resource
+from app.platform.files import delete_file, move_file, put_folder
+from app.platform.installation import resource
 
 _BLOCK = 1 << 20
 _POLL_SECONDS = 0.3

@@ -1,25 +1,95 @@
 """Downloads single files from a hub: resumes where a transfer stopped, and verifies what has come.
 
 Never writes more bytes than the hub has announced. `huggingface_hub` has a transfer of its own, which can be neither
-observed nor stopped.
+observed nor stopped. Downloads of all sources share the progress, the checks of the disk, and a lock, so that two of
+the same model, in this process or another, wait for each other.
 """
 
 from __future__ import annotations
 
+import errno
+import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 
-from app.models.errors import DownloadCancelled, ModelError
+from app.models.catalogue import DownloadCancelled, ModelError
 from app.models.manifest import is_recorded, sha256_of
-from app.platform.atomic_files import delete_file, move_file
+from app.platform.files import delete_file, locked, move_file
 from app.untrusted.http import no_downgrade_hooks
-from app.untrusted.limits import in_words
-from app.untrusted.refused import RedirectRefused, Refused
+from app.untrusted.limits import RedirectRefused, Refused, in_words
+
+ROOM_LEFT = 500_000_000
+"""Bytes that a download must leave free on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a download. `file`: the current one; the bytes include what was there before.
+
+    `waiting`: another download of the same model goes on, and this one begins after it.
+    """
+
+    file: str
+    done_bytes: int
+    total_bytes: int
+    verifying: bool = False
+    waiting: bool = False
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
+
+
+def require_room(folder: Path, needed: int, what: str) -> None:
+    """Raises ModelError when the disk of `folder` has no room for `needed` more bytes of `what`."""
+    free = shutil.disk_usage(folder).free
+    if needed > 0 and free < needed + ROOM_LEFT:
+        raise ModelError(
+            f"The download of {what} needs {needed / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free where {folder} "
+            "lies. Make room, or choose another folder."
+        )
+
+
+def disk_failed(folder: Path, error: OSError) -> ModelError:
+    """Returns the error for a failure of the disk during a download into `folder`."""
+    if error.errno == errno.ENOSPC:
+        return ModelError(
+            f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "
+            "download again."
+        )
+    return ModelError(f"A model can't be written to {folder} ({error.strerror or error}). Choose another folder.")
+
+
+WAIT_SECONDS = 0.2
+"""How often a download looks whether the other one has ended."""
+
+
+@contextmanager
+def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: threading.Event) -> Iterator[bool]:
+    """Keeps other downloads of the same model waiting, by the file `lock`; yields whether this one had to wait.
+
+    Raises DownloadCancelled while it waits, and OSError.
+    """
+    waited = False
+
+    def wait() -> None:
+        nonlocal waited
+        if not waited:
+            progress(Progress("", 0, 0, waiting=True))
+        waited = True
+        if cancelled.wait(WAIT_SECONDS):
+            raise DownloadCancelled
+
+    with locked(lock, wait):
+        yield waited
+
 
 TIMEOUT = httpx.Timeout(30, connect=15)
 """Seconds without a byte."""

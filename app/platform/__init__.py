@@ -1,7 +1,7 @@
 """The machine under the app: processes, files, hardware, and the single running instance. Standard library only.
 
-- `atomic_files`, `file_names`: files that are written whole or not at all; names that Windows reserves
-- `resources`, `installation`: where the app's own files are; how this copy was installed
+- `files`: files that are written whole or not at all, names that Windows reserves, and locks
+- `installation`: how this copy was installed, and where its resources are
 - `children`: child processes of the app's own
 - `hardware`, `nvidia`: memory and processor; NVIDIA cards by their driver
 - `single_instance`: sends a command to the running app

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.platform import single_instance
-from app.platform.atomic_files import delete_file, whole_file
+from app.platform.files import delete_file, whole_file
 from app.platform.installation import CHECKOUT, installed
 
 ENTRY = "org.kame_desktop.KameDesktop.desktop"

@@ -1,4 +1,7 @@
-"""Tells how this copy of the app was installed, in which version, and which command completes it."""
+"""How this copy of the app was installed, in which version, which command completes it, and where its resources are.
+
+The folder `resources` is beside `app` in a checkout or installation, and inside it in a wheel.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,14 @@ from pathlib import Path
 
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import SMALL_FILE
+
+
+def resource(*parts: str) -> Path:
+    """Returns the path of a resource, which may not exist."""
+    app = Path(__file__).resolve().parent.parent
+    inside = app / "_resources"
+    return (inside if inside.is_dir() else app.parent / "resources").joinpath(*parts)
+
 
 CHECKOUT, WHEEL = "checkout", "wheel"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creative")
 TABLE = "table.npz"

@@ -12,8 +12,7 @@ from app.audio.io.opus import OpusDecoder, OpusEncoder, OpusError
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.frontend.remote.protocol import AUDIO, EVENTS, READY, TEXT, event_json, welcome_json
-from app.server.event_log import MOST_EVENTS
-from app.server.served_talk import ServedTalk
+from app.server.served_talk import MOST_EVENTS, ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
 """A client that has not read the last 10 s of its answer is cut off."""

@@ -27,7 +27,7 @@ def _speak(text: str, language: str, answering: str) -> np.ndarray:
     import soxr
 
     from app.conversation.frame import SAMPLE_RATE
-    from app.models.errors import ModelError
+    from app.models.catalogue import ModelError
     from app.tts.base import VoiceError
     from app.tts.voices import choose_voice, make_voice, other_voice
 

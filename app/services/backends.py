@@ -1,28 +1,76 @@
-"""Makes back-ends, their tools and their prices from what the user chose."""
+"""Makes back-ends, their tools and their prices from what the user chose.
+
+The router's table says which back-end answers which kind of question; the settings keep it as JSON.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from app.backend import PROVIDERS, make_backend
-from app.backend.address import in_own_network
-from app.backend.base import Backend, BackendError, Usage
+from app.backend.base import Backend, BackendError, Usage, in_own_network
 from app.backend.prices import Prices, load_prices
 from app.conversation.backend_speed import Pace
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.services.api_keys import api_key
-from app.services.routes import parse_routes
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings.declarations import Settings
 from app.settings.paths import prices_path, servers_path
 from app.tools import MCP_PREFIX, Toolbox, load_servers, make_toolbox, named_servers
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import SETTING_LIST
+
+KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
+"""The kinds of questions that the router tells apart, as in `app.routing.classifier`, which takes long to import."""
+
+UNREADABLE = "The router's table can't be read. Fill it in again, or choose a model."
+NAMES_ITSELF = "The router's table names the router itself. Choose a model for each kind of question."
+EMPTY = "The router's table is empty. Choose a model for at least one kind of question, or choose one model for all."
+
+
+def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
+    """Returns every row of the table that can be understood, and what is wrong with the table, in sentences.
+
+    Kinds that are unknown, and rows without a provider, are left out without a word.
+    """
+    try:
+        rows = read_json(text, SETTING_LIST) if text.strip() else {}
+    except ValueError:
+        return {}, [UNREADABLE]
+    if not isinstance(rows, dict):
+        return {}, [UNREADABLE]
+    known = {kind: row for kind, row in rows.items() if kind in KINDS}
+    routes = {
+        kind: BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
+        for kind, row in known.items()
+        if isinstance(row, dict) and row.get("provider")
+    }
+    problems = []
+    if not all(isinstance(row, dict) for row in known.values()):
+        problems.append(UNREADABLE)
+    if any(choice.provider == ROUTER for choice in routes.values()):
+        problems.append(NAMES_ITSELF)
+    if not routes and not problems:
+        problems.append(EMPTY)
+    return routes, problems
+
+
+def write_routes(routes: Mapping[str, BackendChoice]) -> str:
+    """Returns the table as the settings keep it."""
+    rows = {
+        kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
+        for kind, choice in routes.items()
+    }
+    return json.dumps(rows, ensure_ascii=False)
+
 
 PACES: dict[tuple[str, str], Pace] = {}
 """What is known of the speed of back-ends, by provider and model, for all talks of this run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BILL
 

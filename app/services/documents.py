@@ -1,22 +1,110 @@
-"""Reads a text or PDF file that the user adds to a conversation. What can't be read is refused with a sentence."""
+"""Reads a text or PDF file that the user adds to a conversation. What can't be read is refused with a sentence.
+
+A PDF is read in a child process, since a strange file may take long during a conversation: `python -m
+app.services.documents FILE BYTES` prints one JSON object: `text` (somewhat more than BYTES bytes of it, or all) and
+`words` (how many there are in all), or `trouble` ("locked" or "damaged").
+"""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
+import json
+import logging
 import os
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
-from app.services.pdf_text import read_pdf
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
+from app.platform.children import python_module_command, quiet_child
 from app.session.errors import UserError
 from app.untrusted.files import open_regular
-from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, in_words
-from app.untrusted.refused import Refused
+from app.untrusted.json_text import read_json
+from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, PDF_TEXT, Refused, in_words
 from app.untrusted.text import harmless
+
+SECONDS = 60.0
+"""A manual of 1,008 pages took 17 s on one of two cores, with other work beside it."""
+
+
+def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
+    """Returns somewhat more than `most_bytes` of the text, and how many words all of it has. Raises UserError.
+
+    Blocks until the child process is done. `name`: the file's, for people.
+    """
+    command = python_module_command("app.services.documents", str(path.absolute()), str(most_bytes))
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            **quiet_child(),
+        )
+        found: dict[str, Any] = read_json(done.stdout, PDF_TEXT)
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"“{name}” takes longer than {SECONDS:.0f} s to read. Save the pages that matter as a file of their own."
+        ) from None
+    except (OSError, ValueError):
+        found = {"trouble": "damaged"}
+    match found.get("trouble"):
+        case "locked":
+            raise UserError(f"“{name}” is locked with a password. Save a copy without one, and add that.")
+        case "damaged":
+            raise UserError(f"“{name}” is no PDF that KAME can read; it may be damaged. Save it as text, and add that.")
+    if not found["words"]:
+        raise UserError(
+            f"“{name}” has pictures of pages, but no text. A program that recognises text (OCR) can add it."
+        )
+    return found["text"], found["words"]
+
+
+def extract(path: Path, most_bytes: int) -> dict[str, Any]:
+    """What this module prints."""
+    from pypdf import PdfReader
+    from pypdf.errors import FileNotDecryptedError, PdfReadError
+
+    text, words = "", 0
+    try:
+        reader = PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            return {"trouble": "locked"}
+        for page in reader.pages:
+            part = harmless(page.extract_text()).strip()
+            words += len(part.split())
+            if len(text) <= most_bytes:
+                text = f"{text}\n\n{part[: 2 * most_bytes]}".strip()
+    except FileNotDecryptedError:
+        return {"trouble": "locked"}
+    except PdfReadError:
+        return {"trouble": "damaged"}
+    return {"text": text, "words": words}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints what `extract` returns."""
+    path, most_bytes = arguments
+    logging.disable()  # pypdf tells of every fault in a file
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(5)
+    try:
+        found = extract(Path(path), int(most_bytes))
+    except Exception:  # whatever a damaged file leads to
+        found = {"trouble": "damaged"}
+    sys.stdout.write(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
+
 
 CHUNK_BYTES = 2**16
 """Small enough that no step holds the interpreter for longer than a millisecond or two: a talk may be going on."""

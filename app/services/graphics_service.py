@@ -20,8 +20,7 @@ from app.platform.children import end_child, killed_after, quiet_child, start_la
 from app.platform.installation import CHECKOUT, WHEEL, card_command, installed
 from app.session.errors import UserError
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SMALL_FILE
-from app.untrusted.refused import Refused
+from app.untrusted.limits import SMALL_FILE, Refused
 
 STATUS_SECONDS = 40.0
 """A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from app.audio.io.base import AudioSource, EndOfAudio
-from app.audio.io.levels import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
+from app.audio.io.resample import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import VoiceActivity

@@ -10,14 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.backend.base import BackendError
-from app.models.catalogue import DEFAULTS, catalogue, find_model
-from app.models.entry import Kind as ModelKind
-from app.models.entry import Model
-from app.models.errors import ModelError
+from app.models.catalogue import DEFAULTS, Model, ModelError, catalogue, find_model
+from app.models.catalogue import Kind as ModelKind
 from app.models.locations import State as ModelState
 from app.models.locations import is_here, remove_model, state_of
-from app.models.selection import SHARE_OF_MEMORY, best_language_model, in_time, language_model_here
-from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
+from app.models.selection import (
+    SHARE_OF_MEMORY,
+    Speed,
+    best_language_model,
+    expected_speed,
+    in_time,
+    keep_speed,
+    language_model_here,
+    load_speeds,
+)
 from app.models.store import check_model, get_model
 from app.platform.hardware import memory_bytes
 from app.session.errors import UserError

@@ -11,11 +11,10 @@ import soxr
 from app.audio.io.files import read_frames
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, no_progress
-from app.models.entry import Model
-from app.models.errors import ModelError
+from app.models.catalogue import Model, ModelError
 from app.models.locations import is_here
-from app.models.speeds import Speed
-from app.platform.resources import resource
+from app.models.selection import Speed
+from app.platform.installation import resource
 
 WARM_UP = "Good morning."
 QUESTIONS = (

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.backend import PROVIDERS
-from app.backend.address import in_own_network
+from app.backend.base import in_own_network
 from app.backend.prices import Price, differences, read_prices, read_users, write_prices
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.services import backends
-from app.services.routes import parse_routes
+from app.services.backends import parse_routes
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings

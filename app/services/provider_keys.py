@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from app.backend import PROVIDERS, key_names
-from app.backend.address import split_address
+from app.backend.base import split_address
 from app.services.api_keys import KeyPlace, KeyRefused, KeyStore
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError

@@ -20,8 +20,7 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 import soxr
 
-from app.audio.io.base import AudioSink, AudioSource
-from app.audio.io.errors import AudioError, DeviceError
+from app.audio.io.base import AudioError, AudioSink, AudioSource, DeviceError
 from app.audio.io.files import read_part
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.voice import WINDOW_SECONDS

@@ -1,13 +1,16 @@
-"""Looks whether there is a newer version of the app, where the user has switched that on.
+"""Checks whether there is a newer version of the app, if the user has switched that on.
 
 One address is asked, once a day at most, over TLS, by a plain GET that says nothing about the user, the machine or the
-app. The address is the build's own (`resources/updates.json`); without one nobody is asked.
+app. The address is the build's own (`resources/updates.json`); without one nothing is asked. Versions such as 1.2.0,
+1.3.0rc1 or 1.3.0.dev2 compare as in the common part of Python's PEP 440.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
+import re
 import ssl
 import time
 import urllib.parse
@@ -16,20 +19,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.platform.atomic_files import write_json
-from app.platform.installation import installed
-from app.platform.resources import resource
-from app.services.versions import is_newer
+from app.platform.files import write_json
+from app.platform.installation import installed, resource
 from app.session.errors import UserError
 from app.settings.paths import updates_path
 from app.untrusted.files import read_json_file
 from app.untrusted.http import origin, read_body
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SMALL_FILE, UPDATE_FEED
-from app.untrusted.refused import Refused
+from app.untrusted.limits import SMALL_FILE, UPDATE_FEED, Refused
 
 if TYPE_CHECKING:
     import httpx
+
+_VERSION = re.compile(
+    r"v?(?P<release>\d{1,6}(\.\d{1,6}){0,5})((?P<phase>a|b|rc)(?P<number>\d{1,6}))?"
+    r"(\.post(?P<post>\d{1,6}))?(\.dev(?P<dev>\d{1,6}))?"
+)
+_PHASES = {"a": 0, "b": 1, "rc": 2}
+_FINAL, _DEV = 3, -1
+
+
+def version_key(text: str) -> tuple[object, ...]:
+    """Returns what versions are sorted by. Raises ValueError for what is no version."""
+    found = _VERSION.fullmatch(text.strip())
+    if found is None:
+        raise ValueError("this is no version number")
+    release = [int(part) for part in found["release"].split(".")]
+    while len(release) > 1 and release[-1] == 0:
+        release.pop()
+    post = -1 if found["post"] is None else int(found["post"])
+    dev = math.inf if found["dev"] is None else int(found["dev"])
+    phase, number = (_FINAL, 0) if found["phase"] is None else (_PHASES[found["phase"]], int(found["number"]))
+    if found["phase"] is None and post < 0 and dev != math.inf:
+        phase = _DEV
+    return (tuple(release), phase, number, post, dev)
+
+
+def is_newer(version: str, than: str) -> bool:
+    """Whether one version comes after the other. Raises ValueError."""
+    return version_key(version) > version_key(than)
+
 
 DAY_SECONDS = 86_400.0
 REQUEST_SECONDS = 10.0

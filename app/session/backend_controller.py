@@ -12,8 +12,7 @@ import logging
 from collections.abc import Callable, Collection
 from typing import Literal
 
-from app.backend.address import without_secrets
-from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind
+from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, without_secrets
 from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy

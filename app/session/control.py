@@ -9,9 +9,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from app.conversation.documents import Document
 from app.conversation.events import AnswerMode, Event
-from app.conversation.prompt import ChatMessage, Length
+from app.conversation.prompt import ChatMessage, Document, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
 
 Speaker = Literal["user", "assistant"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
-from app.audio.io.levels import CLIPPED, peak_dbfs
+from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, TurnTracker, Yield

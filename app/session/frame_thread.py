@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from app.audio.io.base import AudioSource, EndOfAudio
-from app.audio.io.errors import AudioError
+from app.audio.io.base import AudioError, AudioSource, EndOfAudio
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.session.frame_stepper import FrameStepper
 from app.session.lost_sound import LostSound

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from app.backend.base import Backend, ChatRequest
-from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, given_words, material
 from app.conversation.languages import ENGLISH, language
-from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
+from app.conversation.prompt import (
+    LONG_DOCUMENT_BYTES,
+    ChatMessage,
+    Document,
+    Length,
+    build_prompt,
+    given_words,
+    material,
+    system_prompt,
+)
 from app.conversation.transcript import Transcript, Turn
 from app.conversation.words import fold
 from app.session.control import Style

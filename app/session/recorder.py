@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.io.errors import AudioError
+from app.audio.io.base import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.event_json import to_json

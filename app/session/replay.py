@@ -17,8 +17,7 @@ from app.conversation import events as e
 from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.untrusted.files import open_regular, read_line
-from app.untrusted.limits import EVENT_LINE, in_words
-from app.untrusted.refused import Refused
+from app.untrusted.limits import EVENT_LINE, Refused, in_words
 
 
 class ReplayError(Exception):

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.audio.io.base import EndOfAudio
-from app.audio.io.errors import AudioError
+from app.audio.io.base import AudioError, EndOfAudio
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.conversation.turn import Interrupt, TurnEvent, TurnSettings, TurnTracker

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.platform.atomic_files import json_bytes, set_aside, write_json
+from app.platform.files import json_bytes, set_aside, write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTINGS
-from app.untrusted.refused import Refused
+from app.untrusted.limits import SETTINGS, Refused
 
 RENAMED = {
     "manner": "answer_mode",

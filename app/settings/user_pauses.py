@@ -6,7 +6,7 @@ import contextlib
 import math
 
 from app.conversation.endpointing import PauseLengths
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 from app.settings.paths import pauses_path
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import SMALL_FILE

@@ -4,13 +4,14 @@ To be read in this order:
 
 - `base.py`: the protocols, and what a transcriber reports.
 - `silero.py`: voice activity, window by window.
-- `streaming.py`: the transcriber, which decodes the growing turn again and again; `passes.py`, `sound_buffer.py`,
-  `loudness.py`: over which sound; `stable_words.py`: which words no longer change.
-- `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
-  `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
-- `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): the
+- `streaming.py`: the transcriber, which decodes the growing turn again and again; `loudness.py`: how loud the sound is;
+  `stable_words.py`: which words no longer change.
+- `endpointing.py`: whether a turn is finished; `text_endpointing.py` (with
+  `text_endpointing_worker.py`) judges the words, `endpointing_weights.py` has the weights.
+- `whisper_decoder.py` (`whisper_library.py`), `moonshine.py` (`moonshine_worker.py`): the
   decoders; `transcript_cleanup.py`: what is dropped from their text.
-- `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber.
+- `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber, Smart Turn
+  among them, which judges whether a turn sounds finished.
 - `scripted.py`: for tests.
 
 A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from app.conversation.languages import AUTOMATIC
-from app.models.entry import Model
+from app.models.catalogue import Model
 from app.platform.installation import packages_command
 from app.stt.base import Decoder, Transcriber, TranscriberError
 

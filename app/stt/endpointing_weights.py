@@ -6,7 +6,7 @@ import json
 from functools import cache
 
 from app.conversation.endpointing import EndWeights
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 
 @cache

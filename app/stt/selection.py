@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.conversation.languages import AUTOMATIC
-from app.models.catalogue import DEFAULTS, find_model, models_of
-from app.models.entry import ANY, Model
-from app.models.errors import ModelError
+from app.models.catalogue import ANY, DEFAULTS, Model, ModelError, find_model, models_of
 from app.models.locations import is_here, model_path
-from app.models.speeds import Speed, load_speeds
+from app.models.selection import Speed, load_speeds
 from app.platform.installation import completing_command
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import runs_on_card

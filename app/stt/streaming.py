@@ -2,32 +2,142 @@
 
 A pass decodes the whole turn. Of a turn longer than `WINDOW_SECONDS` it decodes a window, which overlaps the one before
 and is joined to it by the words that both have, so a pass costs the same however long the turn is. There is one worker
-thread and the newest sound wins: a pass that is overtaken is skipped and counted, never queued.
+thread and the newest sound wins: a pass that is overtaken is skipped and counted, never queued. `SoundBuffer` keeps the
+user's newest sound at 16 kHz and finds where a turn's sound starts.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
-from app.conversation.frame import Frame
+import numpy as np
+import soxr
+
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.words import same_words
 from app.stt.base import RATE, Decoder, EndOfTurn, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
-from app.stt.loudness import quietest
-from app.stt.passes import (
-    LONGEST_SECONDS,
-    OVERLAP_SECONDS,
-    PAUSE_PASS_SECONDS,
-    WINDOW_SECONDS,
-    Pass,
-    Window,
-    next_due,
-    reaches_into,
-)
-from app.stt.sound_buffer import LONGEST_PREROLL_SECONDS, SoundBuffer
+from app.stt.loudness import quiet_before, quietest
 from app.stt.stable_words import StableWords, joined
 from app.stt.transcript_cleanup import without_masked_end
+
+PASS_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
+"""(Length of the window, new sound after which it is decoded again.) The first words come at once, since they tell
+speech from laughter. A long window takes twice as long to decode as a short one, and its end is decoded in the pause
+anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding took most of the app's processor time."""
+PAUSE_PASS_SECONDS = 0.28
+"""A pause is decoded once more at this length: the last word's fading end, or a soft word after it, came since."""
+SILENT_SECONDS = 0.03
+"""A pass that is under way when a pause is detected, and reaches so far into it, counts as the pause's first one."""
+WINDOW_SECONDS = 10.0
+"""A longer window is followed by one that starts..."""
+OVERLAP_SECONDS = (3.0, 6.0)
+"""... so long before its end, at the quietest place."""
+LONGEST_SECONDS = 20.0
+"""The most that one pass decodes, where passes were late: Whisper takes 22 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The turn's sound from sample `start` on (16 kHz, session time).
+
+    `before`: the words up to sample `until`, some of which lie in the window.
+    """
+
+    start: int
+    before: str = ""
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass over `window` up to sample `end`, started at session time `at`.
+
+    `settles`: whether it is to settle the words of the pause that began at `pause`. `more`: there is sound after it.
+    """
+
+    turn: int
+    window: Window
+    end: int
+    at: float
+    settles: bool
+    pause: float | None
+    more: bool
+    samples: np.ndarray
+
+    @property
+    def overlap(self) -> float:
+        """Share of its sound that `window.before` has the words of."""
+        return (self.window.until - self.window.start) / max(1, self.end - self.window.start)
+
+    def covers(self, pause: float) -> bool:
+        """Whether it was started in this pause, or reaches far enough into it."""
+        return self.pause == pause or reaches_into(self.end, pause)
+
+
+def next_due(length: int) -> float:
+    """Seconds of new sound after which a window of `length` samples is decoded again."""
+    return next(seconds for least, seconds in reversed(PASS_SECONDS) if length >= least * RATE)
+
+
+def reaches_into(sample: int, pause: float) -> bool:
+    """Whether a pass that ends at `sample` has enough of the pause that starts at `pause` to be its first one."""
+    return sample >= (pause + SILENT_SECONDS) * RATE
+
+
+PREROLL_SECONDS = 0.4
+"""Sound kept before voice was detected, even where the app was speaking: an onset takes 64 to 100 ms to detect, and a
+consonant leads it."""
+LONGEST_PREROLL_SECONDS = 2.5
+"""Where the app was silent, the sound starts in the last silence before that, at most so far back: the detector may
+have missed a soft first word."""
+
+
+class SoundBuffer:
+    """Sound from sample `first` to before sample `last`, counted at 16 kHz from the start of the session."""
+
+    def __init__(self) -> None:
+        self.first = 0
+        self.last = 0
+        self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
+        self._blocks: deque[np.ndarray] = deque()
+        self._started = False  # it may be in mid-session
+
+    def push(self, frame: Frame) -> None:
+        """Appends a frame (24 kHz)."""
+        if not self._started:
+            self._started = True
+            self.first = self.last = frame.index * FRAME_SAMPLES * RATE // SAMPLE_RATE
+        block = self._resampler.resample_chunk(frame.samples)
+        self._blocks.append(block)
+        self.last += len(block)
+
+    def forget_before(self, sample: int) -> None:
+        """Frees the sound before `sample`, to a block's length."""
+        while self._blocks and self.first + len(self._blocks[0]) <= sample:
+            self.first += len(self._blocks.popleft())
+
+    def sound(self, start: int, end: int) -> np.ndarray:
+        """What is kept from sample `start` to before `end`: float32."""
+        if not self._blocks:
+            return np.zeros(0, np.float32)
+        return np.concatenate(self._blocks)[max(0, start - self.first) : max(0, end - self.first)]
+
+    def onset(self, at: float, silent_since: float, not_before: int) -> int:
+        """The sample at which a turn's sound starts whose voice was detected at session time `at`.
+
+        `silent_since`: since when the app has been silent. `not_before`: up to there it is an earlier turn's sound.
+        """
+        earliest = max(self.first, not_before)
+        start = max(earliest, int((at - PREROLL_SECONDS) * RATE))
+        clear = max(earliest, int(silent_since * RATE), int((at - LONGEST_PREROLL_SECONDS) * RATE))
+        if clear >= start:
+            return start
+        return clear + quiet_before(self.sound(clear, self.last), start - clear)
+
 
 LINGER_SECONDS = 2.0
 """How long the sound of an ended turn is kept, in case the user goes on with it."""

@@ -4,10 +4,10 @@ All tools are off until the user switches them on by name. In reading order:
 
 - `base`: the protocol of a tool, its description for the model, and its result.
 - `calculator`, `clock`: arithmetic, and the date and time.
-- `folders`, `files`: the folders that the user has permitted, and the three tools that list, read and search them.
-- `mcp_server`, `mcp_tool`: a server of the user's, and a tool of it as the model is told of it.
-- `mcp_bounds`, `mcp_client`, `mcp_connection`: the connection to it, within bounds.
-- `server_entry`, `server_list`: one entry of the user's list of servers, and the file that holds the list.
+- `files`: the folders that the user has permitted, and the three tools that list, read and search them.
+- `mcp_tool`: an MCP server of the user's, and its tools as the model sees them.
+- `mcp_connection`: the connection to a server, within bounds.
+- `server_list`: the user's list of servers, and the file that holds it.
 - `toolbox`: all tools of one talk.
 
 `make_toolbox` makes a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model; a call comes back as a name
@@ -26,9 +26,17 @@ from app.tools.calculator import Calculator
 from app.tools.clock import Clock
 from app.tools.files import files_tools
 from app.tools.mcp_connection import offered
-from app.tools.mcp_server import McpServer
-from app.tools.server_entry import ServerEntry, wrong_entry
-from app.tools.server_list import NOT_LISTED, change_list, load_servers, named_servers, read_list, server_of
+from app.tools.mcp_tool import McpServer
+from app.tools.server_list import (
+    NOT_LISTED,
+    ServerEntry,
+    change_list,
+    load_servers,
+    named_servers,
+    read_list,
+    server_of,
+    wrong_entry,
+)
 from app.tools.toolbox import Toolbox
 
 __all__ = [

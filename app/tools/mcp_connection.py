@@ -1,26 +1,202 @@
-"""Connections to MCP servers, and their tools.
+"""Connections to MCP servers, and their tools, through the official package `mcp`.
 
-The cancel scopes of the package `mcp` must be left in the task that entered them, so each connection lives in a task of
-its own, which any other task may ask to end.
+The package's cancel scopes must be left in the task that entered them, so each connection lives in its own task, which
+any other task may ask to end. The package takes care of a child process: it gives it the few safe environment variables
+and those that the user set, ends its whole process group (SIGTERM, then SIGKILL) or, on Windows, its job object, and
+starts it there with CREATE_NO_WINDOW.
+
+The package reads messages of any size on the event loop, so they are bounded before it parses them. It swallows some of
+the errors that a bound causes: what was refused, and the last status of an HTTP server, is therefore kept in the
+connection's `Exchange`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import importlib
+import logging
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
 from app.tools.base import ToolError, ToolSpec
-from app.tools.mcp_bounds import Exchange
-from app.tools.mcp_client import explain, load_package, make_client
-from app.tools.mcp_server import McpServer, without_secrets
-from app.tools.mcp_tool import OfferedTool, offers_of, result_text, shown
-from app.untrusted.limits import TOOL_TEXT_CHARS
+from app.tools.mcp_tool import McpServer, OfferedTool, offers_of, result_text, shown, without_secrets
+from app.untrusted.http import bounded_hooks, other_server
+from app.untrusted.limits import TOOL_CHILD, TOOL_MESSAGE, TOOL_STREAM, TOOL_TEXT_CHARS, Refused
+from app.untrusted.line_scanner import LineScanner
 from app.untrusted.text import one_line
+from app.untrusted.workers import push_aside
+
+
+async def load_package() -> Any:
+    """Returns the package `mcp`; its first import takes a second or more and runs in a thread."""
+    return await asyncio.to_thread(_load) if _load.cache_info().currsize == 0 else _load()
+
+
+@functools.cache
+def _load() -> Any:
+    # These loggers write whole addresses and the output of servers; the user gets sentences instead.
+    for name, level in (("mcp", logging.CRITICAL), ("client", logging.CRITICAL), ("httpx2", logging.WARNING)):
+        logging.getLogger(name).setLevel(level)
+    importlib.import_module("mcp.client.streamable_http")
+    stdio: Any = importlib.import_module("mcp.client.stdio")
+    assert hasattr(stdio, "TextReceiveStream")
+    stdio.TextReceiveStream = BoundedLines
+    return importlib.import_module("mcp")
+
+
+def make_client(server: McpServer, errlog: Any, exchange: Exchange) -> Any:
+    """Returns the package's client for `server`, not yet entered. A child's standard error goes to `errlog`.
+
+    To be called by the task that enters it.
+    """
+    mcp = _load()
+    EXCHANGE.set(exchange)
+    if server.trouble:
+        raise ToolError(f"The MCP server “{server.name}” {server.trouble}.")
+    if server.command:
+        parameters = mcp.StdioServerParameters(
+            command=server.command,
+            args=list(server.args),
+            env=dict(server.env),
+            encoding_error_handler="replace",
+        )
+        return mcp.Client(mcp.stdio_client(parameters, errlog=errlog))
+    return mcp.Client(http_transport(server, mcp.client.streamable_http, exchange))
+
+
+def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
+    """Returns why `server` can't be connected, without the exception's own text, which may hold secrets."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, ToolError):
+        return str(error)
+    what = f"The MCP server “{server.name}”"
+    if exchange.refusal is not None:
+        return without_secrets(server, f"What the MCP server “{server.name}” sends is not taken: {exchange.refusal}.")
+    if server.url:
+        return _explain_http(server, error, exchange)
+    if isinstance(error, FileNotFoundError):
+        # A command with spaces may be a whole line, with a secret in it.
+        program = f"no program “{server.command}”" if len(server.command.split()) == 1 else "no such program"
+        return f"{what} cannot be started: there is {program}. Install it or put its command right."
+    if isinstance(error, OSError):
+        return f"{what} cannot be started ({error.strerror or type(error).__name__}): put its command right."
+    return (
+        f"{what} ended at once or does not speak the protocol ({type(error).__name__}): run its command in a terminal "
+        "to see its output."
+    )
+
+
+def _explain_http(server: McpServer, error: BaseException, exchange: Exchange) -> str:
+    what, status = f"The MCP server “{server.name}”", exchange.status
+    if not status:
+        return f"{what} cannot be reached at {server.place} ({type(error).__name__}): see that it runs."
+    if exchange.moved:
+        if not exchange.elsewhere:
+            return f"{what} has moved to another path of {server.place} ({status}): put its address right."
+        place = without_secrets(server, exchange.elsewhere)
+        return (
+            f"{what} sends this app on to another server ({place}), which is not followed. If that is the server that "
+            "you want, enter its address."
+        )
+    answers = f"{what} answers at {server.place}"
+    if status in (401, 403):
+        return (
+            f"{answers}, but refuses this app ({status}): it wants a key. Put it into the “headers” of its entry in "
+            "the list's file."
+        )
+    if status in (404, 405, 410):
+        return (
+            f"{answers}, but not at the path of this address ({status}), or it speaks only SSE, which is out of use: "
+            "put the path right, which often is /mcp."
+        )
+    if status >= 500:
+        return f"{answers}, but with an error of its own ({status}): try again later, or look into its log."
+    return f"{answers}, but does not speak the protocol as it must ({status}): see that the address is right."
+
+
+@dataclass
+class Exchange:
+    """What is known of one connection. `on_refused` is called when a message was refused: nothing more is read then.
+
+    `status`: that of the last answer to a message sent over HTTP. `moved`: it is a redirect. `elsewhere`: the other
+    server that it leads to, by scheme, host and port.
+    """
+
+    on_refused: Callable[[], None]
+    refusal: Refused | None = None
+    status: int = 0
+    moved: bool = False
+    elsewhere: str = ""
+
+    def refuse(self, refusal: Refused) -> None:
+        """Keeps the first refusal, and lets the connection end."""
+        self.refusal = self.refusal or refusal
+        self.on_refused()
+
+
+# An escape of JSON that is a whole pair, or half a one, or another.
+_HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+
+EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
+"""The connection whose task, or a task of whose, is running."""
+
+
+@asynccontextmanager
+async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> AsyncIterator[Any]:
+    """The package's transport over HTTP (`http` is its module), with the user's headers and within bounds."""
+
+    async def note(response: Any) -> None:
+        if response.request.method == "POST":
+            exchange.status, exchange.moved = response.status_code, response.has_redirect_location
+            exchange.elsewhere = other_server(response) if exchange.moved else ""
+
+    client = await asyncio.to_thread(http.create_mcp_http_client, dict(server.headers))  # it loads certificates
+    hooks = bounded_hooks(TOOL_MESSAGE, TOOL_STREAM, TOOL_MESSAGE, on_refused=exchange.refuse)
+    client.event_hooks = {**hooks, "response": [note, *hooks["response"]]}
+    async with (
+        client,
+        http.streamable_http_client(server.url, http_client=client, max_sse_event_size=TOOL_MESSAGE.bytes) as streams,
+    ):
+        yield streams
+
+
+class BoundedLines:
+    """Gives the output of a child process by whole lines within bounds, in place of the package's own reader.
+
+    It closes the output where a line is beyond its bounds, so that the child can't go on writing. Half a surrogate
+    pair, which the package doesn't take, becomes U+FFFD.
+    """
+
+    def __init__(self, output: Any, **_: object) -> None:
+        self._output = output
+        self._scanner = LineScanner(TOOL_CHILD, TOOL_MESSAGE)
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        try:
+            async for block in self._output:
+                for lines in await push_aside(self._scanner, block):
+                    text = lines.decode("utf-8", "replace")
+                    if "\\ud" in text or "\\uD" in text:
+                        text = await asyncio.to_thread(_HALF.sub, _whole, text)
+                    yield text
+        except Refused as refusal:
+            EXCHANGE.get().refuse(refusal)
+            await self._output.aclose()
+
+
+def _whole(escape: re.Match[str]) -> str:
+    return r"\ufffd" if escape[1] else escape[0]
+
 
 CONNECT_SECONDS = 10.0
 END_SECONDS = 1.0

@@ -13,11 +13,9 @@ from typing import Any
 
 from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
 from app.tools.mcp_connection import McpConnection, McpTool
-from app.tools.mcp_server import McpServer
-from app.tools.mcp_tool import tool_name
+from app.tools.mcp_tool import McpServer, tool_name
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_TEXT_CHARS
-from app.untrusted.refused import Refused
+from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_TEXT_CHARS, Refused
 from app.untrusted.text import harmless
 
 CALL_SECONDS = 8.0

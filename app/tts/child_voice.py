@@ -22,8 +22,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.models.pool import MODELS, ModelKey, model_key
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.platform.installation import completing_command
-from app.tts.base import Clip, VoiceError
-from app.tts.clip import amplified, make_clip
+from app.tts.base import Clip, VoiceError, amplified, make_clip
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
 

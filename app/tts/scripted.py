@@ -7,8 +7,7 @@ from concurrent.futures import Future
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
-from app.tts.base import Clip, VoiceError
-from app.tts.clip import place_words
+from app.tts.base import Clip, VoiceError, place_words
 
 SECONDS_PER_LETTER = 0.06
 

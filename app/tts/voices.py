@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.conversation.languages import AUTOMATIC, ENGLISH
-from app.models.catalogue import DEFAULTS, models_of
-from app.models.entry import Model, ModelVoice
+from app.models.catalogue import DEFAULTS, Model, ModelVoice, models_of
 from app.models.locations import is_here, model_path
-from app.models.speeds import load_speeds
-from app.platform.resources import resource
+from app.models.selection import load_speeds
+from app.platform.installation import resource
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from app.untrusted.json_text import decoded, read_json
-from app.untrusted.limits import Limits, in_words
-from app.untrusted.refused import Refused
+from app.untrusted.limits import Limits, Refused, in_words
 
 
 def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:

@@ -14,9 +14,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.untrusted.limits import ERROR_BODY, Limits, in_words
+from app.untrusted.limits import ERROR_BODY, Limits, RedirectRefused, Refused, in_words
 from app.untrusted.line_scanner import LineScanner, is_streamed
-from app.untrusted.refused import RedirectRefused, Refused
 from app.untrusted.workers import push_aside
 
 ACCEPTED_ENCODING = "gzip"

@@ -1,4 +1,4 @@
-"""What the app accepts at each of its boundaries: size, depth, number of values, type and time.
+"""What the app accepts at each of its boundaries: size, depth, number of values, type and time; and what is refused.
 
 All bounds stand in this table, several times above the largest thing that a well-behaved source was seen to send.
 """
@@ -6,6 +6,37 @@ All bounds stand in this table, several times above the largest thing that a wel
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+class Refused(ValueError):
+    """Input that is not taken in. `str(error)` is a clause about the source, such as "it is longer than 4 MB"."""
+
+
+class RedirectRefused(Refused):
+    """An answer that would send a request on to another server, which is given neither words nor keys.
+
+    `to`: the scheme, host and port of that server.
+    """
+
+    def __init__(self, to: str) -> None:
+        super().__init__(f"it sends this app on to another server ({to}), which is not followed")
+        self.to = to
+
+
+def refusal_in(error: BaseException | None) -> Refused | None:
+    """Returns the refusal that an error is, or that it was raised from; None if there is none."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, Refused):
+            return error
+        seen.add(id(error))
+        if isinstance(error, BaseExceptionGroup):
+            found = next((one for inner in error.exceptions if (one := refusal_in(inner))), None)
+            if found is not None:
+                return found
+        error = error.__cause__ or error.__context__
+    return None
+
 
 KB, MB, GB = 2**10, 2**20, 2**30
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.untrusted.json_text import Shape, check_shape, shape_of, without_strings
-from app.untrusted.limits import Limits, in_words
-from app.untrusted.refused import Refused
+from app.untrusted.limits import Limits, Refused, in_words
 
 _STREAMS = ("event-stream", "ndjson", "jsonl", "json-seq")
 

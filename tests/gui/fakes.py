@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from app.backend.address import without_secrets
+from app.backend.base import without_secrets
 from app.conversation.events import BackendChanged, ChangeRefused, Event, SecondaryChanged
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import ProviderView

@@ -23,8 +23,7 @@ import app.backend.ollama
 from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
-from app.services.api_keys import KeyStore
-from app.services.system_keyring import KeyringError
+from app.services.api_keys import KeyringError, KeyStore
 from tests.support.keyring import Service, available, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer

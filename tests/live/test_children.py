@@ -23,7 +23,7 @@ from app.conversation.words import fold
 from app.models.pool import MODELS
 from app.platform import nvidia
 from app.research.benches.reader import word_distance
-from app.services.pdf_text import read_pdf
+from app.services.documents import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing
 from app.tts import child_voice
@@ -191,7 +191,7 @@ from app.backend import make_backend
 from app.research.benches.reader import word_distance
 from app.models.pool import MODELS
 from app.platform import nvidia
-from app.services.pdf_text import read_pdf
+from app.services.documents import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing
 from app.models.locations import default_model
@@ -264,7 +264,7 @@ async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: p
     assert set(given) == {
         "app",
         "app.backend.embedded_server",
-        "app.services.pdf_text",
+        "app.services.documents",
         "app.stt.text_endpointing_worker",
         "app.tts.piper_worker",
         "nvidia.py",

@@ -28,7 +28,7 @@ SCRIPT = (
     + """
 import threading, time
 import numpy as np
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.devices.manager import DeviceManager

@@ -10,8 +10,7 @@ from app.backend.base import ChatRequest, Traits
 from app.backend.embedded_models import LARGER, SMALL
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.documents import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES, Document
-from app.conversation.prompt import ChatMessage
+from app.conversation.prompt import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES, ChatMessage, Document
 from app.session.control import BackendChoice
 from app.session.session import Session
 from tests.support.talks import Talk, simulate

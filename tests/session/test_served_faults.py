@@ -21,7 +21,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.conversation.turn import Interrupt, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
-from app.frontend.remote import losses
+from app.frontend.remote import connection as remote_connection
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import ServerConnection
 from app.frontend.remote.frontend import RemoteFrontEnd
@@ -176,7 +176,7 @@ async def test_what_failed_before_a_client_was_there_is_told_to_both() -> None:
 
 
 async def test_a_server_that_hangs_up_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(losses, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote_connection, "PAUSES", (0.01,))
     met: list[Socket] = []
 
     async def hang_up(socket: Socket) -> None:
@@ -189,7 +189,7 @@ async def test_a_server_that_hangs_up_again_and_again_is_given_up(monkeypatch: p
         await asyncio.to_thread(connection.open)
         await until(lambda: bool(connection.failed))
         await asyncio.to_thread(connection.close)
-    assert len(met) == losses.MOST_UNSTEADY + 1
+    assert len(met) == remote_connection.MOST_UNSTEADY + 1
     assert connection.failed.endswith("The conversation goes on with the embedded voice.")
     assert "can hold no conversation now" in connection.failed
 
@@ -235,7 +235,7 @@ async def test_messages_that_cant_be_read_cost_no_conversation() -> None:
 
 
 async def test_a_client_that_fails_does_not_say_that_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(losses, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote_connection, "PAUSES", (0.01,))
     codes: list[int | None] = []
 
     async def bad_sound(socket: Socket) -> None:
@@ -254,7 +254,7 @@ async def test_a_client_that_fails_does_not_say_that_it_leaves(monkeypatch: pyte
 
 
 async def test_a_new_conversation_has_revisions_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(losses, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote_connection, "PAUSES", (0.01,))
     met: list[Socket] = []
 
     async def forgetful(socket: Socket) -> None:

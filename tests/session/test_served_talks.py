@@ -17,9 +17,8 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.conversation.turn import Interrupt, Silence, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote.address import read_address
-from app.frontend.remote.connection import ServerConnection
+from app.frontend.remote.connection import FIRST_REVISION, ServerConnection
 from app.frontend.remote.frontend import RemoteFrontEnd
-from app.frontend.remote.revisions import FIRST_REVISION
 from app.server import server as server_module
 from app.server.server import VoiceServer
 from app.session.session import Session

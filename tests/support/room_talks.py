@@ -26,7 +26,7 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound_processing import Processing, SoundHealth
 from app.conversation.words import fold
 from app.frontend.cascade import CascadeFrontEnd
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.room import Room
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
@@ -35,8 +35,7 @@ from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.stt.whisper_decoder import RATE, WhisperDecoder
-from app.tts.base import Clip
-from app.tts.clip import place_words
+from app.tts.base import Clip, place_words
 from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")

@@ -10,7 +10,7 @@ import soxr
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 
 def question(name: str = "141_2") -> np.ndarray:

@@ -2,14 +2,13 @@
 
 - `pulse`, `portaudio_library`: the sound server and PortAudio
 - `listing`: which devices there are, and which one a name means
-- `portaudio_stream`, `microphone`, `loudspeaker`: an open device; blocks on one side, frames and samples on the other;
-  `stereo_clip`: plays one sound on two channels
+- `portaudio_stream`, `microphone`, `loudspeaker`: an open device; blocks on one side, frames and samples on the other
 - `managed_source`, `managed_sink`: a source and a sink that outlive the devices behind them
-- `active_device`: the open device of a slot; `refused_devices`: those that couldn't be opened
-- `slot`: which device is to be used; `opening`: opens the best one
-- `notifier`, `messages`: tells the user
-- `watch`, `list_process`, `server_monitor`: what changes in the system
-- `manager`: the device thread, which ties these together
+- `active_device`: the open device of a slot; `slot`: which device is to be used
+- `messages`: notifies the user
+- `watch`, `list_process`: what changes in the system
+- `manager`: the device thread, which opens the best device and ties these together
+- `paced`: a scripted microphone and a silent loudspeaker
 - `drift`: keeps the loudspeaker's queue at one level
 - `duplex`: microphone, loudspeaker and echo cancellation as one `DuplexAudio`
 

@@ -10,7 +10,7 @@ import time
 
 from app.audio.devices import listing, portaudio_library, pulse
 from app.audio.devices.listing import Device
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.platform.children import killed_after, python_module_command, quiet_child
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from app.audio.devices import portaudio_library, pulse
 from app.audio.devices.pulse import PulseDevice, PulseState
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 WASAPI = "Windows WASAPI"

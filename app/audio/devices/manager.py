@@ -2,7 +2,8 @@
 
 `DeviceManager` provides a source and a sink for the whole session. One thread, the device thread, opens and closes
 every device: it notices lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
-writing happen on other threads and never wait for it.
+writing happen on other threads and never wait for it. For each slot it opens the preferred device, else the default,
+else any, else one that was refused before.
 """
 
 from __future__ import annotations
@@ -16,19 +17,108 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from typing import Self
 
-from app.audio.devices import portaudio_library
+from app.audio.devices import listing, portaudio_library
 from app.audio.devices.list_process import ListRefresh
-from app.audio.devices.listing import Device, NoDevice
+from app.audio.devices.listing import Device, NoDevice, identity
 from app.audio.devices.managed_sink import ManagedSink, ManagedTap
 from app.audio.devices.managed_source import ManagedSource
 from app.audio.devices.messages import Cause
-from app.audio.devices.opening import open_best
-from app.audio.devices.server_monitor import ServerMonitor
+from app.audio.devices.pulse import PulseServer, PulseState
 from app.audio.devices.slot import DeviceSlot
 from app.audio.devices.watch import DeviceWatch
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceNotice
+
+
+def open_best(slot: DeviceSlot, server: ServerMonitor, *, listed_now: bool = True, refused_only: bool = False) -> None:
+    """Opens the first device that works, or none.
+
+    Without `listed_now` the list of devices is an old one: a device that can't be opened may simply not be there.
+    """
+    if server.state is None and server.expected:
+        return  # a sound server that is being restarted must find its hardware free
+    with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+        found: dict[str, tuple[Device, bool]] = {}
+        for candidate in _candidates(slot, server):
+            found.setdefault(identity(candidate[0]), candidate)
+        for device, by_name in sorted(found.values(), key=lambda candidate: candidate[0] in slot.refused):
+            if device in slot.refused:
+                if time.monotonic() < slot.refused.retry_at:
+                    continue
+            elif refused_only:
+                continue
+            if _open(slot, server, device, by_name, listed_now):
+                return
+
+
+def _open(slot: DeviceSlot, server: ServerMonitor, device: Device, by_name: bool, listed_now: bool) -> bool:
+    try:
+        slot.open(device, by_name)
+    except DeviceError as error:
+        server.query()
+        gone = isinstance(error, portaudio_library.DeviceGone) or not listed_now
+        if server.state is not None and device.pulse_name:
+            gone = all(d.pulse_name != device.pulse_name for d in server.state.of(slot.kind))
+        if not gone:
+            slot.refuse(device, str(error))
+        return False
+    server.query()
+    slot.opened(server.state)
+    return True
+
+
+def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Device, bool]]:
+    """Yields devices, best first, and whether each is to be opened by name; without it the sound server may move it."""
+    if slot.preferred:
+        with contextlib.suppress(DeviceError):
+            yield slot.find(slot.preferred, server.state), True
+    with contextlib.suppress(DeviceError):
+        yield slot.find(None, server.state), False
+    with contextlib.suppress(DeviceError):
+        for device in listing.list_devices(server.state):
+            if device.channels(slot.kind):
+                yield device, True
+
+
+ABSENT_SECONDS = 20.0
+"""A sound server that has been away for so long won't come back: PortAudio's own devices are used from then on."""
+
+
+class ServerMonitor:
+    """Queries the sound server, if there is one that PortAudio can reach. For one thread."""
+
+    def __init__(self) -> None:
+        self._server = PulseServer()
+        self._has_gateway = False
+        self.state: PulseState | None = None
+        """Its answer to the last query; None: no server."""
+        self.expected = False
+        """Whether there is a server, or was until lately."""
+        self.queried_at = 0.0
+        self._answered_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.__exit__(*exc)
+
+    def query(self) -> None:
+        """Updates the state."""
+        now = self.queried_at = time.monotonic()
+        state = self._server.query()
+        if state is not None and not self._has_gateway:
+            with contextlib.suppress(DeviceError):  # PortAudio isn't available at the moment
+                self._has_gateway = listing.pulse_gateway(listing.own_devices()) is not None
+        self.state = state if self._has_gateway else None
+        if self.state is not None:
+            self.expected, self._answered_at = True, now
+        elif now - self._answered_at > ABSENT_SECONDS:
+            self.expected = False
+
 
 TICK_SECONDS = 0.1
 """How often the device thread checks that devices still deliver."""

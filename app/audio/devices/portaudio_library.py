@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from types import ModuleType
 
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 LOCK = threading.RLock()

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from app.audio.devices import listing, portaudio_library, pulse
 from app.audio.devices.listing import Device
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound_processing import DeviceKind
 

@@ -1,6 +1,7 @@
-"""One of a session's two devices: which one is to be used, why, and what to report of it.
+"""One of a session's two devices: which one to use, why, and what to report about it.
 
-Used by the device thread alone.
+Used by the device thread alone. Devices that could not be opened are remembered until they are unplugged or chosen
+again.
 """
 
 from __future__ import annotations
@@ -12,15 +13,58 @@ from collections.abc import Callable, Iterable, Sequence
 
 from app.audio.devices import listing, messages
 from app.audio.devices.active_device import ActiveDevice
-from app.audio.devices.listing import Device, match_name, same_device
+from app.audio.devices.listing import Device, identity, match_name, same_device
 from app.audio.devices.managed_sink import ManagedSink
 from app.audio.devices.managed_source import ManagedSource
-from app.audio.devices.messages import Cause
-from app.audio.devices.notifier import DeviceNotifier, DeviceStatus
+from app.audio.devices.messages import Cause, DeviceNotifier, DeviceStatus
 from app.audio.devices.pulse import PulseDevice, PulseState
-from app.audio.devices.refused_devices import RefusedDevices
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind, DeviceNotice
+
+MAX_RETRY_SECONDS = 8.0
+
+
+class RefusedDevices:
+    """Such a device is tried again only if there is no other, and not before `retry_at` (`time.monotonic`)."""
+
+    def __init__(self) -> None:
+        self.retry_at = 0.0
+        self._silent_openings = 0
+        self._devices: dict[str, tuple[bool, bool]] = {}
+        """By identity: whether it is the sound server's, and whether it is the preferred one."""
+
+    def __bool__(self) -> bool:
+        return bool(self._devices)
+
+    def __contains__(self, device: Device | PulseDevice) -> bool:
+        return identity(device) in self._devices
+
+    def add(self, device: Device, is_preferred: bool) -> None:
+        self._devices[identity(device)] = (bool(device.pulse_name), is_preferred)
+
+    def delay(self, now: float) -> None:
+        """Delays the next try, each time longer: the device opened and then delivered nothing."""
+        self._silent_openings += 1
+        self.retry_at = now + min(2.0**self._silent_openings, MAX_RETRY_SECONDS)
+
+    @property
+    def has_preferred(self) -> bool:
+        return any(is_preferred for _, is_preferred in self._devices.values())
+
+    def reset_delay(self) -> None:
+        """The device in use delivers: the next one that does not is tried again soon."""
+        self._silent_openings = 0
+
+    def keep(self, present: Iterable[Device | PulseDevice], of_server: bool) -> None:
+        """Forgets those that are not present; `present`: the sound server's devices, or else PortAudio's own."""
+        still = {identity(device) for device in present}
+        self._devices = {key: one for key, one in self._devices.items() if one[0] != of_server or key in still}
+
+    def clear(self) -> None:
+        """Forgets all of them: the user has chosen again."""
+        self._devices.clear()
+        self._silent_openings = 0
+        self.retry_at = 0.0
 
 
 class DeviceSlot:

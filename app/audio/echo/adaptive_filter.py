@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.audio.echo.power import HOP
+from app.audio.echo.known_path import HOP
 from app.conversation.frame import FRAME_SAMPLES
 
 PARTITIONS = 24

@@ -1,7 +1,7 @@
 """Echo cancellation, noise suppression and gain control by WebRTC's audio processing (AEC3).
 
 WebRTC comes in the package `livekit`, which is loaded only if needed (half a second); if it is missing or broken the
-session continues without it.
+session continues without it. `EarlyHops` keeps the hops of an incomplete frame that were processed already.
 """
 
 from __future__ import annotations
@@ -15,6 +15,29 @@ import numpy as np
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound_processing import Processing
 from app.platform.installation import packages_command
+
+
+class EarlyHops:
+    """Four float32 (samples,): the microphone's sound, the far end, the linear filter's residual, and the output."""
+
+    def __init__(self) -> None:
+        self.near: np.ndarray = np.zeros(0, np.float32)
+        self.far = self.residual = self.out = self.near
+
+    @property
+    def samples(self) -> int:
+        return len(self.near)
+
+    def append(self, near: np.ndarray, far: np.ndarray, residual: np.ndarray, out: np.ndarray) -> None:
+        """Adds the next hop of each."""
+        self.near, self.far = joined(self.near, near), joined(self.far, far)
+        self.residual, self.out = joined(self.residual, residual), joined(self.out, out)
+
+
+def joined(early: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Concatenates the early hops and the rest of a frame; `rest` itself if there are none."""
+    return np.concatenate([early, rest]) if len(early) else rest
+
 
 CHUNK = SAMPLE_RATE // 100
 """WebRTC's audio processing takes 10 ms at a time, as 16-bit numbers."""

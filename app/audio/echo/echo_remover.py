@@ -2,23 +2,141 @@
 
 The linear filter comes first, since it preserves the user in double talk; WebRTC removes the rest, and the gate
 attenuates the residual until the filter has converged. Where there is no echo, nothing is changed.
+
+The echo itself tells within seconds, to a few ppm, how far the clocks of loudspeaker and microphone differ. If they do,
+the echo's delay grows or shrinks all the time, and the phases of an adaptive filter that follows it rotate. Queue
+levels show the same only over minutes, because of their blocks of 10 ms.
 """
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from app.audio.echo.adaptive_filter import AdaptiveFilter
-from app.audio.echo.canceller import EchoCanceller
-from app.audio.echo.convergence import ConvergenceMonitor
-from app.audio.echo.drift_estimator import DriftEstimator
-from app.audio.echo.early_hops import EarlyHops, joined
+from app.audio.echo.canceller import EarlyHops, EchoCanceller, joined
 from app.audio.echo.far_end_aligner import FarEndAligner
-from app.audio.echo.known_path import KnownEchoPath
-from app.audio.echo.power import FAR_ACTIVE, HOP, powers
-from app.audio.echo.presence import EchoPresence
-from app.audio.echo.residual_gate import ResidualEchoGate
+from app.audio.echo.known_path import FAR_ACTIVE, HOP, KnownEchoPath, powers
+from app.audio.echo.residual_gate import EchoPresence, ResidualEchoGate
 from app.audio.echo.store import EchoStore
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+
+
+class ConvergenceMonitor:
+    """`converged` turns True once the filter attenuates the echo by 10 dB, and False within 0.5 s if it no longer does.
+
+    The figures were found by trial in simulated rooms (`tests.support.room_talks`).
+    """
+
+    COLD_HOPS = 400
+    """Echo that the filter and the clocks need for learning before anything is trusted: 8 s."""
+    KNOWN_HOPS = 15
+    """The same if the path was known from another session: 0.3 s."""
+    LEARNED_HOPS = 1400
+    """After 20 s of echo a known path is as good as a learned one."""
+    LOOK_BACK = 100
+    """Hops with a sounding loudspeaker that are considered: its last two seconds."""
+    REMAINS = 10 ** (-10 / 10)
+    """More than this share of the microphone's power left in a hop is bad: the filter does no better, or the user
+    speaks (and then the loudspeaker falls silent 0.3 s later)."""
+    GAINED, LOST = 0.1, 0.3
+    """Share of bad hops up to which it has converged, and above which it no longer has."""
+    LOUD = 10 ** (15 / 10)
+    """Only what is by so much louder than the room's noise is bad."""
+    RISE = 1.002
+    """The noise's estimate rises by 0.4 dB a second and falls at once."""
+
+    def __init__(self) -> None:
+        self._noise = 1e9
+        self.reset()
+
+    def reset(self, *, known: bool = False) -> None:
+        """Starts over. `known`: the filter starts from a path known from another session."""
+        self._known = known
+        self._active = self.COLD_HOPS - self.KNOWN_HOPS if known else 0
+        self.converged = False
+        self._bad: deque[bool] = deque(maxlen=self.LOOK_BACK)
+
+    @property
+    def known(self) -> bool:
+        """Whether the path came from another session, and hasn't been learned in this one since."""
+        return self._known and self._active < self.LEARNED_HOPS
+
+    def is_unexplained(self, near: np.ndarray, residual: np.ndarray) -> bool:
+        """Whether the filter leaves much of a hop, as of a voice other than the loudspeaker's. float32 (480,) each."""
+        return self._is_bad(float(powers(near, HOP)[0]), float(powers(residual, HOP)[0]))
+
+    def _is_bad(self, near: float, residual: float) -> bool:
+        return residual > max(self.REMAINS * near, self.LOUD * self._noise)
+
+    def update(self, near: np.ndarray, far: np.ndarray, residual: np.ndarray) -> bool:
+        """Takes one frame and returns `converged`. `residual`: the filter's output; all float32 (1920,)."""
+        sounding = powers(far, HOP) > FAR_ACTIVE
+        for near_power, residual_power, sounds in zip(powers(near, HOP), powers(residual, HOP), sounding, strict=True):
+            self._noise = min(self._noise * self.RISE, max(float(near_power), 1e-10))
+            if sounds:
+                self._active += 1
+                self._bad.append(self._is_bad(float(near_power), float(residual_power)))
+        if self._active >= self.COLD_HOPS:
+            share = sum(self._bad) / max(1, len(self._bad))
+            self.converged = share <= (self.LOST if self.converged else self.GAINED)
+        return self.converged
+
+
+class DriftEstimator:
+    """Updated once a frame with the filter's weights; returns corrections to the far end's rate, in ppm.
+
+    The delay between two moments is the slope of the cross-spectrum's phase, the bins up to `HIGHEST` weighted by
+    their strength (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). As the filter
+    lags behind, only part of the drift is visible at first: the corrections are to be added up.
+    """
+
+    BACK = 4
+    """Frames between the two moments: 0.32 s."""
+    HIGHEST = 4000.0
+    GAIN = 0.1
+    """Share of the visible drift that is corrected at each frame; it falls as 1/t after `QUICK_FRAMES` of echo."""
+    QUICK_FRAMES = 75
+    LEAST_SHARE = 0.1
+    MOST_PPM = 200.0
+    EXPLAINS = 10 ** (0.5 / 10)
+    """The filter must attenuate the sound by 0.5 dB: otherwise there is no echo, or the user speaks over it."""
+    MEMORY = 0.9
+    """Weight that both powers keep over a frame: 0.8 s."""
+
+    def __init__(self) -> None:
+        self._bins = round(self.HIGHEST / SAMPLE_RATE * 2 * HOP)
+        self._frequency = 2.0 * np.pi * np.arange(self._bins) / (2 * HOP)
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts over, as the filter does."""
+        self._weights: deque[np.ndarray] = deque(maxlen=self.BACK)
+        self._frames = 0
+        self._near = self._residual = 0.0
+
+    def update(self, weights: np.ndarray, near: np.ndarray, residual: np.ndarray) -> float | None:
+        """Returns what to add to the far end's rate, in ppm; None if that is unknown.
+
+        `weights`: complex64 (partitions, bins); `near`, `residual`: a frame in which the far end sounded, before and
+        after the filter, float32 (1920,).
+        """
+        self._near = self.MEMORY * self._near + float(near @ near)
+        self._residual = self.MEMORY * self._residual + float(residual @ residual)
+        now = weights[:, : self._bins].copy()
+        before = self._weights[0] if len(self._weights) == self.BACK else None
+        self._weights.append(now)
+        if before is None or self._near < self.EXPLAINS * self._residual:
+            return None
+        self._frames += 1
+        cross = np.einsum("pf,pf->f", now, before.conj())
+        strength = np.abs(cross) * self._frequency
+        samples = -float((strength * np.angle(cross)).sum()) / (float((strength * self._frequency).sum()) + 1e-30)
+        ppm = samples / (self.BACK * FRAME_SAMPLES) * 1e6
+        share = self.GAIN * max(self.LEAST_SHARE, min(1.0, self.QUICK_FRAMES / self._frames))
+        return -share * min(max(ppm, -self.MOST_PPM), self.MOST_PPM)
+
 
 MISTAUGHT_HOPS = 25
 """After so many sounding hops without an echo (0.5 s) the filter has learned that there is none, and must be reset."""

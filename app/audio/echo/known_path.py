@@ -1,4 +1,4 @@
-"""A learned echo path, and how it is fitted to the next session.
+"""A learned echo path, how it is fitted to the next session, and the power of short blocks.
 
 The path is the impulse response from loudspeaker to microphone: it describes the room and the devices, and nothing of
 what was said. From session to session its delay changes by some milliseconds, since devices start at different moments,
@@ -12,6 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
+
+HOP = SAMPLE_RATE // 50
+"""480 samples, 20 ms: the step of all echo processing. Four hops are a frame."""
+
+FAR_ACTIVE = 10 ** (-50 / 10)
+"""Power of the far end (its range is digital silence to -10 dBFS) above which the loudspeaker sounds: -50 dBFS."""
+
+
+def powers(samples: np.ndarray, size: int) -> np.ndarray:
+    """Mean square of each `size` samples: float64 of shape (n / size,)."""
+    blocks = samples.reshape(-1, size)
+    return np.einsum("ij,ij->i", blocks, blocks, dtype=np.float64) / size
+
 
 MOST_SHIFT = SAMPLE_RATE // 10
 """How much earlier or later the path may be than in the last session: 0.1 s."""

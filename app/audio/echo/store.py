@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from app.audio.echo.adaptive_filter import PARTITIONS
-from app.audio.echo.known_path import KnownEchoPath
-from app.audio.echo.power import HOP
+from app.audio.echo.known_path import HOP, KnownEchoPath
 from app.audio.io.clock_loop import MOST_PPM
-from app.platform.atomic_files import whole_file
+from app.platform.files import whole_file
 
 MOST_PAIRS = 8
 """Those used last: 23 kB each."""

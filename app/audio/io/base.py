@@ -1,7 +1,7 @@
-"""The protocols of a session's audio: `AudioSource` delivers frames, `AudioSink` accepts samples.
+"""The protocols of a session's audio, and their errors: `AudioSource` delivers frames, `AudioSink` accepts samples.
 
 Both are context managers: the constructor opens nothing, entering opens, leaving closes. Devices, files and the
-stand-ins of tests implement the same protocols.
+stand-ins of tests implement the same protocols. The text of an error is a sentence for the user.
 """
 
 from __future__ import annotations
@@ -13,6 +13,52 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 
 from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
+
+
+class AudioError(Exception):
+    """`str(error)` tells the user what happened, what it means and what to do."""
+
+
+class AudioFileError(AudioError):
+    """A sound file can't be read or written, or contains nothing audible."""
+
+
+class DeviceError(AudioError):
+    """A microphone or loudspeaker is missing, busy, refused or gone."""
+
+
+class WrappedSource:
+    """An `AudioSource` that passes everything on to `source`; subclasses override what they change."""
+
+    def __init__(self, source: AudioSource) -> None:
+        self._source = source
+
+    @property
+    def name(self) -> str:
+        return self._source.name
+
+    @property
+    def overruns(self) -> int:
+        return self._source.overruns
+
+    @property
+    def backlog(self) -> int:
+        return self._source.backlog
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        return self._source.read_frame(timeout)
+
+    def drop_to_newest(self) -> int:
+        return self._source.drop_to_newest()
+
+    def __enter__(self) -> Self:
+        self._source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._source.__exit__(kind, error, trace)
 
 
 class EndOfAudio(Exception):

@@ -11,7 +11,7 @@ from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.frontend import LABELS, KameFrontEnd, KameSettings
 from app.frontend.kame.quantise import kernels
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.fit import PRECISIONS, Precision, judge, shape_of
 from app.models.layout import CheckpointFiles, read_layout
 from app.platform import single_instance

@@ -1,13 +1,15 @@
 """Loads a checkpoint's files into models that are ready to step: checked first, loaded whole or not at all.
 
 Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the model is
-unchanged to the bit.
+unchanged to the bit. A small model's file may hold its matrices as int8, half the size of bfloat16: each row has a
+scale in float16 under the same name and `SCALE`, and what is loaded is float32 again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,18 +18,42 @@ import sentencepiece
 import torch
 from moshi.models import loaders
 from moshi.models.compression import MimiModel
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
 from app.frontend.kame.codec.layout import SCALE
-from app.frontend.kame.codec.voice_codec import VoiceCodec
-from app.frontend.kame.compact import load_whole
+from app.frontend.kame.codec.voice_codec import VoiceCodec, is_voice_codec, load_codec
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import CheckpointFiles, Tensor, read_header
+
+_LEAST_COLUMNS = 64
+
+
+def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Writes weights: matrices in eight bits, all else in float16."""
+    out: dict[str, torch.Tensor] = {}
+    for name, value in state.items():
+        value = value.detach().float()
+        if value.dim() == 2 and value.shape[1] >= _LEAST_COLUMNS:
+            scale = (value.abs().amax(1) / 127).clamp(min=1e-8).half().float().clamp(min=2**-24)
+            out[name] = (value / scale[:, None]).round().clamp(-127, 127).to(torch.int8)
+            out[name + SCALE] = scale.half()
+        else:
+            out[name] = value.half()
+    save_file({name: value.contiguous() for name, value in out.items()}, path)
+
+
+def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """Reads weights of either form; those in eight bits become float32."""
+    stored = load_file(path, device=device)
+    scales = {name: stored.pop(name) for name in list(stored) if name.endswith(SCALE)}
+    for name, scale in scales.items():
+        matrix = name.removesuffix(SCALE)
+        stored[matrix] = stored[matrix].float() * scale.float()[:, None]
+    return stored
 
 
 @dataclass(slots=True)

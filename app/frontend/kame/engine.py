@@ -23,7 +23,7 @@ from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.graphs import FrameGraphs
 from app.frontend.kame.model import KameLM
-from app.frontend.kame.oracle_queue import OracleQueue
+from app.frontend.kame.oracle_feed import OracleQueue
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1

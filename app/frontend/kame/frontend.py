@@ -17,10 +17,8 @@ from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
-from app.frontend.kame.stream import KameStream
-from app.frontend.kame.stream_frontend import StreamFrontEnd
-from app.frontend.kame.stream_memory import PRIME_FRAMES, StreamMemory
-from app.models.errors import ModelError
+from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory
+from app.models.catalogue import ModelError
 from app.platform import single_instance
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}

@@ -13,9 +13,8 @@ from moshi.models.lm import LMGen, _LMGenState
 from moshi.modules.transformer import StreamingTransformerLayer, _MHAState
 from moshi.utils.compile import CUDAGraphed
 
-from app.frontend.kame.attention import FilledKVCache
-from app.frontend.kame.model import KameLM
-from app.frontend.kame.oracle_queue import OracleQueue
+from app.frontend.kame.model import FilledKVCache, KameLM
+from app.frontend.kame.oracle_feed import OracleQueue
 
 
 class DeviceOracleQueue(OracleQueue):

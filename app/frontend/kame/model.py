@@ -1,7 +1,8 @@
 """KAME's language model: Moshi's with one more embedding, for the oracle's tokens.
 
 A subclass of the package's model that does not change its step: the oracle's embedding is added to the result of the
-text embedding, which is where KAME adds it (arXiv 2510.02327, public code).
+text embedding, which is where KAME adds it (arXiv 2510.02327, public code). Its key-value cache is like the package's,
+but hands out only the places that are filled.
 """
 
 from __future__ import annotations
@@ -14,7 +15,32 @@ import torch
 from moshi.conditioners import ConditionTensors
 from moshi.models.lm import LMModel, LMOutput
 from moshi.models.lm_utils import ScaledEmbedding, _init_layer
+from moshi.modules.transformer import KVCacheResult, RingKVCache
 from torch import nn
+
+
+class FilledKVCache(RingKVCache):
+    """The package's ring; `slots` places of it are handed out (None: all).
+
+    The ring fills from place 0 on, so that the first `slots` places hold everything as long as at most
+    `slots` steps were made. The caller sees to that.
+    """
+
+    slots: int | None = None
+
+    @classmethod
+    def take_over(cls, ring: RingKVCache) -> FilledKVCache:
+        """`ring` as a cache of this kind, with its memory and places unchanged."""
+        cache = cls.__new__(cls)
+        cache.__dict__.update(ring.__dict__)
+        return cache
+
+    def complete(self, k: torch.Tensor, v: torch.Tensor, exec_mask: torch.Tensor) -> KVCacheResult:
+        """As in the package, cut to `slots` places."""
+        keys, values, positions = super().complete(k, v, exec_mask)
+        if self.slots is None:
+            return KVCacheResult(keys, values, positions)
+        return KVCacheResult(keys[:, :, : self.slots], values[:, :, : self.slots], positions[:, : self.slots])
 
 
 class KameLM(LMModel):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.frontend.kame.oracle_queue import OracleQueue
+from app.frontend.kame.oracle_feed import OracleQueue
 
 
 @dataclass(frozen=True, slots=True)

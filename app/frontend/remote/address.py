@@ -1,13 +1,93 @@
-"""The address of a voice server as users write it: a host, or a URL of ws, wss, http or https."""
+"""The address of a voice server as users write it, and sentences on why a connection to one failed or ended."""
 
 from __future__ import annotations
 
 import ipaddress
+import ssl
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from app.frontend.base import FrontEndError
-from app.frontend.remote.protocol import AFTER_PARAMETER, PATH, PORT, SESSION_PARAMETER
+from app.frontend.remote.protocol import AFTER_PARAMETER, AGAIN_LATER, PATH, PORT, SESSION_PARAMETER
+
+BROKEN = 1011
+"""The WebSocket status "internal error": the server could not begin a conversation, or has failed in it."""
+
+
+def explain(error: BaseException | None, address: ServerAddress, *, was_ready: bool) -> str:
+    """Returns the sentence. `error`: what the connection raised, None if it ended without; `was_ready`: there was one
+    that worked.
+    """
+    from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
+
+    place = f"The voice server at {address.shown}"
+    if isinstance(error, InvalidStatus):
+        return _of_status(error.response.status_code, address)
+    if isinstance(error, ConnectionClosed) and error.rcvd is not None:
+        if error.rcvd.code == AGAIN_LATER:
+            return _busy(place)
+        if error.rcvd.code == BROKEN:
+            return f"{place} can hold no conversation now. Look at what it says there, and try again."
+    if isinstance(error, ImportError):
+        return (
+            f"The way to {place[0].lower()}{place[1:]} leads through a SOCKS proxy, which can't be used for it. Take "
+            "the server out of this machine's proxy settings (NO_PROXY), or name an HTTP proxy there."
+        )
+    if isinstance(error, (InvalidProxy, ProxyError)):
+        return (
+            f"The proxy on the way to {place[0].lower()}{place[1:]} does not let this app through. Check this "
+            "machine's proxy settings, or take the server out of them (NO_PROXY)."
+        )
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"{place} can't be trusted: its certificate is not one that this machine knows. Check the address."
+    hung_up = isinstance(error, ConnectionResetError | ConnectionAbortedError)  # as servers do which know no TLS
+    if isinstance(error, ssl.SSLError) or (hung_up and address.secure and not was_ready):
+        return (
+            f"No secure connection to {place[0].lower()}{place[1:]} comes about. If it has no certificate, write "
+            "ws:// instead of wss:// in its address."
+        )
+    if isinstance(error, ValueError):
+        return f"{place} sent what can't be understood ({error}). Check whether it speaks Moshi's protocol."
+    if isinstance(error, InvalidMessage) and not address.secure and not was_ready:
+        return (
+            f"{place} does not answer as a server of Moshi's protocol does. If it has a certificate, write wss:// "
+            "instead of ws:// in its address; else check address and port."
+        )
+    if was_ready:
+        return f"{place} can't be reached any more. Check the network, and whether it still runs."
+    return f"{place} does not answer. Start one there with “kame-desktop serve”, and check address, port and firewall."
+
+
+def not_ready(address: ServerAddress, seconds: float) -> str:
+    """Returns the sentence for a server that has taken a connection and does nothing with it."""
+    return (
+        f"The voice server at {address.shown} was not ready after {seconds:.0f} s. Look at what it says there, or "
+        "choose another front-end."
+    )
+
+
+def _busy(place: str) -> str:
+    return f"{place} is busy with another conversation. Try again when that is over."
+
+
+def _of_status(status: int, address: ServerAddress) -> str:
+    """The sentence for a server that answers the request for a connection with this HTTP status."""
+    place = f"The voice server at {address.shown}"
+    if status == 401:
+        return (
+            f"{place} wants another key. Keep its key with “keys set compatible --base-url http://{address.shown}”, or "
+            "start it again with a key that you know."
+        )
+    if status == 403:
+        return (
+            f"{place} refuses connections by this name or from this machine. Without a key it talks with its own "
+            "machine alone: start it there with a --key-file, and keep that key here with “keys set compatible "
+            f"--base-url http://{address.shown}”."
+        )
+    if status == 503:
+        return _busy(place)
+    return f"{place} is no server of Moshi's protocol (it answered {status}). Check its address and port."
+
 
 _SECURE = {"ws": False, "http": False, "wss": True, "https": True}
 

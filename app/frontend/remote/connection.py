@@ -1,9 +1,14 @@
-"""The connection to a voice server, on a thread with a loop of its own. It comes back when the network fails."""
+"""The connection to a voice server, on a thread with its own event loop. It comes back when the network fails.
+
+After each loss it decides when to connect again and when to give up. What the server sends, over all connections, is
+kept until it is played; its revisions get numbers that are neither this machine's nor those of an earlier conversation.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import threading
 import time
@@ -13,15 +18,168 @@ from typing import Any
 import numpy as np
 
 from app.audio.io.opus import OpusDecoder, OpusEncoder
+from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.frontend.base import FrontEndError
-from app.frontend.remote.address import ServerAddress
-from app.frontend.remote.connecting import connect_to
-from app.frontend.remote.explanations import BROKEN, explain, not_ready
-from app.frontend.remote.incoming import Incoming
-from app.frontend.remote.losses import Losses
-from app.frontend.remote.playout import Received
-from app.frontend.remote.protocol import AUDIO, EVENTS, READY, RESUME_SECONDS, TEXT, Welcome
+from app.frontend.remote.address import BROKEN, ServerAddress, explain, not_ready
+from app.frontend.remote.playout import Playout, PlayoutFull, Received
+from app.frontend.remote.protocol import (
+    AUDIO,
+    EVENTS,
+    READY,
+    RESUME_SECONDS,
+    TEXT,
+    Welcome,
+    read_text_message,
+    words_of,
+)
+from app.untrusted.limits import VOICE_EVENT
+
+
+def connect_to(address: ServerAddress, key: str, session: str, after: int) -> Any:
+    """Returns a context manager that opens a WebSocket and closes it.
+
+    `session`: the token of the conversation to go on with, or empty; `after`: how many of its events have come. It
+    sends no pings: Moshi's own server reads nothing, and so answers none, until it is ready.
+    """
+    from websockets.asyncio.client import connect
+
+    class Connect(connect):  # type: ignore[misc,unused-ignore]
+        """Follows no redirect, which could lead the key to another server."""
+
+        def process_redirect(self, exc: Exception) -> Exception | str:
+            return exc
+
+    return Connect(
+        address.url(session, after),
+        subprotocols=[EVENTS],
+        additional_headers={"Authorization": f"Bearer {key}"} if key else None,
+        user_agent_header="KAME Desktop",
+        proxy=True if address.secure and not address.local else None,  # without TLS a proxy would see the key
+        compression=None,
+        max_size=VOICE_EVENT.bytes,
+        open_timeout=10,
+        ping_interval=None,
+        close_timeout=1,
+    )
+
+
+PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
+"""Seconds before each attempt to connect again; the last one repeats."""
+STEADY_SECONDS = 5.0
+"""A connection that has been ready for so long has come back; one that is lost earlier counts as one more failure."""
+MOST_UNSTEADY = 5
+"""Connections in a row that are lost earlier, after which no further one is tried."""
+
+
+class Losses:
+    """`seconds`: how long to try, from the moment when a connection that had come back was lost."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        """Seconds that are left for trying."""
+        self._seconds = seconds
+        self._lost_at: float | None = None
+        self._attempts = self._unsteady = 0
+
+    def lost(self, now: float, ready_at: float | None) -> float | None:
+        """Takes the end of a connection, or of an attempt, at `now`; returns the pause before the next one.
+
+        `ready_at`: since when the connection was ready, None if it never was. Returns None where it is to be given up.
+        """
+        if self._lost_at is None or (ready_at is not None and now - ready_at >= STEADY_SECONDS):
+            self._lost_at, self._attempts, self._unsteady = now, 0, 0
+        elif ready_at is not None:
+            self._unsteady += 1
+        self.left = self._seconds - (now - self._lost_at)
+        if self.left <= 0 or self._unsteady >= MOST_UNSTEADY:
+            return None
+        pause = PAUSES[min(self._attempts, len(PAUSES) - 1)]
+        self._attempts += 1
+        return pause
+
+
+class Incoming:
+    """`take` is called on the frame thread, all else on the connection's."""
+
+    def __init__(self) -> None:
+        self.welcome: Welcome | None = None
+        """What our own server says of itself; None of another."""
+        self.events = 0
+        """How many of the present conversation's events have come, as the server counts them."""
+        self._conversations = 0  # that the server has begun
+        self._playout = Playout()
+        self._lock = threading.Lock()
+
+    def take(self) -> Received:
+        """Returns the frame of the server's voice that is to be played now."""
+        with self._lock:
+            return self._playout.take()
+
+    def new_connection(self) -> None:
+        """The next sound continues no earlier one."""
+        with self._lock:
+            self._playout.clear()
+
+    def sound(self, samples: np.ndarray) -> None:
+        """Takes sound: float32 (n,)."""
+        with self._lock:
+            self._playout.push_sound(samples)
+
+    def words(self, payload: bytes) -> None:
+        """Takes a message of the kind TEXT. Raises PlayoutFull."""
+        with self._lock:
+            self._playout.push_words(words_of(payload))
+
+    def text(self, message: str) -> None:
+        """Takes a welcome or an event; what can't be read, as from a newer server, is left out. Raises PlayoutFull."""
+        self.events += 1
+        try:
+            found = read_text_message(message)
+            if isinstance(found, Welcome):
+                self._conversations += not found.resumed or not self._conversations
+                self.welcome, self.events = found, found.events
+            elif found is not None:
+                event = renumbered(found, max(1, self._conversations))
+                with self._lock:
+                    self._playout.push_event(event)
+        except PlayoutFull:
+            raise
+        except ValueError as error:
+            log.debug("a message of the voice server was left out: %s", error)
+
+
+FIRST_REVISION = 1_000_000
+"""Added to a server's numbers of revisions in its first conversation, twice in its second, and so on."""
+
+
+def renumbered(event: e.Event, conversation: int) -> e.Event:
+    """Returns an event of a server's n-th `conversation`, 1 or more, with its revisions renumbered.
+
+    Words without a revision keep their 0. Raises ValueError for a number that is none.
+    """
+    match event:
+        case e.OracleSuperseded(revision=old, by=new):
+            return dataclasses.replace(event, revision=_number(old, conversation), by=_number(new, conversation))
+        case e.AssistantSaid(revision=0):
+            return event
+        case (
+            e.OracleRequested(revision=revision)
+            | e.OraclePromoted(revision=revision)
+            | e.OracleDelta(revision=revision)
+            | e.OracleEnded(revision=revision)
+            | e.OracleCounted(revision=revision)
+            | e.AssistantSaid(revision=revision)
+        ):
+            return dataclasses.replace(event, revision=_number(revision, conversation))
+    return event
+
+
+def _number(revision: int, conversation: int) -> int:
+    if not 1 <= revision < FIRST_REVISION:
+        raise ValueError(f"no revision has the number {revision}")
+    return conversation * FIRST_REVISION + revision
+
 
 OPEN_SECONDS = 30.0
 """A server may load its models first, or let another conversation end."""

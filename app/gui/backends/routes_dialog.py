@@ -13,7 +13,7 @@ from app.gui.design.plain import set_tip
 from app.gui.state.choice import backend_choice
 from app.gui.widgets.form import StatusLine, grid, label_of
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.routes import KINDS
+from app.services.backends import KINDS
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 

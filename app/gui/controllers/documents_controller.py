@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.conversation.documents import MOST_DOCUMENTS, Document
+from app.conversation.prompt import MOST_DOCUMENTS, Document
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.document_chips import DocumentChips

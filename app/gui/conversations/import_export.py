@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.gui.state.background_tasks import BackgroundTasks
 from app.history.base import ConversationView, ExportFormat, HistoryService
-from app.platform.file_names import is_device
+from app.platform.files import is_device
 
 LONGEST_FILE_NAME = 60
 

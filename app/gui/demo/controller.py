@@ -15,7 +15,7 @@ from app.demo.base import DemoOffer, DemoOrder, DemoResult, chosen_backends
 from app.demo.report import document
 from app.gui.state.background_tasks import BackgroundTasks, log_fault
 from app.gui.state.session_manager import SessionManager
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService

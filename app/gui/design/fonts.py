@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.design.tokens import tokens_for
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 FILES = (
     "Inter-Regular.ttf",

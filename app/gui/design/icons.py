@@ -8,7 +8,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 RATIOS = (1, 2, 3)
 """An icon is drawn for screens of so many pixels a point."""

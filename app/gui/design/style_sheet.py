@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.gui.design.tokens import Tokens
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 
 def style_sheet(tokens: Tokens) -> str:

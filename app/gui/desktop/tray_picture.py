@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from app.gui.state.talk_state import Word
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 Dot = Literal["idle", "listening", "thinking", "speaking", "muted"]
 

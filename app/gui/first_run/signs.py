@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.plain import set_tip
-from app.services.machine_findings import State
+from app.services.machine_service import State
 
 
 class Steps(QWidget):

@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.platform import single_instance
-from app.platform.file_lock import try_lock
+from app.platform.files import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
 TIMEOUT_MS = round(COMMAND.seconds * 1000)

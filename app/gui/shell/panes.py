@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import SMALL_FILE
 

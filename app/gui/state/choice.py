@@ -11,7 +11,7 @@ from typing import Any, get_args
 from app.conversation.frame import as_frames
 from app.conversation.sound_processing import Processing
 from app.services.backend_service import ProviderView
-from app.services.routes import parse_routes, write_routes
+from app.services.backends import parse_routes, write_routes
 from app.session.control import (
     ROUTER,
     BackendChoice,

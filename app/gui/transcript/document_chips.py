@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QWidget
 
-from app.conversation.documents import LONG_DOCUMENT_BYTES, Document, given_words
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
 from app.gui.design.plain import PlainLabel, set_tip

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.settings.setting import tr
 
 SOURCE_LANGUAGE = "en"

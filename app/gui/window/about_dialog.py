@@ -12,8 +12,7 @@ from app.gui.widgets.form import row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.window.licence_page import LicencePage
 from app.gui.window.licence_text import Block, read_blocks
-from app.platform.installation import installed
-from app.platform.resources import resource
+from app.platform.installation import installed, resource
 from app.services.bill_of_materials import read_bill
 
 ICON_PX = 64

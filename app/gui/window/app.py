@@ -27,7 +27,7 @@ from app.gui.window.services import WindowServices
 from app.gui.window.start_report import StartReport
 from app.history.base import HistoryService
 from app.platform import single_instance
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.session.control import SessionFactory
 from app.session.errors import UserError
 from app.settings.declarations import Settings

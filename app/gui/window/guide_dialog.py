@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.gui.widgets.panel import Panel
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]+)\)\n", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)

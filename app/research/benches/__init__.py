@@ -8,7 +8,7 @@
 - `pauses.py`: pauses inside and behind utterances, of made speech and of people
 - `simulated_parts.py`: whole sessions in simulated time; `room.py`: a room between loudspeaker and microphone
 
-Benches with a package of their own: `mtbench`, `duplex`, `rivals`. `comparison.py` compares the results of two runs, and
+Benches with a package of their own: `mtbench`, `duplex`, `rivals`. `comparison.py` compares the results of two runs;
 `voicebench.py` lets benches from outside ask this app. One module per other bench is named after it. A command of
 `app.research.commands` calls the bench's `run_...` function, which plays recordings through the app's own parts,
 collects what each one did, and returns the result that the command prints.

@@ -27,7 +27,7 @@ from app.conversation.languages import ENGLISH, language
 from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.reader import Reader, word_distance
 from app.research.benches.recordings import SUFFIXES, MakeSession, Question, read_sound, until_answered, voice_end
 from app.session.control import SessionChoice

@@ -18,8 +18,7 @@ from app.audio.devices.duplex import DeviceDuplexAudio
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller
-from app.audio.io.base import AudioSink, AudioSource
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import AudioSink, AudioSource, DeviceError
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
 from app.diagnostics.tables import Progress, no_progress, quantile

@@ -17,7 +17,7 @@ import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, machine, markdown, no_progress
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.answers import SECONDS, Asked, JudgedAnswer, Way, contains_any, figures, run_answers
 from app.research.benches.recordings import MakeSession, Question, read_sound
 from app.session.control import BackendChoice, SessionChoice

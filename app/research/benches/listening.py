@@ -68,7 +68,7 @@ class SpeechModels:
 def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     """Loads the models; `words`: the judge of the words too. Raises TranscriberError."""
     from app.stt import text_endpointing
-    from app.stt.smart_turn import SmartTurn
+    from app.stt.pooled import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
 
     recogniser, judge = default_model("stt"), default_model("endpointing")

@@ -25,11 +25,11 @@ import soxr
 from app.conversation.completeness import completeness
 from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.recordings import load_recordings, trim
 from app.research.benches.sounds import Recorded, Saying, sayings
 from app.stt.base import VoiceActivity
-from app.tts.clip import place_words
+from app.tts.base import place_words
 
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
 """What the corpus asked its callers to say, sometimes alone after a finished sentence."""

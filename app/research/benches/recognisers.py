@@ -29,8 +29,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
-from app.models.catalogue import models_of
-from app.models.entry import Model
+from app.models.catalogue import Model, models_of
 from app.models.locations import default_model, is_here, model_path
 from app.platform.children import python_module_command, quiet_child
 from app.research.benches.listening import Listener, TimedTranscriber
@@ -201,7 +200,7 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
 @contextmanager
 def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
     from app.stt import text_endpointing
-    from app.stt.smart_turn import SmartTurn
+    from app.stt.pooled import SmartTurn
 
     words = text_endpointing.load() if language == "en" else None
     try:

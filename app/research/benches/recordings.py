@@ -20,7 +20,7 @@ import soxr
 from app.audio.io.files import read_frames
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.session.session import Session
 from app.stt.base import TranscriberError
 from app.untrusted.files import read_json_lines

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from app.diagnostics.tables import markdown, paragraphs, rounded
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
 from app.untrusted.files import read_json_lines

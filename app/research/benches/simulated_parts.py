@@ -19,7 +19,7 @@ from app.backend.base import Backend, ChatRequest, StreamItem, Usage
 from app.conversation.frame import SAMPLE_RATE
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
-from app.models.speeds import Speed
+from app.models.selection import Speed
 from app.research.benches.listening import SpeechModels, TimedTranscriber, speech_models
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts

@@ -26,7 +26,7 @@ from app.conversation import floor
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnSettings, TurnTracker
 from app.diagnostics.tables import Progress, markdown, no_progress, quantile
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.listening import Listener, SpeechModels, speech_models
 from app.research.benches.recordings import read_sound, sound_files
 from app.stt.endpointing_weights import end_weights

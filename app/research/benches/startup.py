@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.diagnostics.tables import Progress, no_progress
-from app.platform.child_environment import child_environment
+from app.platform.children import child_environment
 from app.session.errors import UserError
 
 PATIENCE_SECONDS = 120.0

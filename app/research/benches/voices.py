@@ -30,9 +30,9 @@ from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, no_progress, quantile
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.locations import is_here, model_path
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.reader import Reader, compare
 from app.research.benches.recordings import loudness
 from app.tts.base import Clip

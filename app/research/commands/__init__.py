@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.frontend import PROVIDERS, FrontEndOptions, FrontEndSpec
 from app.frontend.base import FrontEnd
 from app.models.locations import model_path
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.commands import (
     bench_mtbench,
     bench_parts,

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.arguments import backend, dollars, number, whole_number
-from app.cli.bench import Bench, Progress, add_folder
+from app.cli.bench_command import Bench, Progress, add_folder
 from app.research.benches.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
 from app.research.benches.voicebench import SpokenAssistant
 from app.session.control import BackendChoice
@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
     from app import main as compose
-    from app.models.speeds import load_speeds
+    from app.models.selection import load_speeds
     from app.research.benches.mtbench.plan import Plan, Tools
     from app.research.benches.mtbench.questions import load_questions, speak
     from app.research.benches.mtbench.run import run_mtbench
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.reader import Reader
     from app.research.benches.simulated_parts import SimulatedParts
     from app.services import backends
-    from app.services.routes import write_routes
+    from app.services.backends import write_routes
     from app.session.clock import run_simulated
 
     try:
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
 def _kept(result: Any, wanted: bool) -> Any:
     """The result. If that is `wanted`, its routes replace those for the same kinds of question in the app's table."""
     if wanted and result.routes:
-        from app.services.routes import parse_routes, write_routes
+        from app.services.backends import parse_routes, write_routes
         from app.settings.declarations import Settings
 
         settings = Settings.load()

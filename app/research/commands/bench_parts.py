@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import number, whole_number
-from app.cli.backend_options import add_backend, choice_of
-from app.cli.bench import Bench, Progress, add_folder
+from app.cli.arguments import add_backend, choice_of, number, whole_number
+from app.cli.bench_command import Bench, Progress, add_folder
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 
@@ -172,7 +171,7 @@ def _codec(args: argparse.Namespace, progress: Progress) -> Any:
     from app.frontend import require_torch
 
     require_torch()
-    from app.frontend.kame.codec.codec_file import load_codec
+    from app.frontend.kame.codec.voice_codec import load_codec
     from app.models.catalogue import DEFAULTS
     from app.models.layout import read_layout
     from app.models.locations import model_path
@@ -198,7 +197,7 @@ def _add_duplex(parser: argparse.ArgumentParser) -> None:
 
 def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
-    from app.models.speeds import load_speeds
+    from app.models.selection import load_speeds
     from app.research.benches.duplex.run import run_duplex
     from app.research.benches.duplex.samples import find_samples
     from app.research.benches.simulated_parts import SimulatedParts

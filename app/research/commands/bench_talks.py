@@ -13,9 +13,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import whole_number
-from app.cli.backend_options import add_backend, choice_of
-from app.cli.bench import Bench, Progress, add_folder
+from app.cli.arguments import add_backend, choice_of, whole_number
+from app.cli.bench_command import Bench, Progress, add_folder
 from app.research.benches.mtbench.systems import System, check_systems
 from app.research.commands.bench_mtbench import systems
 from app.session.control import BackendChoice, SessionChoice
@@ -86,7 +85,7 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
     from app.models.catalogue import models_of
     from app.models.locations import is_here
-    from app.models.speeds import load_speeds
+    from app.models.selection import load_speeds
     from app.research.benches.facts import load_facts, run_facts
     from app.research.benches.simulated_parts import SimulatedParts
     from app.services import backends
@@ -225,7 +224,7 @@ def _add_reasoning(parser: argparse.ArgumentParser) -> None:
 def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
     from app import main as compose
-    from app.models.speeds import load_speeds
+    from app.models.selection import load_speeds
     from app.research.benches.reasoning import Asked, generate, load_big_bench_audio, run_reasoning
     from app.research.benches.simulated_parts import SimulatedParts
     from app.services import backends

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import whole_number
-from app.cli.backend_options import add_backend, choice_of
-from app.cli.faults import faults_as_sentences
+from app.cli.arguments import add_backend, choice_of, whole_number
+from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.session.errors import UserError

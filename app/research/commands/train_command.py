@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import number, whole_number
-from app.cli.faults import faults_as_sentences
+from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import CODEC_VOICE, require_torch
 from app.session.errors import UserError

@@ -25,9 +25,9 @@ import soundfile
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
-from app.frontend.kame.inner_text import SPACE, Pieces
-from app.models.errors import ModelError
-from app.platform.atomic_files import write_json
+from app.frontend.kame.spoken_words import SPACE, Pieces
+from app.models.catalogue import ModelError
+from app.platform.files import write_json
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import CORPUS_LINE
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order
 from app.untrusted.files import read_json_file, read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE

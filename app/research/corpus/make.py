@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.conversation.languages import ENGLISH
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.benches.reader import normalised, word_distance
 from app.research.corpus.asking import Asker, Prompt, together
 from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.conversation.languages import ENGLISH, language
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.untrusted.files import read_json_file, read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 

@@ -21,7 +21,7 @@ import torch
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.codec.voice_codec import VoiceCodec
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import Dialogue, TimedWord, Vocabulary, oracle_row, text_row
 from app.research.corpus.hints import arrivals, with_arrivals
 from app.untrusted.files import read_json_file

@@ -23,13 +23,11 @@ from tokenizers.pre_tokenizers import Metaspace
 
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
-from app.frontend.kame.inner_text import SPACE
-from app.frontend.kame.oracle_queue import OracleQueue
-from app.frontend.kame.stream import KameStream
+from app.frontend.kame.oracle_feed import OracleQueue
+from app.frontend.kame.spoken_words import SPACE
+from app.frontend.kame.stream import KameStream, StreamFrontEnd, StreamMemory
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
-from app.frontend.kame.stream_frontend import StreamFrontEnd
-from app.frontend.kame.stream_memory import StreamMemory
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.nano.model import CodeVoice, Hearing, NanoModel, read_weights
 

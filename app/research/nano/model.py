@@ -48,7 +48,7 @@ from app.frontend.kame.codec.layout import (
     mel_filters,
     resampler,
 )
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import read_header
 from app.models.onnx import cut_from, open_onnx
 from app.tts.latents_worker import LATENTS as LATENTS_NAME

@@ -32,7 +32,7 @@ import numpy as np
 from app.conversation.endpointing import EndWeights, PauseLengths
 from app.conversation.turn import TurnTracker
 from app.diagnostics.tables import Progress, markdown, quantile
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.listening import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import speaker_part

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from app.diagnostics.tables import markdown
-from app.platform.child_environment import child_environment
-from app.platform.resources import resource
+from app.platform.children import child_environment
+from app.platform.installation import resource
 from app.research.training.regression import Encoder, Floats, best_temperature, fit, softmax
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 

@@ -23,7 +23,7 @@ from typing import Any
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
 from app.diagnostics.tables import Progress, no_progress
-from app.platform.child_environment import child_environment
+from app.platform.children import child_environment
 from app.session.errors import UserError
 
 APPLY_GOAL_MS = 4.0

@@ -197,8 +197,8 @@ def _event(line: bytes) -> bytes:
     return b"data: " + line + b"\n\n"
 
 
-_OPENAI = ("app.backend.openai_stream", "app.backend.openai_answer", "app.backend.openai_faults")
-_OLLAMA_READERS = ("app.backend.ollama", "app.backend.ollama_answer", "app.backend.ollama_faults")
+_OPENAI = ("app.backend.openai_answer", "app.backend.openai_answer", "app.backend.openai_faults")
+_OLLAMA_READERS = ("app.backend.ollama", "app.backend.ollama_answer", "app.backend.ollama_answer")
 _WIRE = ("app.untrusted.http", "app.untrusted.line_scanner", "app.untrusted.json_text", "app.untrusted.text")
 
 _STREAMED = st.tuples(lines_of(_EVENTS, 5, _event), st.sampled_from([b"data: [DONE]\n\n", b"", b"data: "])).map(

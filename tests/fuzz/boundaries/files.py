@@ -20,8 +20,8 @@ from app.history import importing
 from app.history.base import Setup
 from app.history.export import export
 from app.history.store import HistoryStore
+from app.services.backends import parse_routes
 from app.services.documents import read_document
-from app.services.routes import parse_routes
 from app.session.errors import UserError
 from app.session.recorder import EVENTS_FILE
 from app.settings.storage import read_settings, write_settings
@@ -212,9 +212,9 @@ BOUNDARIES = (
     Boundary("settings", json_bytes(_SETTINGS), _settings, ("app.settings.storage", *_JSON)),
     Boundary("prices", json_bytes(_PRICES), _prices, ("app.backend.prices", *_JSON)),
     Boundary(
-        "tool-servers", json_bytes(_SERVERS), _servers, ("app.tools.server_list", "app.tools.server_entry", *_JSON)
+        "tool-servers", json_bytes(_SERVERS), _servers, ("app.tools.server_list", "app.tools.server_list", *_JSON)
     ),
-    Boundary("routes", json_bytes(_ROUTES), _routes, ("app.services.routes",)),
+    Boundary("routes", json_bytes(_ROUTES), _routes, ("app.services.backends",)),
     Boundary(
         "conversation",
         st.deferred(lambda: changed_bytes(_exported()) | json_bytes(_values(_exported()))),

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.hub import HubDownload
 from app.models.layout import read_layout
 from app.services import updates
@@ -106,7 +106,7 @@ async def _updates(data: bytes, folder: Path) -> str:
 
 _ANY = json_bytes([_LISTING, _CONFIG, _HEADER]) | changed_bytes(list(_FILES.values()))
 BOUNDARIES = (
-    Boundary("hub", framed(_WHAT, _ANY), _hub, ("app.models.hub", "app.models.hub_listing", "app.models.transfer")),
+    Boundary("hub", framed(_WHAT, _ANY), _hub, ("app.models.hub", "app.models.hub", "app.models.transfer")),
     Boundary(
         "weights", framed(_WHAT, json_bytes([_CONFIG, _HEADER])), _layout, ("app.models.layout", "app.models.manifest")
     ),

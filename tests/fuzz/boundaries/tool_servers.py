@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.tools.base import ToolError
 from app.tools.mcp_connection import McpConnection
-from app.tools.mcp_server import McpServer
+from app.tools.mcp_tool import McpServer
 from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, framed, json_bytes, unframed
@@ -84,6 +84,6 @@ BOUNDARIES = (
         "tool-server",
         framed(_WHAT, _ANY),
         _server,
-        ("app.tools.mcp_connection", "app.tools.mcp_client", "app.tools.mcp_bounds", "app.tools.mcp_tool"),
+        ("app.tools.mcp_connection", "app.tools.mcp_connection", "app.tools.mcp_connection", "app.tools.mcp_tool"),
     ),
 )

@@ -131,12 +131,12 @@ _READERS = (
     "app.audio.io.opus",
     "app.frontend.remote.protocol",
     "app.frontend.remote.playout",
-    "app.frontend.remote.incoming",
-    "app.frontend.remote.revisions",
+    "app.frontend.remote.connection",
+    "app.frontend.remote.connection",
     "app.frontend.remote.connection",
 )
 
 BOUNDARIES = (
-    Boundary("voice-client", _SENT, _as_client, ("app.server.admission", "app.server.connection", "app.audio.io.opus")),
+    Boundary("voice-client", _SENT, _as_client, ("app.server.server", "app.server.connection", "app.audio.io.opus")),
     Boundary("voice-server", _RECEIVED, _as_server, _READERS),
 )

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyleOptionFrame
 from app.conversation import events as e
 from app.gui.backends.routes_dialog import RoutesDialog
 from app.gui.state.choice import as_made
-from app.services.routes import KINDS
+from app.services.backends import KINDS
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter

@@ -17,7 +17,7 @@ from app.gui.design.motion import reduce_motion, reduced_motion
 from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
 from app.gui.settings.dialog import SettingsDialog
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.settings.declarations import Settings, choices_of
 from tests.gui.design.test_look import contrast
 

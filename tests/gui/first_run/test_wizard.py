@@ -23,8 +23,7 @@ from app.gui.models.weights_controller import WeightsController
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.level_meter import LevelMeter
-from app.services.machine_findings import MachineFinding
-from app.services.machine_service import FrontEndFit, MachineView
+from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.services.microphone_check import MicrophoneTest
 from app.session.control import BackendChoice
 from app.session.errors import UserError

@@ -26,8 +26,7 @@ from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
 from app.research.window.window import ManualClock
-from app.services.machine_findings import MachineFinding
-from app.services.machine_service import FrontEndFit, MachineView
+from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog

@@ -17,7 +17,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.conversation import events as e
-from app.conversation.documents import MOST_DOCUMENTS, Document
+from app.conversation.prompt import MOST_DOCUMENTS, Document
 from app.gui.design.theme import apply_theme
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.conversation.documents import Document
+from app.conversation.prompt import Document
 from app.gui.backends.favourites import Favourites
 from app.gui.backends.model_pill import ModelPill
 from app.gui.cards.card import Card

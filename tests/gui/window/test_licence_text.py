@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.window.licence_page import LicencePage
 from app.gui.window.licence_text import Block, read_blocks
-from app.platform.resources import resource
+from app.platform.installation import resource
 
 PAGE = """# Licences
 

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from app.diagnostics.logs import Log
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
-from app.platform.installation import installed
-from app.platform.resources import resource
+from app.platform.installation import installed, resource
 from app.services.bill_of_materials import Part
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings

@@ -65,9 +65,8 @@ from app.gui.state.choice import WindowChoices
 from app.gui.widgets.translation import install_translations, use_language
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
-from app.platform.resources import resource
-from app.services.machine_findings import MachineFinding, Topic
-from app.services.machine_service import FrontEndFit, MachineView
+from app.platform.installation import resource
+from app.services.machine_service import FrontEndFit, MachineFinding, MachineView, Topic
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, some

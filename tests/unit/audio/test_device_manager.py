@@ -14,7 +14,7 @@ from app.audio.devices.listing import Device
 from app.audio.devices.manager import DeviceManager
 from app.audio.devices.microphone import Microphone
 from app.audio.devices.pulse import PulseServer
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from tests.unit.audio.audio_rig import (
     BUILT_IN,
     CALL,

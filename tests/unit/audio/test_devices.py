@@ -11,7 +11,7 @@ import pytest
 
 from app.audio.devices import portaudio_library, pulse
 from app.audio.devices.listing import find_input, find_output, list_devices
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
 ROWS = (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
-from app.audio.echo.power import powers
+from app.audio.echo.known_path import powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from app.audio.echo.adaptive_filter import AdaptiveFilter
+from app.audio.echo.cancelled_source import EchoMeter
 from app.audio.echo.canceller import EchoCanceller
-from app.audio.echo.echo_meter import EchoMeter
 from app.audio.echo.known_path import KnownEchoPath
 from app.audio.echo.residual_gate import ResidualEchoGate
 from app.audio.echo.store import EchoStore

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.audio.echo.far_end_aligner import FarEndAligner
-from app.audio.echo.quick_resampler import QuickFineResampler
+from app.audio.echo.far_end_aligner import FarEndAligner, QuickFineResampler
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
 from app.research.benches.room import BLOCK, Room

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.audio.io.errors import AudioFileError
+from app.audio.io.base import AudioFileError
 from app.audio.io.files import FileSource
 
 RATE = 16_000

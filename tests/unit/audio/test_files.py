@@ -17,8 +17,7 @@ import soundfile
 import soxr
 
 from app.audio.io import files
-from app.audio.io.base import AudioSink, AudioSource, EndOfAudio
-from app.audio.io.errors import AudioFileError
+from app.audio.io.base import AudioFileError, AudioSink, AudioSource, EndOfAudio
 from app.audio.io.files import FileSink, FileSource
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.audio.io.levels import FLOOR_DBFS, peak_dbfs, rms_dbfs
+from app.audio.io.resample import FLOOR_DBFS, peak_dbfs, rms_dbfs
 
 SQUARE = np.array([1.0, -1.0] * 100, np.float32)
 SINE = np.sin(np.arange(2_400) * 2 * np.pi / 24).astype(np.float32) * 0.1

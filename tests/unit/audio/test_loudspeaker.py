@@ -7,8 +7,7 @@ import pytest
 
 from app.audio.devices import loudspeaker
 from app.audio.devices.loudspeaker import Loudspeaker
-from app.audio.io.base import AudioSink
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import AudioSink, DeviceError
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from tests.unit.audio.fake_sounddevice import BLOCK, FakeSoundDevice, accept_only, ramp
 

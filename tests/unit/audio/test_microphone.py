@@ -12,8 +12,7 @@ import pytest
 from app.audio.devices import microphone, portaudio_library, portaudio_stream
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
-from app.audio.io.base import AudioSource
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import AudioSource, DeviceError
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from tests.unit.audio.fake_sounddevice import BLOCK, INVALID_RATE, FakeSoundDevice, PortAudioError, accept_only, ramp
 

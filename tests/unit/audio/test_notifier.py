@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.audio.devices.notifier import DeviceNotifier, DeviceStatus
+from app.audio.devices.messages import DeviceNotifier, DeviceStatus
 from app.conversation.sound_processing import DeviceKind, DeviceNotice
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from app.audio.io.base import EndOfAudio
-from app.audio.io.pacer import CATCH_UP_SECONDS, Pacer
-from app.audio.io.pushed import MOST_SECONDS, PushedSource, SendingSink
+from app.audio.io.pushed import CATCH_UP_SECONDS, MOST_SECONDS, Pacer, PushedSource, SendingSink
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 

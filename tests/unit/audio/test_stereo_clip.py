@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.audio.devices.stereo_clip import StereoClip
+from app.audio.devices.loudspeaker import StereoClip
 from tests.unit.audio.fake_sounddevice import BLOCK, FakeSoundDevice, accept_only, ramp
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from app.audio.devices import manager, portaudio_library
 from app.audio.devices.duplex import DeviceDuplexAudio
+from app.audio.devices.managed_sink import SilentLoudspeaker
 from app.audio.devices.manager import DeviceManager
-from app.audio.devices.silent_loudspeaker import SilentLoudspeaker
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from tests.unit.audio.audio_rig import BUILT_IN, HEADSET, SPEAKER, AudioRig, notices_during, notices_of, wait_until
 

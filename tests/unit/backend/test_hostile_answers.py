@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.backend import openai_stream
+from app.backend import openai_answer
 from app.backend.base import BackendError, ChatRequest, ToolCall
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS
 from app.untrusted.text import harmless
@@ -182,7 +182,7 @@ async def test_too_many_tool_calls_are_refused(kind: str) -> None:
 
 @each_openai_like
 async def test_arguments_that_are_too_long_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_stream, "TOOL_ARGUMENTS", replace(TOOL_ARGUMENTS, bytes=500))
+    monkeypatch.setattr(openai_answer, "TOOL_ARGUMENTS", replace(TOOL_ARGUMENTS, bytes=500))
     answer = SPEECHES[kind].answer((), calls=[("a", "clock", "x" * 501)])
     async with opened(kind, answer) as (_, backend):
         _, error = await fail(backend, replace(REQUEST, tools=(CLOCK,)))

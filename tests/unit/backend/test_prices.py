@@ -14,7 +14,7 @@ import pytest
 from app.backend.base import Usage
 from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.services import backends, price_service
 from app.services.price_service import PriceRow, PriceService
 from app.session.control import ROUTER, BackendChoice

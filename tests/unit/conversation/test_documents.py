@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.conversation.documents import Document, beginning, given_parts, given_words, material, plain_name
 from app.conversation.languages import CODES, language
+from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
 

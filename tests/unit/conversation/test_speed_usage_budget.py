@@ -6,9 +6,9 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.backend_speed import Pace
-from app.conversation.budget import Budget
 from app.conversation.oracle import OraclePolicy
 from app.conversation.usage import ConversationUsage
+from app.session.spending import Budget
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pytest
 from keyring.errors import NoKeyringError
 
-from app.diagnostics import log_writer, logs, redaction
+from app.diagnostics import logs, redaction
 from app.diagnostics.logs import Log, start_logging, watch_exceptions
 from app.diagnostics.redaction import HIDDEN, Redactor, WordRedactor
 from app.services.api_keys import KeyStore
@@ -242,12 +242,12 @@ def test_a_line_that_cannot_be_worded_is_told_of(kept: Log) -> None:
     said = messages(kept)
     assert said[0].startswith("%d is no number (its values could not be filled in: TypeError)")
     assert said[1].startswith("odd %r (") and said[2] == "\\x1b[31mred\\x07\nnext"
-    assert len(said[3]) == log_writer.LONGEST + 2
+    assert len(said[3]) == logs.LONGEST + 2
     assert kept.entries()[2].text().endswith("red\\x07\n    next")
 
 
 def test_a_flood_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_writer, "WAITING_MOST", 10)
+    monkeypatch.setattr(logs, "WAITING_MOST", 10)
     gate = threading.Event()
 
     def slow(text: str) -> str:
@@ -305,7 +305,7 @@ def test_a_disk_that_fills_up_ends_the_file_and_not_the_log(
         def full(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(log_writer, "_write", full)
+        monkeypatch.setattr(logs, "_write", full)
         log.info("second")
         log.info("third")
         said = messages(kept)
@@ -394,7 +394,7 @@ def test_a_file_that_was_refused_takes_its_turn_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
 ) -> None:
     monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
-    monkeypatch.setattr(log_writer, "REFUSED_SECONDS", -1.0)
+    monkeypatch.setattr(logs, "REFUSED_SECONDS", -1.0)
     (tmp_path / "kame.log.1").write_text("older")
     refused: list[str] = []
     replace = os.replace

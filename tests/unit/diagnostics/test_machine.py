@@ -13,7 +13,7 @@ import pytest
 
 import app.audio.devices.list_process
 from app.audio.devices.listing import Device
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.diagnostics import machine
 from app.diagnostics.machine import (
     NO_PACKAGES,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.backend.address import without_secrets
+from app.backend.base import without_secrets
 from app.conversation import events as e
 from app.diagnostics import report
 from app.diagnostics.logs import LogEntry, start_logging

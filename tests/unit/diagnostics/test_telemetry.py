@@ -19,7 +19,7 @@ import sys
 import app
 from app.models.locations import default_model
 from app.stt.silero import SileroVoiceActivity
-from app.stt.smart_turn import SmartTurn
+from app.stt.pooled import SmartTurn
 from app.stt.whisper_decoder import WhisperDecoder
 from app.tts.voices import make_voice
 SileroVoiceActivity().load()

@@ -13,8 +13,7 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from app.frontend.base import FrontEndError
-from app.frontend.remote.address import read_address
-from app.frontend.remote.explanations import explain
+from app.frontend.remote.address import explain, read_address
 from app.frontend.remote.frontend import RemoteFrontEnd
 from tests.support.served import scripted_server
 

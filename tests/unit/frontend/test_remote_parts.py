@@ -12,13 +12,10 @@ from app.conversation.event_json import to_json
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
 from app.frontend.remote.address import read_address
-from app.frontend.remote.answer import END_FRAMES, LINGER_FRAMES, ServerAnswer
-from app.frontend.remote.connecting import connect_to
-from app.frontend.remote.frontend import RemoteFrontEnd
-from app.frontend.remote.losses import MOST_UNSTEADY, STEADY_SECONDS, Losses
+from app.frontend.remote.connection import FIRST_REVISION, MOST_UNSTEADY, STEADY_SECONDS, Losses, connect_to, renumbered
+from app.frontend.remote.frontend import END_FRAMES, LINGER_FRAMES, RemoteFrontEnd, ServerAnswer
 from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, STEADY_FRAMES, Playout, PlayoutFull
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
-from app.frontend.remote.revisions import FIRST_REVISION, renumbered
 
 
 def tone(level: float = 0.1) -> np.ndarray:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.conversation.documents import Document
+from app.conversation.prompt import Document
 from app.history import erasing
 from app.history.base import Setup
 from app.session.errors import UserError

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.conversation.documents import Document
+from app.conversation.prompt import Document
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.export import export
 from app.history.markdown import markdown

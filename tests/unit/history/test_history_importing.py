@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
-from app.conversation.documents import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
 from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
 from app.history import importing
 from app.history.base import Setup
 from app.history.importing import read

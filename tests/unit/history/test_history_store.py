@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.conversation.documents import Document
 from app.conversation.event_json import to_json
+from app.conversation.prompt import Document
 from app.conversation.transcript import Transcript
 from app.history.base import Setup
 from app.history.store import HistoryStore

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from app.frontend.kame.checkpoint import Loaded, build_lm, load
 from app.frontend.kame.generator import KameGen
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.models.manifest import MANIFEST_NAME, sha256_of
 from tests.support.tiny_kame import LM, make_checkpoint

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from app.frontend.kame.inner_text import InnerText
+from app.frontend.kame.spoken_words import InnerText
 from tests.support.tiny_kame import pieces_model
 
 

@@ -10,12 +10,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from app.frontend import CODEC_VOICE  # noqa: E402
-from app.frontend.kame.checkpoint import build_lm  # noqa: E402
-from app.frontend.kame.codec.codec_file import load_codec, save_codec  # noqa: E402
-from app.frontend.kame.codec.voice_codec import VoiceCodec  # noqa: E402
-from app.frontend.kame.compact import load_whole, save_compact  # noqa: E402
+from app.frontend.kame.checkpoint import (  # noqa: E402
+    build_lm,
+    load_whole,
+    save_compact,
+)
+from app.frontend.kame.codec.voice_codec import (  # noqa: E402
+    VoiceCodec,
+    load_codec,
+    save_codec,
+)
 from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
+from app.models.catalogue import ModelError  # noqa: E402
 from app.models.locations import model_path  # noqa: E402
 from app.research.nano.frontend import PIECES_NAME, NanoEngine, Sampling, read_pieces  # noqa: E402
 from app.research.nano.model import (  # noqa: E402

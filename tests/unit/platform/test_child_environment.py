@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from app.platform.child_environment import child_environment
-from app.platform.children import quiet_child, start_lasting
+from app.platform.children import child_environment, quiet_child, start_lasting
 
 NEEDED = {
     "PATH": "/bin",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.platform.file_names import is_device
+from app.platform.files import is_device
 
 
 @pytest.mark.parametrize("name", ["CON", "nul", "aux.json", "Com1.txt", "LPT².md", "prn .md", "NUL.tar.gz"])

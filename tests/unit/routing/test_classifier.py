@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.routing import run_routing
 from app.research.training.routing import Texts, best_temperature, fit, questions_digest, read_questions, softmax
 from app.routing.classifier import KINDS, KindClassifier

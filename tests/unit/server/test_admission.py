@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from websockets.datastructures import Headers
 
-from app.server.admission import read_request, refusal
+from app.server.server import read_request, refusal
 
 LOCAL = {"Host": "127.0.0.1:8998"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation import events as e
-from app.server.event_log import MOST_CHARS, MOST_EVENTS, EventLog
+from app.server.served_talk import MOST_CHARS, MOST_EVENTS, EventLog
 
 
 def filled(count: int, text: str = "word") -> EventLog:

@@ -14,10 +14,9 @@ from websockets.asyncio.client import connect
 
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.cli import serve_command
-from app.cli.interruption import unless, until_interrupted
 from app.cli.output import OutputLost, Terminal
 from app.cli.parser import main
-from app.cli.serve_options import KEY_VARIABLE, server_key, server_tls
+from app.cli.serve_command import KEY_VARIABLE, server_key, server_tls, unless, until_interrupted
 from app.diagnostics.redaction import redactor
 from app.session.errors import UserError
 from app.session.session import Session

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.conversation.documents import LONG_DOCUMENT_BYTES, Document
-from app.services import documents, pdf_text
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document
+from app.services import documents
 from app.services.documents import CHUNK_BYTES, read_document
 from app.session.errors import UserError
 from app.untrusted.limits import DOCUMENT_BYTES
@@ -99,7 +99,7 @@ async def test_a_pdf_that_gives_no_text_is_refused_in_a_sentence(
             await read_document(tmp_path / name)
         assert str(tmp_path) not in str(refused.value)
     (tmp_path / "whole.pdf").write_bytes(whole)
-    monkeypatch.setattr(pdf_text, "SECONDS", 0.001)
+    monkeypatch.setattr(documents, "SECONDS", 0.001)
     with pytest.raises(UserError, match="longer than"):
         await read_document(tmp_path / "whole.pdf")
     monkeypatch.setattr(documents, "PDF_BYTES", 100)

@@ -21,15 +21,14 @@ from app.gui.backends import favourites
 from app.gui.design import model_colours
 from app.gui.oracle import card
 from app.gui.window import quick_access
-from app.models.speeds import load_speeds
+from app.models.selection import load_speeds
 from app.platform import installation
+from app.services.backends import UNREADABLE, parse_routes
 from app.services.bill_of_materials import read_bill
 from app.services.graphics_service import _reports
-from app.services.routes import UNREADABLE, parse_routes
 from app.services.updates import UpdateService
 from app.untrusted.files import read_json_line, read_line
-from app.untrusted.limits import CHILD_LINE, MB, Limits
-from app.untrusted.refused import Refused
+from app.untrusted.limits import CHILD_LINE, MB, Limits, Refused
 
 ODD = {
     "deep list": "[" * 100_000,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.routing.classifier import KINDS as CLASSIFIED
-from app.services.routes import EMPTY, KINDS, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
+from app.services.backends import EMPTY, KINDS, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
 from app.session.control import BackendChoice
 
 STEM = {"provider": "ollama", "model": "gemma3:4b"}

@@ -16,7 +16,7 @@ import pytest
 import soundfile
 
 import app.services.sound_service
-from app.audio.io.errors import DeviceError
+from app.audio.io.base import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold, same_words
 from app.models.locations import default_model

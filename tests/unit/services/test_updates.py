@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed
-from app.services.versions import is_newer, version_key
+from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed, is_newer, version_key
 from app.session.errors import UserError
 from app.untrusted.limits import UPDATE_FEED
 

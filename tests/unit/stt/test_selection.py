@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from app.models.fit import judge
-from app.models.speeds import Speed
+from app.models.selection import Speed
 from app.stt import selection
 from app.stt.base import TranscriberError
-from app.stt.language_detection import LanguageDetection
 from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
+from app.stt.whisper_decoder import LanguageDetection
 
 QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
 

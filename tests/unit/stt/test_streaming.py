@@ -12,9 +12,8 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing import Endpointing
-from app.stt.sound_buffer import LONGEST_PREROLL_SECONDS
 from app.stt.stable_words import StableWords
-from app.stt.streaming import RATE, WINDOW_SECONDS, StreamingTranscriber
+from app.stt.streaming import LONGEST_PREROLL_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
 from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
 from app.stt.transcript_cleanup import without_loops
 

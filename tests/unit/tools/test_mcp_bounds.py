@@ -14,7 +14,7 @@ import pytest
 from app.services.tool_server_service import ToolServerService
 from app.session.errors import UserError
 from app.tools import McpServer, Toolbox
-from app.tools.server_entry import ServerEntry
+from app.tools.server_list import ServerEntry
 from tests.support.odd_mcp_peer import answer_to
 from tests.support.wire import Reply, Wire
 

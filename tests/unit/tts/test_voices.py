@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.models.catalogue import catalogue
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.recordings import loudness
 from app.tts.base import VoiceError
 from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
-from app.tts.clip import amplified, make_clip
+from app.tts.base import amplified, make_clip
 from app.tts.word_times import word_ends
 
 ALONE = {"from": "fɹˈʌm", "the": "ðə", "1984": "nˈaɪntiːn ˈeɪɾi fˈɔːɹ", "town,": "tˈaʊn", "—": ""}

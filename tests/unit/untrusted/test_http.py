@@ -10,8 +10,7 @@ import httpx
 import pytest
 
 from app.untrusted.http import bounded_hooks, no_downgrade_hooks, other_server
-from app.untrusted.limits import MB, Limits
-from app.untrusted.refused import RedirectRefused, Refused
+from app.untrusted.limits import MB, Limits, RedirectRefused, Refused
 from tests.support.wire import Reply, Wire
 
 WHOLE, LINE = Limits(MB, depth=8, items=1_000), Limits(4_096, depth=8, items=100)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from app.untrusted import json_text
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import Limits
-from app.untrusted.refused import Refused
+from app.untrusted.limits import Limits, Refused
 from app.untrusted.text import harmless
 
 ANY = Limits(10_000, depth=6, items=50, kind=object)

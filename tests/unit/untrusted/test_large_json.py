@@ -10,8 +10,7 @@ import tracemalloc
 import pytest
 
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import Limits
-from app.untrusted.refused import Refused
+from app.untrusted.limits import Limits, Refused
 
 EVENTS = [{"type": "AssistantSaid", "at": 0.08 * number, "text": f"word {number}"} for number in range(120_000)]
 

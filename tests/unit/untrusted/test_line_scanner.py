@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.untrusted.limits import Limits
+from app.untrusted.limits import Limits, Refused
 from app.untrusted.line_scanner import LineScanner
-from app.untrusted.refused import Refused
 
 WHOLE, LINE = Limits(10_000, depth=6, items=40), Limits(60, depth=6, items=20)
 PIECES = st.sampled_from(

@@ -24,7 +24,7 @@ from app.audio.io.files import FileSource
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
-from app.platform.atomic_files import whole_file
+from app.platform.files import whole_file
 from app.research.benches.duplex.metrics import (
     RATE,
     OverlapFigures,

@@ -37,7 +37,7 @@ from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.mtbench.questions import Question, SpokenTurn
 from app.research.benches.mtbench.systems import MODELS_THAT_SPEAK, System
 from app.research.benches.recordings import MakeSession, until_answered

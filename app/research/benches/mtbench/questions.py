@@ -16,7 +16,7 @@ import numpy as np
 
 from app.conversation.spoken_form import spoken
 from app.diagnostics.tables import Progress
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.recordings import SUFFIXES, read_sound, voice_end
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
-from app.platform.atomic_files import whole_file, write_json
+from app.platform.files import whole_file, write_json
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed, read_answer
 from app.research.benches.mtbench.judge import Calibration, Judgement, judge_request, read_judgement
 from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, name_of, write_down

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.backend.base import Backend, BackendError
 from app.diagnostics.tables import Progress, progress_bar, quantile, rounded
-from app.platform.atomic_files import write_json
+from app.platform.files import write_json
 from app.research.benches.mtbench.asking import Answer, has_fact, opened, relevance_gap
 from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, calibrate, judge, template_of
 from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools

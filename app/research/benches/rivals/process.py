@@ -31,7 +31,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
 from app.models.packages import package_tool
 from app.platform.children import end_child, quiet_child
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.session.errors import UserError
 
 

@@ -23,10 +23,10 @@ import sentencepiece
 import torch
 from safetensors.torch import save_file
 
-from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec
-from app.frontend.kame.compact import save_compact
+from app.frontend.kame.checkpoint import save_compact
+from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec, save_codec
 from app.frontend.kame.model import KameLM
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus
 from app.research.nano.frontend import PIECES_NAME, unigram

@@ -17,9 +17,9 @@ from moshi.modules.lora import LoRALinear, replace_all_linear_with_lora, replace
 from torch import nn
 
 from app.frontend.kame.checkpoint import build_lm, load
-from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec
+from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec
 from app.frontend.kame.model import KameLM
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.models.layout import CheckpointFiles, read_layout
 
 

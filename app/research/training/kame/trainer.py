@@ -43,7 +43,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
 from app.frontend.kame.model import KameLM
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.corpus.tokens import Corpus
 from app.research.training.kame.loss import LossFunction
 from app.research.training.kame.run_folder import LossWeights, TrainSettings, is_trained

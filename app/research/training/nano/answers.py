@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
-from app.frontend.kame.inner_text import Pieces
+from app.frontend.kame.spoken_words import Pieces
 from app.research.corpus.dialogue import OracleRow, TimedRevision, TimedWord, Vocabulary, text_row
 from app.research.training.kame.trainer import NONE
 

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from app.frontend.kame import inner_text
+from app.frontend.kame import spoken_words
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
-from app.frontend.kame.inner_text import SPACE
-from app.models.errors import ModelError
-from app.platform.resources import resource
+from app.frontend.kame.spoken_words import SPACE
+from app.models.catalogue import ModelError
+from app.platform.installation import resource
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.research.corpus.tokens import MANIFEST, Corpus, Layout, open_corpus
 from app.research.training.kame.trainer import NONE
@@ -62,7 +62,7 @@ class ReadingMaker:
 
     def __init__(
         self,
-        pieces: inner_text.Vocabulary,
+        pieces: spoken_words.Vocabulary,
         vocabulary: Vocabulary,
         own_books: int,
         heard_books: int,

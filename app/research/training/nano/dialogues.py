@@ -24,8 +24,8 @@ import torch
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.frontend.kame.codec.voice_codec import VoiceCodec
-from app.frontend.kame.inner_text import Pieces
-from app.platform.child_environment import child_environment
+from app.frontend.kame.spoken_words import Pieces
+from app.platform.children import child_environment
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.research.training.nano.answers import AnswerPlan, Bank
 from app.research.training.nano.facts import Fact, draw_fact

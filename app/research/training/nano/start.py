@@ -20,10 +20,14 @@ import torch
 from safetensors.torch import save_file
 
 from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.codec.codec_file import decoder_weights, save_codec
-from app.frontend.kame.codec.mel import MelState
-from app.frontend.kame.codec.quantiser import ResidualQuantiser
-from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
+from app.frontend.kame.codec.voice_codec import (
+    LATENTS,
+    MelState,
+    ResidualQuantiser,
+    VoiceCodec,
+    decoder_weights,
+    save_codec,
+)
 from app.frontend.kame.shapes import TINY_LM
 from app.models.layout import CONFIG_NAME, LM_NAME
 from app.research.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, WAITING

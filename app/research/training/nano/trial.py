@@ -25,10 +25,9 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Fr
 from app.conversation.turn import Hold, TakeFloor
 from app.diagnostics.tables import machine, markdown, quantile
 from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
-from app.frontend.kame.inner_text import Vocabulary
-from app.frontend.kame.stream import KameStream
+from app.frontend.kame.spoken_words import Vocabulary
+from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine
-from app.frontend.kame.stream_memory import StreamMemory
 from app.research.benches.reader import normalised
 from app.research.training.nano.dialogues import SpokenQuestion
 from app.research.training.nano.facts import Fact

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.conversation import events as e
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.answers import AnswersResult, JudgedAnswer, figures, judge
 
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."

@@ -8,7 +8,7 @@ import pytest
 
 from app.backend.base import ChatMessage, ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.models.speeds import Speed
+from app.models.selection import Speed
 from app.research.benches.simulated_parts import SimulatedBackend
 from app.session.clock import run_simulated
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.corpus.scripts import read_items
 
 ROWS: dict[str, dict[str, Any]] = {

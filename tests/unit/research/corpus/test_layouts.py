@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.models.errors import ModelError
+from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, Word, exchanges, utterances
 from app.research.corpus.layouts import read_kame, read_moshi, write_kame, write_moshi
 

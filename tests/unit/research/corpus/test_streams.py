@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from app.frontend.kame.oracle_queue import OracleQueue
+from app.frontend.kame.oracle_feed import OracleQueue
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
 from tests.support.tiny_kame import pieces_model
 

@@ -29,7 +29,7 @@ from app.research.benches.mtbench.scores import summarise
 from app.research.benches.mtbench.systems import System, check_systems, estimate, with_delays
 from app.research.benches.mtbench.tables import best_routes
 from app.research.commands.bench_mtbench import question_numbers, systems
-from app.services.routes import parse_routes, write_routes
+from app.services.backends import parse_routes, write_routes
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.conversation.frame import SAMPLE_RATE
-from app.platform.resources import resource
+from app.platform.installation import resource
 from app.research.benches.rivals import run as run_module
 from app.research.benches.rivals.measure import Item, Measured, Outcome, RivalsResult, ask, figures
 from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen

@@ -20,7 +20,7 @@ pytest.importorskip("moshi")
 from app.cli.parser import main  # noqa: E402
 from app.frontend.kame.checkpoint import build_lm, load  # noqa: E402
 from app.frontend.kame.generator import KameGen  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
+from app.models.catalogue import ModelError  # noqa: E402
 from app.models.layout import read_layout  # noqa: E402
 from app.research.corpus.tokens import Corpus, Layout, open_corpus  # noqa: E402
 from app.research.training.kame.loss import LossFunction, inputs_of  # noqa: E402

@@ -17,7 +17,7 @@ sentencepiece = pytest.importorskip("sentencepiece")
 from app.frontend.kame.checkpoint import build_lm  # noqa: E402
 from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
 from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
+from app.models.catalogue import ModelError  # noqa: E402
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
 from app.research.training.nano.answers import (  # noqa: E402
     CORRECTIONS,

@@ -1,10 +1,15 @@
-"""Writes files atomically, and moves files that another process may have open."""
+"""Files: atomic writes, moves of files that another process may have open, valid names, and locks.
+
+Some names are reserved on Windows. The system releases a lock when its holder ends, however it ends.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -107,3 +112,111 @@ def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None =
     Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, backup=backup) as file:
         file.write(text)
+
+
+_DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} | {
+    kind + number for kind in ("COM", "LPT") for number in "0123456789¹²³"
+}
+
+MOST_CHARACTERS, MOST_LETTERS, MOST_FOLDERS = 400, 160, 8
+"""Of a whole name, of one part of it, and how many folders it may have. Endings are appended to names."""
+_FORBIDDEN = re.compile('[\\x00-\\x1f\\x7f-\\x9f<>:"|?*\\\\\ud800-\udfff]')
+
+
+def is_plain(name: object) -> bool:
+    """Whether this names a file inside a folder on every system: relative, with “/” alone between its parts."""
+    if not isinstance(name, str) or len(name) > MOST_CHARACTERS or _FORBIDDEN.search(name):
+        return False
+    parts = name.split("/")
+    return len(parts) <= MOST_FOLDERS + 1 and all(map(_is_plain_part, parts))
+
+
+def _is_plain_part(part: str) -> bool:
+    return 0 < len(part.encode()) <= MOST_LETTERS and part[-1] not in ". " and part[0] != " " and not is_device(part)
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows takes a file of this name for a device, in any folder and with any suffix."""
+    return name.partition(".")[0].rstrip().upper() in _DEVICES
+
+
+_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""Errors that mean that another process or thread has the lock."""
+_MOST_REFUSED = 20
+
+
+def try_lock(file: int) -> bool:
+    """Locks an open file until it is closed; False if another process or thread has locked it.
+
+    Raises OSError where files can't be locked at all.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    return True
+
+
+@contextmanager
+def locked(path: Path, wait: Callable[[], None]) -> Iterator[None]:
+    """Holds the lock file `path`, which is there only meanwhile. `wait` is called until it is free, and may raise.
+
+    Where files can't be locked, the block runs without a lock. Raises OSError where the file can't be made.
+    """
+    file = _take(path, wait)
+    try:
+        yield
+    finally:
+        # First deleted, so that nobody locks a file that is gone; on Windows that fails while it is open.
+        with contextlib.suppress(OSError):
+            path.unlink()
+        os.close(file)
+        if sys.platform == "win32":
+            with contextlib.suppress(OSError):  # the next one has it open already
+                path.unlink()
+
+
+def _take(path: Path, wait: Callable[[], None]) -> int:
+    refused = 0
+    while True:
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except PermissionError:
+            # So Windows says of a file that is being deleted.
+            refused += 1
+            if sys.platform != "win32" or refused > _MOST_REFUSED:
+                raise
+            wait()
+            continue
+        try:
+            if _try(file) and _is_there(file, path):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+        wait()
+
+
+def _try(file: int) -> bool:
+    try:
+        return try_lock(file)
+    except OSError:
+        return True
+
+
+def _is_there(file: int, path: Path) -> bool:
+    """Returns whether an open file still is the one at `path`, and not one that its last holder deleted."""
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except OSError:
+        return False
