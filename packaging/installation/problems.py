@@ -44,6 +44,8 @@ class ToolFailed(Exception):
         self.tail = "\n".join(printed.strip().splitlines()[-15:])
 
 
+UNTRUSTED = r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError"
+
 NO_WHEEL = r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux"
 
 CAUSES = (
@@ -58,9 +60,10 @@ CAUSES = (
         "It may work at a second try: {again}. If not, a proxy or a mirror changes files: use another network.",
     ),
     (
-        r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
-        "The connection to the package registry could not be trusted.",
-        "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and {again}.",
+        UNTRUSTED,
+        "The package registry's certificate is none that this system trusts.",
+        "If your network uses its own certificate, add that to the system's, or set SSL_CERT_FILE to its file, and "
+        "{again}.",
     ),
     (
         r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import sys
 import time
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from installation.children import end_child, start_child
-from installation.problems import ToolFailed
+from installation.problems import UNTRUSTED, ToolFailed
 from installation.system import WINDOWS
+from installation.variables import system_certificates
 
 # A program without a console must not open one for its tools.
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -31,6 +33,7 @@ class Steps:
         self._began = 0.0
         self._shown = ""
         self._amount: Callable[[], tuple] | None = None
+        self._certificates: dict[str, str] = {}
 
     def say(self, sentence: str) -> None:
         """Show a sentence on a line of its own."""
@@ -70,9 +73,23 @@ class Steps:
     ) -> str:
         """Run a tool to its end and return what it printed. Raise ToolFailed if it fails.
 
+        A tool that distrusts a server, as behind a proxy with a certificate of its own, is run again with the
+        certificates that the system trusts, and so are all later ones.
+
         `hold`: the descriptor of the set-up's lock, which a tool that outlives this program keeps, so that the next
         set-up waits for it.
         """
+        try:
+            return self._run(command, {**env, **self._certificates}, hold, cwd)
+        except ToolFailed as failure:
+            if self._certificates or not re.search(UNTRUSTED, failure.printed):
+                raise
+        self._certificates = system_certificates(env)
+        return self._run(command, {**env, **self._certificates}, hold, cwd)
+
+    def _run(
+        self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
+    ) -> str:
         words = [str(word) for word in command]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:

@@ -117,7 +117,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
         ("error: No space left on device (os error 28)", "The disk is full."),
         ("error: Disk quota exceeded (os error 122)", "The disk is full."),
         ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "not the one that was tested"),
-        ("invalid peer certificate: UnknownIssuer", "could not be trusted"),
+        ("invalid peer certificate: UnknownIssuer", "none that this system trusts"),
         ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
         ("Permission denied (os error 13)", "could not be written"),
         ("something new", "the last lines above"),
