@@ -1,14 +1,12 @@
-"""Install the missing parts of the system, and check whether a window can open."""
+"""Install the missing parts of the system."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from installation.package_managers import find_manager, install_packages, package_names, typed_command
-from installation.places import Places
-from installation.problems import Problem, ToolFailed
 from installation.steps import Steps
-from installation.system_parts import WINDOW_PARTS, Part, missing_parts
+from installation.system_parts import Part, missing_parts
 
 
 def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part]) -> list[Part]:
@@ -30,29 +28,3 @@ def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part])
             + typed_command(manager, packages)
         )
     return missing
-
-
-WINDOW_PROBE = """
-import os
-from PySide6.QtWidgets import QApplication
-if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
-    QApplication([])
-"""
-
-
-def check_window(places: Places, steps: Steps, env: Mapping[str, str], missing: Sequence[Part]) -> None:
-    """Raise Problem if a window can't open because of missing parts; tries it instead of guessing."""
-    if not any(part in WINDOW_PARTS for part in missing):
-        return
-    try:
-        with steps.step("Trying to open a window"):
-            steps.run([places.python, "-I", "-c", WINDOW_PROBE], env)
-    except ToolFailed as failure:
-        manager = find_manager()
-        names = ", ".join(part.look for part in missing)
-        todo = typed_command(manager, package_names(missing, manager)) if manager else f"install {names}"
-        raise Problem(
-            "The app's window cannot open.",
-            f"Libraries of the system are missing: {names}.",
-            f"Please type: {todo} and run the same command again.",
-        ) from failure

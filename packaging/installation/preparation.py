@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from installation.card import gpu_settled, worth_another_try
 from installation.card_packages import install_gpu
 from installation.command import write_launcher
-from installation.completion import check_window, complete_system
+from installation.completion import complete_system
 from installation.environment import make_environment, venv_version
 from installation.exclusion import only_one
 from installation.locks import INCLUDES, digest, wanted_locks
@@ -59,7 +59,6 @@ def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool)
     names = sorted(part.look for part in missing)
     if stamp and stamp.get("missing") != names:
         write_stamp(places, {**stamp, "missing": names})
-    check_window(places, steps, env, missing)
 
 
 def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
