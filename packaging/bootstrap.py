@@ -32,7 +32,7 @@ from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E40
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import prepare  # noqa: E402
-from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
+from installation.problems import DEVELOPERS, USER_CAN_FIX, Problem, problem_of_system  # noqa: E402
 from installation.resolution import write_locks  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
@@ -80,11 +80,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         print(problem, file=sys.stderr)
         return USER_CAN_FIX
     except OSError as error:
-        print(
-            f"The set-up stopped: {error}.\nA file or folder could not be used as needed.\nCheck that the "
-            "project's folder is yours and the disk has room, then run the same command again.",
-            file=sys.stderr,
-        )
+        print(problem_of_system(error, places.root, DEVELOPERS), file=sys.stderr)
         return USER_CAN_FIX
     except KeyboardInterrupt:
         print("\nStopped. Run the same command again to go on.", file=sys.stderr)

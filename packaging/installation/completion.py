@@ -17,14 +17,17 @@ def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part])
     manager = find_manager()
     if manager is None:
         names = ", ".join(part.look.split(":")[-1] for part in missing)
-        steps.say(f"Please install these missing parts of the system with its package manager: {names}.")
+        steps.say(
+            f"Parts of the system are missing, so what needs them does not work: {names}. "
+            "Please install them with the system's package manager."
+        )
         return missing
     install_packages(steps, env, manager, package_names(missing, manager))
     missing = missing_parts(missing)
     if missing:
         packages = package_names(missing, manager)
         steps.say(
-            "Some parts of the system are missing and could not be installed from here; please type: "
-            + typed_command(manager, packages)
+            "Parts of the system are missing and could not be installed from here, so what needs them does not work. "
+            "Please type: " + typed_command(manager, packages)
         )
     return missing

@@ -1,5 +1,6 @@
 """Test bootstrap.py's command line: exit codes, messages, signals and the app's arguments."""
 
+import errno
 import os
 import shutil
 import signal
@@ -149,3 +150,22 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     )
     assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
     assert done.returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("number", "happened", "todo"),
+    [
+        (errno.ENOSPC, "The disk is full", "Make room (the app takes"),
+        (errno.EROFS, "This user may not write everywhere in", "copy the project to a folder of your own"),
+        (errno.EIO, "The set-up stopped", "run the same command again"),
+    ],
+)
+def test_what_the_system_refuses_is_a_sentence(monkeypatch, capsys, tmp_path, number, happened, todo):
+    def refused(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(bootstrap, "prepare", refused)
+    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    assert bootstrap.main(["setup"], tmp_path) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith(happened) and todo in sentence

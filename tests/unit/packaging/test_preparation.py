@@ -90,7 +90,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
     with pytest.raises(problems.Problem) as caught:
         prepare(machine)
     text = str(caught.value)
-    assert "dns error" in text
+    assert "dns error" in caught.value.details and "dns error" not in text
     assert "The download did not go through." in text
     assert "run the same command again" in text
     assert str(machine.log) in text
@@ -116,7 +116,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
     [
         ("error: No space left on device (os error 28)", "The disk is full."),
         ("error: Disk quota exceeded (os error 122)", "The disk is full."),
-        ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "not the one that was tested"),
+        ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "cut off or changed on its way"),
         ("invalid peer certificate: UnknownIssuer", "none that this system trusts"),
         ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
         ("Permission denied (os error 13)", "could not be written"),
@@ -127,7 +127,7 @@ def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
     problem = problems.problem_of("Installing", problems.ToolFailed(["uv"], 1, printed), tmp_path / "log")
     assert "Installing failed." in str(problem)
     assert meaning in str(problem)
-    assert len(str(problem).splitlines()) < 20
+    assert len(str(problem).splitlines()) == (2 if printed == "something new" else 1)
 
 
 @posix_only
