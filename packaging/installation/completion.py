@@ -16,7 +16,7 @@ def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part])
         return []
     manager = find_manager()
     if manager is None:
-        names = ", ".join(part.look.split(":")[-1] for part in missing)
+        names = ", ".join(part.name for part in missing)
         steps.say(
             f"Parts of the system are missing, so what needs them does not work: {names}. "
             "Please install them with the system's package manager."

@@ -19,8 +19,15 @@ from installation.variables import system_certificates
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
+PREPARED = re.compile(r"(?m)^Prepared \d+ packages? in (?:(\d+)m )?([\d.]+)(ms|s)$")
+"""What uv prints when it has downloaded and unpacked what was not in its cache."""
+
+
 class Steps:
-    """Shows one line per step with its time, runs tools, and keeps their output in a log."""
+    """Shows one line per step with its time, runs tools, and keeps their output in a log.
+
+    `downloading`: how many seconds of all steps uv has spent on downloads.
+    """
 
     def __init__(
         self, log: Path, say: Callable[[str], None] | None = None, clock: Callable[[], float] = time.monotonic
@@ -34,6 +41,7 @@ class Steps:
         self._shown = ""
         self._amount: Callable[[], tuple] | None = None
         self._certificates: dict[str, str] = {}
+        self.downloading = 0.0
 
     def say(self, sentence: str) -> None:
         """Show a sentence on a line of its own."""
@@ -126,4 +134,6 @@ class Steps:
             printed = log.read().decode("utf-8", "replace")
         if code != 0:
             raise ToolFailed(words, code, printed)
+        for minutes, number, unit in PREPARED.findall(printed):
+            self.downloading += 60 * int(minutes or 0) + float(number) * (0.001 if unit == "ms" else 1)
         return printed

@@ -74,14 +74,27 @@ def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
 
 @posix_only
 def test_the_app_starts_at_once_after_a_test_run(machine):
-    prepare(machine, "test")
+    prepare(machine, "test --all")
     assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]
     done = len(machine.calls())
-    prepare(machine, "run")
-    assert len(machine.calls()) == done
+    for later in ("test", "run"):
+        prepare(machine, later)
+        assert len(machine.calls()) == done
     (machine.locks / "models.txt").write_text("models==2.0\n")
     prepare(machine, "run")
     assert machine.installs()[done:] == ["app.txt", "models.txt"]
+
+
+@posix_only
+def test_the_short_tests_get_no_torch_even_where_there_is_a_graphics_card(machine, monkeypatch):
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    monkeypatch.setattr(card, "obstacle", lambda: "")
+    monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
+    prepare(machine, "test")
+    assert machine.installs()[1:] == ["dev.txt", "models.txt", "models-dev.txt"]
+    assert ready(machine, "test") and not ready(machine, "test --all")
+    prepare(machine, "run")
+    assert machine.installs()[-1] == "gpu.txt", "the card is looked for when the app starts"
 
 
 @posix_only

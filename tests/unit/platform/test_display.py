@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.platform.display import window_obstacle
+from tests.support.parts import need
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
 
@@ -65,15 +65,13 @@ def test_one_screen_of_several_is_enough() -> None:
 
 def test_a_missing_library_is_named(tmp_path: Path) -> None:
     """A platform plugin that is linked to a library, which is then taken away."""
-    compiler = shutil.which("g++") or shutil.which("c++")
-    if compiler is None:
-        pytest.skip("needs a C++ compiler")
+    need("g++")
     platforms = tmp_path / "plugins" / "platforms"
     platforms.mkdir(parents=True)
     (tmp_path / "code.cpp").write_text('extern "C" int cursor() { return 1; }\n')
     (tmp_path / "plugin.cpp").write_text('extern "C" int cursor(); int loaded = cursor();\n')
     library = tmp_path / "libkame-cursor.so.0"
-    build = [compiler, "-shared", "-fPIC"]
+    build = ["g++", "-shared", "-fPIC"]
     subprocess.run([*build, f"-Wl,-soname,{library.name}", "-o", library, tmp_path / "code.cpp"], check=True)
     subprocess.run([*build, "-o", platforms / "libqxcb.so", tmp_path / "plugin.cpp", library], check=True)
     library.unlink()
