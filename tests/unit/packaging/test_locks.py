@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import licences
-from building.bom import tables
+from building.bom import LICENCE, tables
 from installation import stamp
 from installation.places import Places
 from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
@@ -82,6 +82,12 @@ def test_a_lock_contains_all_dependencies_except_deliberate_omissions(lock):
 def test_the_short_locks_contain_what_their_sources_name(name):
     asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
     assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}
+
+
+def test_the_app_has_one_licence_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == LICENCE == "Apache-2.0" and project["license-files"] == ["LICENSE"]
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "resources" / "licences" / "Apache-2.0.txt").read_bytes()
 
 
 def test_the_licence_tables_are_true():
