@@ -94,8 +94,9 @@ def test_the_debian_package_contains_the_program_for_all_users(built, source):
     assert {member.mode for member in members.values()} == {0o644, 0o755}
     code = "./usr/lib/kame-desktop"
     assert members[f"{code}/tools/uv"].mode == 0o755 and data.extractfile(f"{code}/tools/uv").read() == UV
-    for name in ("LICENSE", "app/__main__.py", "packaging/launcher.py", "packaging/locks/app.txt", "resources/bom.json"):
+    for name in ("LICENSE", "app/__main__.py", "packaging/launcher.py", "packaging/locks/app.txt"):
         assert f"{code}/{name}" in members
+    assert f"{code}/resources/bom.json" in members
     copyright = data.extractfile("./usr/share/doc/kame-desktop/copyright").read().decode()
     assert re.search(r"Files: \*\nCopyright: .*\nLicense: Apache-2.0\n", copyright)
     assert not [name for name in members if "/tests/" in name or "locks/dev" in name]
