@@ -943,6 +943,10 @@
         <translation>Schließen</translation>
     </message>
     <message>
+        <source>Free software under the Apache License 2.0. What it is made of has licences of its own.</source>
+        <translation>Freie Software unter der Apache-Lizenz 2.0. Woraus sie besteht, hat eigene Lizenzen.</translation>
+    </message>
+    <message>
         <source>KAME Desktop</source>
         <translation>KAME Desktop</translation>
     </message>
