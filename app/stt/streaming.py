@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from app.conversation.frame import Frame
 from app.conversation.words import same_words
-from app.stt.base import RATE, Decoder, EndOfTurn, TranscriptUpdate, WordsJudge
+from app.stt.base import RATE, Decoder, EndOfTurn, TranscriberError, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
 from app.stt.loudness import quietest
 from app.stt.passes import (
@@ -236,6 +236,8 @@ class StreamingTranscriber:
         try:
             words = self._decoder.decode(running.samples)
             language = self._decoder.language
+        except TranscriberError as error:
+            problem = str(error)
         except Exception as error:
             problem = (
                 f"Speech recognition failed ({type(error).__name__}), so some words may be missing from the "
