@@ -151,7 +151,7 @@ def _rescue(path: Path, draft: Path) -> Rescued:
         with contextlib.closing(_connect(str(part))) as database:
             schema.make_tables(database)
             schema.prepare_index(database)
-            rescued = rescue(path, database)
+            rescued = rescue(path, database, part.with_name(part.name + ".pages"))
         move_file(part, draft)
     except BaseException:
         with contextlib.suppress(OSError):

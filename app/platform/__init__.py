@@ -2,7 +2,7 @@
 
 - `atomic_files`, `file_names`: files that are written whole or not at all; names that Windows reserves
 - `resources`, `installation`: where the app's own files are; how this copy was installed
-- `children`: child processes of the app's own
+- `children`: child processes of the app's own, and how those that die are restarted
 - `hardware`, `nvidia`: memory and processor; NVIDIA cards by their driver
 - `single_instance`: sends a command to the running app
 - `autostart`: starts the app when the user logs in
