@@ -2,7 +2,7 @@
 
 - `setting`: what is declared of one setting
 - `talk_settings`, `declarations`: all settings, those of talks first; `Settings` loads and saves them
-- `storage`: reads and writes the file, and migrates what older versions wrote
+- `storage`: reads and writes the file, and sets aside what it can't use
 - `paths`: the app's names, and where the user's files are
 - `user_pauses`: how long the user's pauses are, in a file of its own
 - `markdown`: the table of settings in the guide

@@ -1,4 +1,4 @@
-"""Reads and writes the settings file, and migrates what older versions wrote."""
+"""Reads and writes the settings file. One that is damaged, or of another version of the app, is set aside."""
 
 from __future__ import annotations
 
@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from app.platform.files import json_bytes, set_aside, write_json
-from app.untrusted.files import read_json_file
+from app.untrusted.files import read_versioned
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTINGS, Refused
+from app.untrusted.limits import SETTINGS, OtherVersion, Refused
 
-RENAMED = {
-    "manner": "answer_mode",
-    "aside_provider": "secondary_provider",
-    "aside_model": "secondary_model",
-    "aside_url": "secondary_url",
-    "favourite_brains": "favourite_backends",
-}
-"""Keys in settings files of older versions, and their names now."""
+VERSION = 1
+"""Of the file's format. To be raised with every change that another version of the app would misunderstand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +26,9 @@ class StoredSettings:
 
 
 def read_settings(path: Path) -> StoredSettings:
-    """Reads and migrates the file. Never raises: one that can't be understood is renamed to `*.broken`."""
+    """Reads the file. Never raises: one that can't be understood is renamed to `*.broken` or `*.version-N`."""
     try:
-        values = read_json_file(path, SETTINGS, any_number=True)  # each setting checks its own
+        values = read_versioned(path, SETTINGS, VERSION, any_number=True)  # each setting checks its own
     except FileNotFoundError:
         return StoredSettings()
     except Refused as error:
@@ -44,7 +38,6 @@ def read_settings(path: Path) -> StoredSettings:
             f"The settings could not be read ({error.strerror}), so the defaults are in use. Check the file {path}."
         )
         return StoredSettings(notice=notice, unread=True)
-    _migrate(values)
     return StoredSettings(values)
 
 
@@ -53,31 +46,23 @@ def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
 
     Raises OSError, also for values that `read_settings` would not take.
     """
+    whole = {"version": VERSION, **values}
     try:
-        read_json(json_bytes(values), SETTINGS, any_number=True)
+        read_json(json_bytes(whole), SETTINGS, any_number=True)
     except Refused as error:
         raise OSError(errno.EFBIG, f"{error} as a text", str(path)) from None
     backup = path.with_name(path.name + ".unread") if unread and path.exists() else None
-    write_json(path, values, backup=backup)
-
-
-def _migrate(values: dict[str, Any]) -> None:
-    old_url = values.pop("openai_url", "")  # OpenAI and other servers were one provider once
-    if values.get("provider") == "openai" and old_url and "api.openai.com" not in str(old_url):
-        values.setdefault("compatible_url", old_url)
-        values.setdefault("compatible_model", values.pop("openai_model", ""))
-        values["provider"] = "compatible"
-    for old, new in RENAMED.items():
-        if old in values:
-            values.setdefault(new, values.pop(old))
+    write_json(path, whole, backup=backup)
 
 
 def _set_aside(path: Path, why: Refused) -> str:
+    """Renames a file that can't be used; returns a sentence about it."""
+    ending = why.ending if isinstance(why, OtherVersion) else "broken"
     try:
-        broken = set_aside(path)
+        kept = set_aside(path, ending)
     except OSError as error:
         return (
-            f"The settings file {path} is damaged ({why}) and could not be renamed ({error.strerror}); the defaults "
+            f"The settings file {path} can't be used ({why}) and could not be renamed ({error.strerror}); the defaults "
             "are in use."
         )
-    return f"The settings file was damaged ({why}), so the defaults are in use. The damaged file is kept as {broken}."
+    return f"The settings file can't be used ({why}), so the defaults are in use. It is kept as {kept}."

@@ -32,7 +32,9 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
     """The app's window behind its first run, with its settings and its data in `home`."""
     config = home / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text(json.dumps({"keep_recordings": True, "first_run_done": True, **settings}))
+    (config / "settings.json").write_text(
+        json.dumps({"version": 1, "keep_recordings": True, "first_run_done": True, **settings})
+    )
     env = {
         **os.environ,
         **audio.env,

@@ -49,7 +49,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     """Heard from Python itself, which tells of every import, up to the first picture."""
     report, config = tmp_path / "report", tmp_path / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text('{"first_run_done": true}')
+    (config / "settings.json").write_text('{"version": 1, "first_run_done": true}')
     homes = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE")}
     run = tmp_path / "run"
     run.mkdir(mode=0o700)

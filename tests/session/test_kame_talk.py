@@ -292,12 +292,12 @@ class _OutOfMemory(Listening):
 
     def step(self, frame: Any, inputs: Any) -> Any:
         if frame.index == self._at:
-            assert self._engine is not None
+            assert self._stream is not None
 
             def fail(*_: object) -> None:
                 raise torch.OutOfMemoryError("CUDA out of memory")
 
-            self._engine._frame = fail  # type: ignore[assignment]
+            self._stream.engine._frame = fail  # type: ignore[assignment]
         return super().step(frame, inputs)
 
 

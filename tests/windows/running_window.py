@@ -87,7 +87,7 @@ def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: ob
     folder = (local_data or wine.home / "AppData" / "Local") / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    chosen = {"keep_recordings": True, "first_run_done": True, **settings}
+    chosen = {"version": 1, "keep_recordings": True, "first_run_done": True, **settings}
     (folder / "settings.json").write_text(json.dumps(chosen), "utf-8")
     return folder
 

@@ -13,9 +13,11 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app.platform.files import write_json
-from app.untrusted.files import read_json_file
+from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
 
+VERSION = 1
+"""Of the format of the layout's file."""
 SAVE_AFTER_MS = 800
 HANDLE_PX = 4
 CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
@@ -143,7 +145,7 @@ class WindowLayoutStore(QObject):
     def restore(self) -> bool:
         """Restores the layout; False if there is none that can be used."""
         try:
-            kept = read_json_file(self._path, SMALL_FILE)
+            kept = read_versioned(self._path, SMALL_FILE, VERSION)
             state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
             shown = {str(name) for name in kept["shown"]}
         except FileNotFoundError:
@@ -172,7 +174,10 @@ class WindowLayoutStore(QObject):
         }
         with suppress(OSError):  # a full disk: the previous layout remains
             kept = {name: _text(state) for name, state in states.items()}
-            write_json(self._path, {**kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini})
+            write_json(
+                self._path,
+                {"version": VERSION, **kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini},
+            )
 
     def keep_mini(self, place: tuple[int, int]) -> None:
         """Saves the mini window's place soon."""

@@ -21,6 +21,7 @@ from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.frontend.kame.selfcheck import run_checks
+from app.frontend.kame.stream import StreamMemory
 from app.models.layout import read_layout
 from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint
@@ -193,6 +194,34 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
         broken.__enter__()
     with make():
         pass
+
+
+def fail(*_: object) -> None:
+    raise RuntimeError("CUDA error: the launch timed out")
+
+
+def test_a_card_that_fails_at_the_end_or_while_it_loads_is_free_for_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make() -> KameFrontEnd:
+        return KameFrontEnd(
+            lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
+        )
+
+    for fails_at in ("its end", "its start"):
+        with monkeypatch.context() as broken:
+            broken.setattr(Engine, "__exit__", fail)
+            if fails_at == "its end":
+                first = make().__enter__()
+                with pytest.raises(RuntimeError, match="timed out"):
+                    first.__exit__(None, None, None)
+                first.__exit__(None, None, None)
+            else:
+                broken.setattr(StreamMemory, "__init__", fail)
+                with pytest.raises(FrontEndError, match="KAME could not be started here"):
+                    make().__enter__()
+        with make() as second:
+            assert second.step(Frame(0, silence()), []) is not None
 
 
 def talkative(folder: Path) -> Loaded:
