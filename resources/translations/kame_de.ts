@@ -3696,6 +3696,10 @@
 <context>
     <name>Offers</name>
     <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
         <source>Open it</source>
         <translation>Öffnen</translation>
     </message>
@@ -3706,6 +3710,10 @@
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
         <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
+    </message>
+    <message>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
+        <translation>Dieser Rechner ist schnell genug für {0} ({1} GB zum Herunterladen), das viel mehr weiß.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -3722,6 +3730,14 @@
     <message>
         <source>What was said here is not kept: when you open another conversation, it is gone.</source>
         <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
+        <translation>{0} (Ollama) ist auch hier und weiß weit mehr.</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded. Until then the small model answers.</source>
+        <translation>{0} wird heruntergeladen. Bis dahin antwortet das kleine Modell.</translation>
     </message>
     <message>
         <source>{0} is downloaded, and can hear and speak from now on.</source>

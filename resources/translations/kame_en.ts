@@ -3696,6 +3696,10 @@
 <context>
     <name>Offers</name>
     <message>
+        <source>Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Open it</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3705,6 +3709,10 @@
     </message>
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3721,6 +3729,14 @@
     </message>
     <message>
         <source>What was said here is not kept: when you open another conversation, it is gone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded. Until then the small model answers.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

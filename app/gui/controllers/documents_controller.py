@@ -93,7 +93,7 @@ class DocumentsController(QObject):
     def _read_next(self) -> None:
         if self._waiting:
             path = self._waiting.pop(0)
-            self._background.run(_READING, lambda: read_document(path), self._have, self._not_read)
+            self._background.run(self, _READING, lambda: read_document(path), self._have, self._not_read)
 
     def _not_read(self, sentence: str) -> None:
         self.failed.emit(sentence)

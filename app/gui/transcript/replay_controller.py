@@ -68,7 +68,7 @@ class ReplayController(QObject):
         self._playing = turn
         self._deafen(True)
         self._background.run(
-            _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
+            self, _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
         )
 
     def stop(self) -> None:

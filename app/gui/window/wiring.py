@@ -225,6 +225,8 @@ class Wiring(QObject):
         models.failed.connect(lambda sentence: messages.say(sentence, topic="weights"))
         window.panels.frontend_arrived.connect(window.offers.frontend)
         window.panels.model_arrived.connect(window.offers.model)
+        if window.models_controller is not None:
+            window.models_controller.failed.connect(window.offers.download_failed)
         if graphics is not None:
             graphics.restarting.connect(window.close)
             graphics.arrived_unseen.connect(window.offers.restart)
