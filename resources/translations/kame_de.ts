@@ -4372,6 +4372,10 @@
         <translation>Sprechen beginnen und beenden</translation>
     </message>
     <message>
+        <source>Bring back what you sent before</source>
+        <translation>Zuletzt Gesendetes zurückholen</translation>
+    </message>
+    <message>
         <source>Elsewhere in the window</source>
         <translation>Sonst im Fenster</translation>
     </message>
@@ -4384,12 +4388,32 @@
         <translation>Stumm oder nicht stumm</translation>
     </message>
     <message>
+        <source>Send the message</source>
+        <translation>Nachricht senden</translation>
+    </message>
+    <message>
+        <source>Show these keys, while you are not typing</source>
+        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
+    </message>
+    <message>
+        <source>Start a new line</source>
+        <translation>Neue Zeile beginnen</translation>
+    </message>
+    <message>
+        <source>Stop speaking, or close a message</source>
+        <translation>Sprechen beenden oder eine Meldung schließen</translation>
+    </message>
+    <message>
         <source>Talk, while it is held</source>
         <translation>Sprechen, solange sie gehalten wird</translation>
     </message>
     <message>
         <source>Talking</source>
         <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>Typing</source>
+        <translation>Tippen</translation>
     </message>
     <message>
         <source>While another window has the keyboard</source>
@@ -5779,6 +5803,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Fragt laut</translation>
     </message>
     <message>
+        <source>Enter sends your message</source>
+        <translation>Eingabetaste sendet die Nachricht</translation>
+    </message>
+    <message>
         <source>Esc</source>
         <translation>Esc</translation>
     </message>
@@ -5879,10 +5907,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>nichts, was du sagst, wird gehört</translation>
     </message>
     <message>
-        <source>or Esc, then the space bar</source>
-        <translation>oder Esc, dann die Leertaste</translation>
-    </message>
-    <message>
         <source>or hold the space bar</source>
         <translation>oder Leertaste halten</translation>
     </message>
@@ -5932,6 +5956,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>The conversation is still getting ready. Try again in a moment.</source>
         <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>There is no microphone to talk into. Plug one in, or type.</source>
+        <translation>Es gibt kein Mikrofon. Schließ eines an oder tippe.</translation>
     </message>
 </context>
 <context>

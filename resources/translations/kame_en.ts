@@ -4372,6 +4372,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Bring back what you sent before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Elsewhere in the window</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4384,11 +4388,31 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Send the message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show these keys, while you are not typing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start a new line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop speaking, or close a message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Talk, while it is held</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Talking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Typing</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5778,6 +5802,10 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Enter sends your message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Esc</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5878,10 +5906,6 @@ Click to see where the time went.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>or Esc, then the space bar</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>or hold the space bar</source>
         <translation type="unfinished"></translation>
     </message>
@@ -5930,6 +5954,10 @@ Click to see where the time went.</source>
     </message>
     <message>
         <source>The conversation is still getting ready. Try again in a moment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no microphone to talk into. Plug one in, or type.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

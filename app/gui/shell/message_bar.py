@@ -128,6 +128,11 @@ class MessageBar(QWidget):
         button.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return True
 
+    def close_newest(self) -> None:
+        """Closes the newest message, if there is one."""
+        if self.rows:
+            self._drop(self.rows[-1])
+
     def clear_retries(self) -> None:
         """Removes the messages that offer to try again."""
         self._drop_if(lambda row: row.message.retry)
