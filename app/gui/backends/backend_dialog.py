@@ -134,7 +134,7 @@ class BackendDialog(Panel):
         choice = self.picker.choice
         self.test_button.setEnabled(False)
         self._say(self.tr("Testing {0} …").format(self._lists.label(choice.provider)))
-        self._background.run(TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
+        self._background.run(self, TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
 
     def _tested(self, sentence: str) -> None:
         self.test_button.setEnabled(True)

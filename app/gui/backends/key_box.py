@@ -84,7 +84,9 @@ class KeyBox(QObject):
     def find(self) -> None:
         service, choice = self._service, self._choice()
         if service is not None:
-            self._background.run(self._find, lambda: service.key_place(choice), self._show_place, self.words.setText)
+            self._background.run(
+                self, self._find, lambda: service.key_place(choice), self._show_place, self.words.setText
+            )
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
         """Saves the typed key, if there is one, then calls `then`."""
@@ -101,13 +103,13 @@ class KeyBox(QObject):
             self.said.emit(sentence)
             self.field.setFocus()
 
-        self._background.run(self._save, lambda: service.keep_key(choice, key), saved, failed)
+        self._background.run(self, self._save, lambda: service.keep_key(choice, key), saved, failed)
 
     def forget(self) -> None:
         """Removes the saved key."""
         service, choice = self._service, self._choice()
         if service is not None:
-            self._background.run(self._forget, lambda: service.forget_key(choice), self._change, self.said.emit)
+            self._background.run(self, self._forget, lambda: service.forget_key(choice), self._change, self.said.emit)
 
     def _change(self, sentence: str) -> None:
         self.place = None

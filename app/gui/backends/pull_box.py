@@ -62,7 +62,7 @@ class PullBox(QWidget):
         choice = BackendChoice(self._server.provider, name, self._server.base_url)
         self.bar.setValue(0)
         self._background.run(
-            FETCH, lambda: self._service.pull(choice, self._report), lambda _: self._done(choice), self._show
+            self, FETCH, lambda: self._service.pull(choice, self._report), lambda _: self._done(choice), self._show
         )
         self._show(self.tr("Requesting {0} …").format(name))
 

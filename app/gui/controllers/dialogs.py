@@ -140,7 +140,7 @@ class Dialogs(QObject):
             self.conversation.show_choice(style, tools, cap)
             if (voices := self.voices) is not None:
                 self._background.run(
-                    "voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None
+                    self, "voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None
                 )
         self.conversation.appear()
         self.conversation.persona.setFocus()

@@ -20,7 +20,7 @@ class IconButton(QToolButton):
         self._size = size
         self._tinted = ("", "")
         self.setProperty("flat", True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(size, size))
         self.set_label(label, keys)

@@ -86,8 +86,6 @@ class ModelCard(Boxed):
             words = self.tr("KAME can use your graphics card once it is set up.")
         self.card.setText(words)
         self._show()
-        if self.offer is not None and self._better is None:
-            self.offer.find_best()
 
     def _show(self) -> None:
         self.cost.setText(self._cost())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.models.models_controller import ModelsController
@@ -11,21 +13,29 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import progress_bar, push_button, row, set_share
 from app.gui.widgets.panel import Quiet
 from app.services.model_service import ModelView
-from app.settings.declarations import Settings
 
 BEST = "first run: the best model"
+
+
+def find_best(
+    context: QObject,
+    background: BackgroundTasks,
+    controller: ModelsController,
+    language: str,
+    found: Callable[[ModelView | None], None],
+) -> None:
+    """Finds the best model that runs here, for `context`; may take some seconds, since the smallest is timed first."""
+    best = controller.service.best
+    if not controller.busy:
+        background.run(context, BEST, lambda: asyncio.to_thread(best, language), found, lambda sentence: None)
 
 
 class ModelOffer(QWidget):
     """Hidden until something better than the smallest model is known to run here. A download goes on without it."""
 
-    def __init__(
-        self, controller: ModelsController, settings: Settings, background: BackgroundTasks, parent: QWidget
-    ) -> None:
+    def __init__(self, controller: ModelsController, parent: QWidget) -> None:
         super().__init__(parent)
         self._controller = controller
-        self._settings = settings
-        self._background = background
         self._view: ModelView | None = None
         self.words = Quiet(parent=self)
         self.words.setAccessibleName(self.tr("A better model"))
@@ -38,18 +48,13 @@ class ModelOffer(QWidget):
         column.addWidget(self.bar)
         self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(controller.stop)
-        controller.progressed.connect(lambda _, share: set_share(self.bar, share))
+        controller.progressed.connect(self._show_progress)
         controller.arrived.connect(self._arrived)
         controller.failed.connect(self._failed)
         self.hide()
 
-    def find_best(self) -> None:
-        """Finds the best model; may take some seconds, since the smallest one is timed first."""
-        if self._view is None and not self._controller.busy:
-            best, language = self._controller.service.best, self._settings.language
-            self._background.run(BEST, lambda: asyncio.to_thread(best, language), self._found, lambda sentence: None)
-
-    def _found(self, view: ModelView | None) -> None:
+    def show_best(self, view: ModelView | None) -> None:
+        """Offers the best model that this machine runs; None for no better one than the smallest."""
         self._view = view
         self._show()
 
@@ -61,6 +66,9 @@ class ModelOffer(QWidget):
     def _arrived(self, key: str) -> None:
         if self._view is not None and key == self._view.key:
             self._show()
+
+    def _show_progress(self, words: str, share: float) -> None:
+        set_share(self.bar, share)
 
     def _failed(self, sentence: str) -> None:
         self._show()

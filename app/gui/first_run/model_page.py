@@ -10,7 +10,7 @@ from app.gui.backends.model_lists import ModelLists
 from app.gui.first_run.cards.choice_card import ChoiceCard
 from app.gui.first_run.cards.cloud_card import CloudCard
 from app.gui.first_run.cards.ollama_card import OllamaCard
-from app.gui.first_run.model_offer import ModelOffer
+from app.gui.first_run.model_offer import ModelOffer, find_best
 from app.gui.first_run.page import ChoicePage
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
@@ -18,6 +18,7 @@ from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import Quiet
 from app.services.backend_service import BackendService
 from app.services.machine_service import MachineView
+from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
@@ -41,16 +42,19 @@ class ModelPage(ChoicePage):
             self.tr("The language model that works out the answers. You can change it at any time."),
             parent,
         )
+        self._settings = settings
         self._lists = lists
         self._service = service
         self._background = background
+        self._models = models
+        self._best_known = False
         self._kept = BackendChoice()
         self.embedded = ChoiceCard(
             self.tr("Built in"),
             self.tr("A model on this machine: nothing leaves it. The small one included is quick, and knows little."),
             self,
         )
-        self.offer = ModelOffer(models, settings, background, self.embedded) if models is not None else None
+        self.offer = ModelOffer(models, self.embedded) if models is not None else None
         if self.offer is not None:
             self.embedded.body.addWidget(self.offer)
         self.ollama = OllamaCard(settings, service, background, self)
@@ -136,8 +140,8 @@ class ModelPage(ChoicePage):
 
     def arrive(self) -> QWidget | None:
         self.cloud.key_box.place = None  # one may have been saved elsewhere
-        if self.offer is not None:
-            self.offer.find_best()
+        if self.offer is not None and self._models is not None and not self._best_known:
+            find_best(self, self._background, self._models, self._settings.language, self._show_best)
         self._shape()
         return next((card.button for card in self._cards if card.button.isChecked() and card.button.isEnabled()), None)
 
@@ -186,7 +190,12 @@ class ModelPage(ChoicePage):
                 self.test_button.setFocus()
             self._say(sentence)
 
-        self._background.run(TEST, lambda: service.test(choice), tested, tested)
+        self._background.run(self, TEST, lambda: service.test(choice), tested, tested)
+
+    def _show_best(self, view: ModelView | None) -> None:
+        if self.offer is not None:
+            self._best_known = view is not None
+            self.offer.show_best(view)
 
     def _cancel_test(self) -> None:
         self._background.cancel(TEST)

@@ -89,7 +89,7 @@ class SoundPage(Page):
         self._show_lacking()
 
     def arrive(self) -> QWidget:
-        self._background.run(LIST, self._list, lambda found: self.set_devices(*found), lambda _: None)
+        self._background.run(self, LIST, self._list, lambda found: self.set_devices(*found), lambda _: None)
         return self.tests.say_button if self.tests is not None else self.microphone
 
     def depart(self) -> None:

@@ -71,7 +71,7 @@ class ModelsPanel(Panel):
 
     def refresh(self) -> None:
         models = self._controller.service.models
-        self._background.run(LIST, lambda: asyncio.to_thread(models), self._show_models, self._say)
+        self._background.run(self, LIST, lambda: asyncio.to_thread(models), self._show_models, self._say)
 
     def _show_models(self, views: Sequence[ModelView]) -> None:
         self.list.show_models(views, self._used)
@@ -147,7 +147,7 @@ class ModelsPanel(Panel):
             self._say("")
             await play(sound)
 
-        self._background.run(PLAY, sample, lambda _: self._finish(""), self._finish)
+        self._background.run(self, PLAY, sample, lambda _: self._finish(""), self._finish)
         self._shape()
 
     def _check(self) -> None:
@@ -170,7 +170,7 @@ class ModelsPanel(Panel):
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
         """Runs an action on a model on a thread; `done` gets its sentence."""
-        self._background.run(WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
+        self._background.run(self, WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
         self._shape()
 
     # -- what happens

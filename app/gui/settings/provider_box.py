@@ -138,7 +138,7 @@ class ProviderBox(QWidget):
     def _test(self) -> None:
         choice, service = self.choice, self._access.service
         self.answer.say(self.tr("Testing {0} …").format(self.view.label))
-        self._access.background.run(self._testing, lambda: service.test(choice), self._tested, self._test_failed)
+        self._access.background.run(self, self._testing, lambda: service.test(choice), self._tested, self._test_failed)
         self._shape()
 
     def _tested(self, sentence: str) -> None:

@@ -33,6 +33,7 @@ from app.gui.models.graphics_controller import GraphicsController
 from app.gui.models.models_controller import ModelsController
 from app.gui.models.weights_controller import WeightsController
 from app.gui.oracle.pane import OraclePane
+from app.gui.shell.key_routing import KeyRouting
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.model_popover import ModelPopover
@@ -164,6 +165,7 @@ class MainWindow(QMainWindow):
             settings, manager, self.dialogs, self.setup, self.transcript.header, self.oracle.header, menu, self
         )
         self.push = PushToTalk(self)
+        self.routing = KeyRouting(self.push, self, self.transcript.composer.field)
         self.sound = SoundController(
             settings,
             manager,
@@ -214,6 +216,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         for popover in (self.setup, self.devices):
             popover.setParent(body)  # over all that is in it
+            popover.home = self.transcript.composer.field
         self._make_room()
         room = self.screen().availableSize()
         width, height = min(USUAL_PX[0], room.width()), min(USUAL_PX[1], room.height() - FRAME_PX)
@@ -356,7 +359,7 @@ class MainWindow(QMainWindow):
         """The native window exists from now on: listens to its keys."""
         super().showEvent(event)
         if not self._filtered and self.windowHandle() is not None:
-            self.windowHandle().installEventFilter(self.push)
+            self.routing.watch(self.windowHandle())
             self._filtered = True
 
     def moveEvent(self, event: QMoveEvent) -> None:
@@ -371,12 +374,8 @@ class MainWindow(QMainWindow):
         self.layout_store.moved()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops a question that is asked aloud, and silences the answer, wherever the focus is, unless it closes
-        something first.
-        """
-        if event.key() == Qt.Key.Key_Escape and self.dock.silence.isVisible():
-            self.dock.silence_wanted.emit()
-        else:
+        """No control has used this key: it may be one for the message field."""
+        if not self.routing.take_unclaimed(event):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -152,7 +152,7 @@ class Panels(QObject):
         if controller is not None:
             models = controller.service.models
             self._window.background.run(
-                "models for the settings", lambda: asyncio.to_thread(models), self._offer_models, lambda _: None
+                self, "models for the settings", lambda: asyncio.to_thread(models), self._offer_models, lambda _: None
             )
 
     def _offer_models(self, views: Sequence[ModelView]) -> None:
@@ -245,7 +245,7 @@ class Panels(QObject):
 
     def _done(self) -> None:
         if self.first_start is not None:
-            self.first_start.finish()
+            self.first_start.finish(decided=True)
         self._window.live.change("first_run_done", True)
 
     # -- log, about
