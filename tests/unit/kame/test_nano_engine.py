@@ -6,26 +6,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
+from app.frontend import CODEC_VOICE
+from app.frontend.kame.checkpoint import build_lm
+from app.frontend.kame.codec.codec_file import load_codec, save_codec
+from app.frontend.kame.codec.voice_codec import VoiceCodec
+from app.frontend.kame.compact import load_whole, save_compact
+from app.frontend.kame.engine import Engine
+from app.models.errors import ModelError
+from app.models.locations import model_path
+from app.research.nano.engine import NanoEngine, Sampling
+from app.research.nano.hearing import Hearing
+from app.research.nano.language_model import NanoModel
+from app.research.nano.pieces import PIECES_NAME, read_pieces
+from app.research.nano.voice import CodeVoice
+from app.research.nano.weights import read_weights
+from app.research.training.kame.merge import write_pieces
+from app.research.training.nano.shape import NANO_LM
+from tests.support.tiny_kame import pieces_model
 
-from app.frontend import CODEC_VOICE  # noqa: E402
-from app.frontend.kame.checkpoint import build_lm  # noqa: E402
-from app.frontend.kame.codec.codec_file import load_codec, save_codec  # noqa: E402
-from app.frontend.kame.codec.voice_codec import VoiceCodec  # noqa: E402
-from app.frontend.kame.compact import load_whole, save_compact  # noqa: E402
-from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
-from app.models.locations import model_path  # noqa: E402
-from app.research.nano.engine import NanoEngine, Sampling  # noqa: E402
-from app.research.nano.hearing import Hearing  # noqa: E402
-from app.research.nano.language_model import NanoModel  # noqa: E402
-from app.research.nano.pieces import PIECES_NAME, read_pieces  # noqa: E402
-from app.research.nano.voice import CodeVoice  # noqa: E402
-from app.research.nano.weights import read_weights  # noqa: E402
-from app.research.training.kame.merge import write_pieces  # noqa: E402
-from app.research.training.nano.shape import NANO_LM  # noqa: E402
-from tests.support.tiny_kame import pieces_model  # noqa: E402
+pytestmark = pytest.mark.slow
 
 FRAMES = 40
 SHAPE = {

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("moshi")
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec
+from app.frontend.kame.codec.mel import MelState
+from app.frontend.kame.codec.vocoder import Vocoder
+from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec, VoiceCodecShape
+from app.models.errors import ModelError
+from app.models.onnx import cut_at, cut_from, weights_of
+from app.research.training.quantiser import fit_quantiser
 
-from app.conversation.frame import FRAME_SAMPLES  # noqa: E402
-from app.frontend.kame.codec.codec_file import is_voice_codec, load_codec, save_codec  # noqa: E402
-from app.frontend.kame.codec.mel import MelState  # noqa: E402
-from app.frontend.kame.codec.vocoder import Vocoder  # noqa: E402
-from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec, VoiceCodecShape  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
-from app.models.onnx import cut_at, cut_from, weights_of  # noqa: E402
-from app.research.training.quantiser import fit_quantiser  # noqa: E402
+pytestmark = pytest.mark.slow
 
 SMALL = VoiceCodecShape(own_books=3, heard_books=2, entries=32, own_components=16, heard_components=12)
 
