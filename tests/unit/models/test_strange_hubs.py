@@ -31,6 +31,7 @@ from app.platform.file_lock import locked
 from app.platform.file_names import is_plain
 from app.untrusted.limits import HUB_LISTING, MB
 from app.untrusted.refused import Refused
+from tests.support.examples import examples
 from tests.support.hub import Hub
 
 Act = Callable[[BaseHTTPRequestHandler], None]
@@ -162,7 +163,7 @@ rows = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.fixed_dictionaries({"siblings": json_values | st.lists(rows, max_size=3)}, optional={"sha": json_values}))
 def test_whatever_a_listing_holds_is_a_list_of_files_or_refused(value: dict[str, Any]) -> None:
     try:
