@@ -27,6 +27,8 @@ from app.research.benches.rivals.measure import Outcome
 from app.research.benches.rivals.result import Measured, RivalsResult
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = load_questions([101, 102, 103, 141])
 
 

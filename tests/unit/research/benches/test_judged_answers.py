@@ -11,6 +11,8 @@ from app.platform.resources import resource
 from app.research.benches.answers import AnswersResult, figures
 from app.research.benches.judged_answers import JudgedAnswer, judge
 
+pytestmark = pytest.mark.slow
+
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
 
 

@@ -15,6 +15,8 @@ from app.research.corpus.layout_kame import read_kame, write_kame
 from app.research.corpus.layout_moshi import read_moshi, write_moshi
 from app.research.corpus.store import CorpusFolder
 
+pytestmark = pytest.mark.slow
+
 
 def dialogue() -> Dialogue:
     asked = ["where", "is", "the", "museum"]

@@ -11,6 +11,8 @@ from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word,
 from app.research.corpus.hints import HintRequest, cleaned, fault_of, level_of, prompt_of
 from app.research.corpus.timing import EARS, arrivals, request_times, with_arrivals
 
+pytestmark = pytest.mark.slow
+
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
 
 

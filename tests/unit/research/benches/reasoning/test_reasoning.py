@@ -15,6 +15,8 @@ from app.research.benches.reasoning.generate import FORMS, generate
 from app.research.benches.reasoning.matching import found_in, is_right
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 ITEMS = generate(400, seed=3)
 NUMBERS = {word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 

@@ -20,6 +20,8 @@ from app.research.benches.rivals.result import Measured, RivalsResult, figures
 from app.research.benches.rivals.run import run_rivals
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 DRIVERS = Path(run_module.__file__).parent / "drivers"
 
 PARROT = f"""

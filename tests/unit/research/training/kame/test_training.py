@@ -10,29 +10,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from app.cli.parser import main
+from app.frontend.kame.checkpoint import build_lm, load
+from app.frontend.kame.generator import KameGen
+from app.models.errors import ModelError
+from app.models.layout import read_layout
+from app.research.corpus.shards import Corpus, Layout, open_corpus
+from app.research.training.kame.adapters import add_adapters, fuse_adapters
+from app.research.training.kame.batches import Batches
+from app.research.training.kame.checkpoints import checkpoints
+from app.research.training.kame.cost import cost_of
+from app.research.training.kame.curves import figure, read_curves
+from app.research.training.kame.evaluate import mean_losses
+from app.research.training.kame.loss import LossFunction, inputs_of
+from app.research.training.kame.processes import joined_processes
+from app.research.training.kame.settings import LossWeights, TrainSettings
+from app.research.training.kame.trainer import CURVES, Trainer, rate_at
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("moshi")
-
-from app.cli.parser import main  # noqa: E402
-from app.frontend.kame.checkpoint import build_lm, load  # noqa: E402
-from app.frontend.kame.generator import KameGen  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
-from app.models.layout import read_layout  # noqa: E402
-from app.research.corpus.shards import Corpus, Layout, open_corpus  # noqa: E402
-from app.research.training.kame.adapters import add_adapters, fuse_adapters  # noqa: E402
-from app.research.training.kame.batches import Batches  # noqa: E402
-from app.research.training.kame.checkpoints import checkpoints  # noqa: E402
-from app.research.training.kame.cost import cost_of  # noqa: E402
-from app.research.training.kame.curves import figure, read_curves  # noqa: E402
-from app.research.training.kame.evaluate import mean_losses  # noqa: E402
-from app.research.training.kame.loss import LossFunction, inputs_of  # noqa: E402
-from app.research.training.kame.processes import joined_processes  # noqa: E402
-from app.research.training.kame.settings import LossWeights, TrainSettings  # noqa: E402
-from app.research.training.kame.trainer import CURVES, Trainer, rate_at  # noqa: E402
+pytestmark = pytest.mark.slow
 
 SHAPE = {**LM, "num_layers": 1, "depformer_num_layers": 1}
 

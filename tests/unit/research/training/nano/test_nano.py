@@ -10,26 +10,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
+import torch
 
-torch = pytest.importorskip("torch")
-sentencepiece = pytest.importorskip("sentencepiece")
+from app.frontend.kame.checkpoint import build_lm
+from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape
+from app.frontend.kame.engine import Engine
+from app.models.errors import ModelError
+from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.training.nano.answers import CORRECTIONS, FILLERS, LATE, UNKNOWN, AnswerPlan
+from app.research.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions
+from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
+from app.research.training.nano.questions import speak_questions, trial_speaker
+from app.research.training.nano.reading import ReadingMaker
+from app.research.training.nano.score import TrialScore, says, score_trials
+from app.research.training.nano.shape import NANO_LM
+from app.research.training.nano.speech import SpeechBank, in_whole_frames
+from app.research.training.nano.texts import read_texts
+from app.research.training.nano.trial import TrialResult, Trials, write_sounds
+from tests.support.tiny_kame import pieces_model
 
-from app.frontend.kame.checkpoint import build_lm  # noqa: E402
-from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
-from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.errors import ModelError  # noqa: E402
-from app.research.corpus.streams import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
-from app.research.training.nano.answers import CORRECTIONS, FILLERS, LATE, UNKNOWN, AnswerPlan  # noqa: E402
-from app.research.training.nano.dialogues import LENGTH, DialogueMaker, SpokenQuestion, draw_revisions  # noqa: E402
-from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
-from app.research.training.nano.questions import speak_questions, trial_speaker  # noqa: E402
-from app.research.training.nano.reading import ReadingMaker  # noqa: E402
-from app.research.training.nano.score import TrialScore, says, score_trials  # noqa: E402
-from app.research.training.nano.shape import NANO_LM  # noqa: E402
-from app.research.training.nano.speech import SpeechBank, in_whole_frames  # noqa: E402
-from app.research.training.nano.texts import read_texts  # noqa: E402
-from app.research.training.nano.trial import TrialResult, Trials, write_sounds  # noqa: E402
-from tests.support.tiny_kame import pieces_model  # noqa: E402
+pytestmark = pytest.mark.slow
 
 SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
 VOCABULARY = Vocabulary(padding=3, start=400)
