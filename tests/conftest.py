@@ -78,8 +78,16 @@ def pytest_make_parametrize_id(val: Any) -> str | None:
 
 
 settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tries properties with fewer examples where slow tests are left out."""
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("short")
+
 
 if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.
