@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from contextlib import nullcontext
 from typing import Any
+
+import numpy as np
 
 from app.cli.arguments import whole_number
 from app.cli.bench import Bench, Progress, add_folder
@@ -49,9 +52,15 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         found = load_big_bench_audio(args.set, args.questions)
         asked = [Asked(one.number, one.category, "", one.answer, one.samples) for one in found]
     else:
-        with make_voice(args.voice) as voice:
+        with make_voice(args.voice) if any(one.speaks for one in wanted) else nullcontext() as voice:
             asked = [
-                Asked(one.number, one.form, one.text, one.answer, voice.synthesize(one.text).result().samples)
+                Asked(
+                    one.number,
+                    one.form,
+                    one.text,
+                    one.answer,
+                    np.zeros(0, np.float32) if voice is None else voice.synthesize(one.text).result().samples,
+                )
                 for one in generate(args.questions or 40, args.seed)
             ]
     check_systems(wanted, simulated=args.simulated)
