@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from app.demo.service import FACTS, QUESTIONS
+from app.demo.service import QUESTIONS
 from app.research.benches.facts import load_facts
 from app.research.benches.judged_answers import contains_any
 from tests.support.matching import best_match
@@ -46,8 +46,8 @@ def test_the_demo_runs_from_the_first_question_to_the_figures_offline_and_unatte
 
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert report["ok"] and report["whole"] and report["backend"] == "SmolLM2 135M"
-    facts = {fact.question.name: fact for fact in load_facts(FACTS)}
-    asked = [facts[name] for name in QUESTIONS]
+    facts = {fact.question.name: fact for fact in load_facts(51)}
+    asked = [facts[name] for name, _, _ in QUESTIONS]
     for fact, row in zip(asked, report["questions"], strict=True):
         assert row["question"] == fact.question.text and not row["own"]
         for side in ("cascade", "tandem"):

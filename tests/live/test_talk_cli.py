@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ import soundfile
 from app.cli import parser, talk_command
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.models.pool import MODELS
 from app.research.benches.word_errors import word_distance
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
@@ -31,6 +29,8 @@ from tests.support import sounds
 from tests.support.read_back import transcribe
 from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
+
+pytestmark = pytest.mark.usefixtures("models_are_kept")
 
 RUN = """
 from app.__main__ import main
@@ -59,13 +59,6 @@ def talk_alone(*arguments: str | Path, env: dict[str, str] | None = None) -> tup
     )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _models_are_kept() -> Iterator[None]:
-    """The talks of this process load recogniser, voice and judge of turns once."""
-    with MODELS.keeping():
-        yield
 
 
 def _text(document: dict, speaker: str) -> str:
