@@ -32,7 +32,9 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 def collect(target: Path, language: str) -> None:
     """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
-    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts)
+    sources = sorted(
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts
+    )
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "sources"
         listed.write_text("\n".join(sources), encoding="utf-8")

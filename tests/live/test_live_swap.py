@@ -94,6 +94,7 @@ async def _talk_and_swap(question: Path, output: Path, record: Path, swap: Backe
     return events
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
