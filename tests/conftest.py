@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("short"):
         for name in filter(find_spec, TORCH):
             sys.modules[name] = None  # type: ignore[assignment]
+        settings.load_profile("short")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -81,12 +82,6 @@ settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Tries properties with fewer examples where slow tests are left out."""
-    if "not slow" in config.option.markexpr:
-        settings.load_profile("short")
 
 
 if sys.platform != "win32":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
@@ -73,6 +75,19 @@ def dark_theme() -> Iterator[None]:
     finally:
         apply_theme(app, "light")
         app.processEvents()
+
+
+def spread(*axes: Sequence[Any], at_first: int = 0) -> list[Any]:
+    """Returns all combinations of the axes' values as parameters of a test.
+
+    In the short run each value of the longest axis occurs once, with the others' values in turn, or only `at_first` of
+    them; the other combinations are slow.
+    """
+    count = at_first or max(map(len, axes))
+    chosen = {tuple(axis[turn % len(axis)] for axis in axes) for turn in range(count)}
+    return [
+        pytest.param(*values, marks=() if values in chosen else pytest.mark.slow) for values in itertools.product(*axes)
+    ]
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:

@@ -164,6 +164,7 @@ async def test_the_embedded_backend_answers_and_ends() -> None:
     await backend.close()  # twice is fine
 
 
+@pytest.mark.slow
 @alone
 async def test_a_stream_that_is_left_stops_the_engine() -> None:
     backend = make_backend("embedded")
@@ -181,6 +182,7 @@ async def test_a_stream_that_is_left_stops_the_engine() -> None:
     await backend.close()
 
 
+@pytest.mark.slow
 @alone  # the child has a low priority, and both cores at once while only it works
 async def test_a_corpus_gets_several_answers_at_a_time() -> None:
     backend = EmbeddedBackend()

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.research.benches.startup import StartupResult, read_profile
 from app.research.window.dense_talk import SmoothnessResult
 from tests.support.virtual_audio import virtual_audio
@@ -33,6 +35,7 @@ def bench(*arguments: str, environment: dict[str, str], home: Path) -> dict:
     return document
 
 
+@pytest.mark.slow
 def test_a_start_is_timed_to_the_window_and_to_the_talk(tmp_path: Path) -> None:
     with virtual_audio() as audio:
         document = bench("startup", "--starts", "1", environment=audio.env, home=tmp_path)

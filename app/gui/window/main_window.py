@@ -81,6 +81,9 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self._filtered = False
+        # Made first: what moves into it later costs as much as it cost to make.
+        self._body = QWidget(self)
+        self.setCentralWidget(self._body)
         service, choices = services.backend_service, services.choices
 
         self.keep = SettingsController(settings, self)
@@ -95,7 +98,7 @@ class MainWindow(QMainWindow):
         self.model = FrontEndBar(settings, self)
         self.setup.add_controls(self.model)
         self._build_downloads(services)
-        self.messages = MessageBar(self)
+        self.messages = MessageBar(self._body)
         self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
         self._build_panes()
         self.view = SessionView(self, services.watch)
@@ -137,17 +140,17 @@ class MainWindow(QMainWindow):
         self.oracle = OraclePane(self)
         self.timeline = TimelinePane(self)
         self.inspector = InspectorPane(self.timeline, self)
-        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self)
+        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self._body)
         self.inspector.action = self.panes.inspector_action
         self.devices = DevicesPopover(self.settings, self)
         self.dock = TalkDock(self)
         self.transcript.add_below(self.dock)
         self.mini = MiniTimeline(self.timeline.log, self)
-        self.status = StatusLine(self.mini, self.panes.inspector_action, self)
+        self.status = StatusLine(self.mini, self.panes.inspector_action, self._body)
         self.latency = LatencyController(self.status, self)
         self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
         self.top_bar = TopBar(
-            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self
+            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self._body
         )
 
     def _build_controllers(self, services: WindowServices) -> None:
@@ -207,15 +210,13 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self.setObjectName("KAME")
         self.setWindowTitle(self.tr("KAME"))
-        body = QWidget(self)
-        column = QVBoxLayout(body)
+        column = QVBoxLayout(self._body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for widget in (self.top_bar, self.messages, self.panes, self.status):
             column.addWidget(widget, 1 if widget is self.panes else 0)
-        self.setCentralWidget(body)
         for popover in (self.setup, self.devices):
-            popover.setParent(body)  # over all that is in it
+            popover.setParent(self._body)  # over all that is in it
             popover.home = self.transcript.composer.field
         self._make_room()
         room = self.screen().availableSize()

@@ -199,7 +199,7 @@ class _Home:
         report, log = self._folder / f"report {self.count}", self._folder / "said"
         command = [sys.executable, *options, "-m", "app", "--report-start", str(report)]
         with open(log, "wb") as output:
-            root = Path(__file__).resolve().parents[2]
+            root = Path(__file__).resolve().parents[3]
             began = time.monotonic()
             child = subprocess.Popen(
                 command, cwd=root, env=self._environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL

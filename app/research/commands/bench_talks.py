@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from app.cli.arguments import add_backend, choice_of, whole_number
 from app.cli.bench_command import Bench, Progress, add_folder
@@ -237,9 +240,15 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
         found = load_big_bench_audio(args.set, args.questions)
         asked = [Asked(one.number, one.category, "", one.answer, one.samples) for one in found]
     else:
-        with make_voice(args.voice) as voice:
+        with make_voice(args.voice) if any(one.speaks for one in wanted) else nullcontext() as voice:
             asked = [
-                Asked(one.number, one.form, one.text, one.answer, voice.synthesize(one.text).result().samples)
+                Asked(
+                    one.number,
+                    one.form,
+                    one.text,
+                    one.answer,
+                    np.zeros(0, np.float32) if voice is None else voice.synthesize(one.text).result().samples,
+                )
                 for one in generate(args.questions or 40, args.seed)
             ]
     check_systems(wanted, simulated=args.simulated)
