@@ -8,8 +8,9 @@
   with delays in the sound's own time; `simulated_parts.py`: whole sessions in simulated time
 - `echo_path.py`, `room.py`: a simulated room between loudspeaker and microphone
 - `reader.py`, `loudness.py`: reading a voice's speech back, and its loudness
+- `busy.py`: how busy the machine is beside a bench, and refusing to measure on a busy one
 
-Benches with a package of their own: `mtbench`, `reasoning`, `duplex`, `rivals`; `comparison.py` compares results
+Benches with a package of their own: `first_word`, `mtbench`, `reasoning`, `duplex`, `rivals`; `comparison.py` compares results
 (`directions.py`: whether less or more is better; `paired_scores.py`: whether scores differ by more than chance), and
 `voicebench.py` lets benches from outside ask this app.
 

@@ -9,7 +9,7 @@ from typing import Any
 from app.diagnostics.tables import markdown, paragraphs, quantile
 from app.research.benches.listening import FIRST_SOUND_SECONDS
 from app.research.benches.pauses import Case
-from app.research.benches.timed_transcriber import DECODE_SECONDS, JUDGE_SECONDS, WORDS_SECONDS
+from app.research.benches.timed_transcriber import DECODE_SECONDS, HEARING_COSTS, JUDGE_SECONDS, WORDS_SECONDS
 
 AUDIBLE_SECONDS = 0.2
 """An answer that sounds longer than this into what the speaker goes on to say has audibly cut the speaker off."""
@@ -83,7 +83,9 @@ class EndpointingResult:
             delays = (f"{1000 * f[key]:.0f}" for key in ("p25", "p50", "p75", "p90"))
             rows.append((name, f["cases"], *counts, f["missed"], *delays))
         head = ("who and what", "turns", "cut off", "audibly", "missed", "delay p25, ms", "p50", "p75", "p90")
-        return "\n".join([*markdown(head, rows), *paragraphs(self.left_out)])
+        return "\n".join(
+            [*markdown(head, rows), *paragraphs([f"In the sound's own time {HEARING_COSTS}.", *self.left_out])]
+        )
 
     def document(self) -> dict[str, Any]:
         """The result for JSON."""

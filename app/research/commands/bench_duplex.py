@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     if args.outputs:
         return run_duplex(samples, None, run_simulated, choice, progress)
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_duplex(samples, parts.session, run_simulated, choice, progress)
+        return run_duplex(samples, parts.session, run_simulated, choice, progress, costs=parts.costs)
 
 
 def _make(args: argparse.Namespace, progress: Progress) -> None:

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         return run_reasoning(wanted, asked, compose.session, make, cost, asyncio.run, progress)
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, simulated=True)
+        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, costs=parts.costs)
 
 
 BENCHES = (Bench("reasoning", "questions with one right answer, made by rule, typed and spoken", add_arguments, run),)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from app.diagnostics.tables import machine, markdown, quantile, rounded
+from app.diagnostics.tables import machine, markdown, paragraphs, quantile, rounded
 from app.research.benches.duplex.metrics import OverlapFigures
 from app.research.benches.duplex.samples import Task
 
@@ -31,6 +31,8 @@ class DuplexResult:
 
     scored: list[Scored] = field(default_factory=list)
     outputs_only: bool = False
+    costs: str = ""
+    """What the stages cost in simulated time."""
 
     def table(self) -> str:
         """The result as two Markdown tables: version 1's tasks and version 1.5's."""
@@ -58,6 +60,7 @@ class DuplexResult:
             head = ("over the assistant", "samples", "it spoke", "responds", "resumes", "uncertain", "stops after, s")
             head += ("speaks again after, s", "words a second", "pitch, Hz", "loudness, dB")
             lines += ["", *markdown(head, rows)] if lines[-1] else markdown(head, rows)
+        lines += paragraphs([self.costs] if self.costs else [])
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:

@@ -31,11 +31,14 @@ def run_duplex(
     run_talk: Callable[[Coroutine[Any, Any, Any]], Any],
     choice: SessionChoice,
     progress: Progress,
+    *,
+    costs: str = "",
 ) -> DuplexResult:
     """Lets a session hear every sample, writes its outputs beside the inputs, and scores them. `make` None: only the
-    outputs that are there are scored, whoever made them. Raises UserError and what opening a session raises.
+    outputs that are there are scored, whoever made them. `costs`: what the stages cost in simulated time.
+    Raises UserError and what opening a session raises.
     """
-    result = DuplexResult(outputs_only=make is None)
+    result = DuplexResult(outputs_only=make is None, costs=costs)
     for place, sample in enumerate(samples, 1):
         progress(f"sample {place} of {len(samples)}: {sample.name}")
         if make is not None:

@@ -54,7 +54,8 @@ class Measured:
     `first_sound`: the app's first sound; `first_word`: the first word of the answer begins, `first_word_end`: and ends;
     `first_new_word`: the first of its words that is not in the question begins. `opening`: an opening came before the
     answer. `over_user`: how long the app's voice sounded between the begin and the end of the question; `too_early`: a
-    voice that began before the end went on, so that nothing was timed.
+    voice that began before the end went on, so that nothing was timed. `model_first`: seconds from the request that was
+    spoken to its first word; `model_rate`: its words a second.
     """
 
     who: str
@@ -71,6 +72,8 @@ class Measured:
     first_word: float | None
     first_word_end: float | None
     first_new_word: float | None
+    model_first: float | None = None
+    model_rate: float | None = None
 
     def document(self) -> dict[str, Any]:
         """Returns the figures for JSON."""
@@ -161,6 +164,13 @@ def measure(
     new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
     finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
 
+    counted = [
+        event
+        for event in events
+        if isinstance(event, e.OracleCounted) and content and event.revision == content[0].revision
+    ]
+    model_first, rate = (counted[0].first_ms, counted[0].words_per_second) if counted else (None, None)
+
     def begin_of(word: Word | None) -> float | None:
         return _begin(later, later.index(word), after) - end if word is not None else None
 
@@ -179,6 +189,8 @@ def measure(
         first_word=begin_of(content[0] if content else None),
         first_word_end=content[0].end - end if content else None,
         first_new_word=begin_of(new),
+        model_first=None if model_first is None else model_first / 1000,
+        model_rate=rate,
     )
 
 

@@ -84,6 +84,13 @@ class FirstWordResult:
             "",
             *markdown(head, rows, text_columns=2),
         ]
+        if first := [one.model_first for one in self.measured if one.model_first is not None]:
+            rates = [one.model_rate for one in self.measured if one.model_rate is not None]
+            lines += [
+                "",
+                f"The language model's first word came {statistics.median(first):.2f} s after its request, and "
+                f"{statistics.median(rates):.0f} words a second (medians).",
+            ]
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def groups(self) -> Iterator[dict[str, Any]]:
