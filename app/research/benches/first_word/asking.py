@@ -77,7 +77,7 @@ def ask_all(who: str, way: str, warm_up: Question, questions: Sequence[Question]
             window.close()
             heard = read_sound(window.microphone_file)
         failures = [event.sentence for event in window.events if isinstance(event, e.Failure)]
-    return Talk(_measured(who, way, asked, places, recording, heard, window.events), others, failures)
+    return Talk(measured_talk(who, way, asked, places, recording, heard, window.events), others, failures)
 
 
 def _end_in(recording: Recording, place: int, question: Question) -> float:
@@ -117,7 +117,7 @@ def _wait_for_answer(window: Window, recording: Recording, end: float) -> None:
             silenced = True
 
 
-def _measured(
+def measured_talk(
     who: str,
     way: str,
     asked: Sequence[Question],

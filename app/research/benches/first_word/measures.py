@@ -50,12 +50,14 @@ class Word:
 class Measured:
     """One question and its answer; all times in seconds after the end of the user's voice, None if there is none.
 
-    `who`: the group; `way`: hands-free or talk button; `first`: it was the first question after the app's start.
-    `first_sound`: the app's first sound; `first_word`: the first word of the answer begins, `first_word_end`: and ends;
-    `first_new_word`: the first of its words that is not in the question begins. `opening`: an opening came before the
-    answer. `over_user`: how long the app's voice sounded between the begin and the end of the question; `too_early`: a
-    voice that began before the end went on, so that nothing was timed. `model_first`: seconds from the request that was
-    spoken to its first word; `model_rate`: its words a second.
+    - `who`, `way`: the group, and hands-free or talk button; `first`: the first question after the app's start
+    - `first_sound`: the app's first sound
+    - `first_word`, `first_word_end`: the first word of the answer begins, and ends
+    - `first_new_word`: the first of its words begins that is not in the question, as asked or as recognised
+    - `opening`: an opening came before the answer
+    - `over_user`: how long the app's voice sounded between the begin and the end of the question
+    - `too_early`: a voice that began before the end went on, so that nothing was timed
+    - `model_first`, `model_rate`: seconds from the request that was spoken to its first word, and words a second
     """
 
     who: str
@@ -160,9 +162,10 @@ def measure(
     first_sound = after[0][0] if after and not too_early else None
     later = [word for word in words if first_sound is not None and word.end > first_sound]
     content = [word for word in later if word.revision]
-    asked = set(fold(question.text))
-    new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
     finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
+    heard = " ".join(finals[turn] for turn in sorted(finals))
+    asked = {*fold(question.text), *fold(heard)}  # as it was recognised, too: “ninety” may be 90
+    new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
 
     counted = [
         event
@@ -179,7 +182,7 @@ def measure(
         way=way,
         name=question.name,
         question=question.text,
-        heard=" ".join(finals[turn] for turn in sorted(finals)),
+        heard=heard,
         said=" ".join(word.text for word in content),
         first=first,
         opening=bool(content) and later[0].revision == 0,

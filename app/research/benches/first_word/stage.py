@@ -242,7 +242,8 @@ class Stage:
             while not any(isinstance(event, e.SessionStarted) for event in window.events):
                 if time.monotonic() > give_up:
                     raise UserError(
-                        f"One can't talk to the window within {WINDOW_SECONDS:.0f} s, so nothing was measured."
+                        f"One can't talk to the window within {WINDOW_SECONDS:.0f} s, so nothing was measured. See "
+                        "that the packages libportaudio2 and libasound2-plugins are installed and that the app starts."
                     )
                 time.sleep(0.2)
                 window.follow()

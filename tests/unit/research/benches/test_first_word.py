@@ -14,7 +14,7 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches import busy
 from app.research.benches.first_word import run, stage
-from app.research.benches.first_word.asking import Talk
+from app.research.benches.first_word.asking import Talk, measured_talk
 from app.research.benches.first_word.measures import (
     Measured,
     Span,
@@ -126,6 +126,61 @@ def test_words_are_calibrated_by_the_ends_of_the_sound() -> None:
     late = calibrated(words_said(events, 0.1), [(1.5, 2.39), (4.0, 5.1), (8.0, 9.1)])
     assert late == pytest.approx(-0.05, abs=1e-6)
     assert [word.end for word in words_said(events, 0.1 + late)][-1] == pytest.approx(9.1)
+
+
+class FakeRecording:
+    """Two channels that are there already."""
+
+    def __init__(self, loudspeaker: np.ndarray, microphone: np.ndarray) -> None:
+        self._channels = loudspeaker, microphone
+
+    def loudspeaker(self, begin: int = 0) -> np.ndarray:
+        return self._channels[0][begin:]
+
+    def microphone(self, begin: int = 0) -> np.ndarray:
+        return self._channels[1][begin:]
+
+
+def two_questions() -> tuple[list[Question], np.ndarray, np.ndarray, np.ndarray]:
+    """Noise as questions, asked at 1 s and 6 s; the loudspeaker, the microphone, and what the app heard 0.12 s late."""
+    chance = np.random.default_rng(5)
+    microphone = np.zeros(12 * SAMPLE_RATE, np.float32)
+    questions = []
+    for number, at in enumerate((1.0, 6.0)):
+        noise = np.convolve(chance.standard_normal(2 * SAMPLE_RATE), np.ones(8) / 8, "same").astype(np.float32) / 4
+        noise[round(1.5 * SAMPLE_RATE) :] = 0
+        questions.append(Question(str(number), "What is the capital of Norway?", noise, 1.5))
+        microphone[round(at * SAMPLE_RATE) :][: len(noise)] = noise
+    heard = np.concatenate([np.zeros(round(0.12 * SAMPLE_RATE), np.float32), microphone])
+    return questions, sound([(3.0, 3.5), (8.1, 8.6)], 12.0), microphone, heard
+
+
+def test_a_talk_is_measured_by_where_its_questions_are_in_both_recordings() -> None:
+    questions, loudspeaker, microphone, heard = two_questions()
+    events = [
+        e.TranscriptFinal(2.7, 1, "What is the capital of Norway?", 2.6),
+        e.AssistantSaid(3.62, 1, "Oslo", 1),
+        e.OracleCounted(3.7, 1, "embedded", "small", 9, 9, 0, True, None, 300.0, 45.0, 0.0),
+        e.TranscriptFinal(7.7, 2, "What is the capital of Norway?", 7.6),
+        e.AssistantSaid(8.72, 2, "Oslo", 2),
+    ]
+    places = [0, 5 * SAMPLE_RATE]
+    first, second = measured_talk(
+        "people", "hands-free", questions, places, FakeRecording(loudspeaker, microphone), heard, events
+    )
+    assert (first.first, second.first) == (True, False) and first.heard == questions[0].text
+    assert first.first_word == pytest.approx(0.5, abs=ROUND_S) and second.first_word == pytest.approx(0.6, abs=ROUND_S)
+    assert first.first_word_end == pytest.approx(1.0, abs=ROUND_S)
+    assert (first.model_first, first.model_rate, second.model_first) == (0.3, 45.0, None)
+
+
+def test_a_question_that_was_not_played_as_it_is_ends_the_talk() -> None:
+    questions, loudspeaker, microphone, heard = two_questions()
+    microphone[round(6.5 * SAMPLE_RATE) : 7 * SAMPLE_RATE] = 0
+    with pytest.raises(UserError, match="question 1 as it is"):
+        measured_talk(
+            "people", "hands-free", questions, [0, 5 * SAMPLE_RATE], FakeRecording(loudspeaker, microphone), heard, []
+        )
 
 
 def test_pauses_are_put_into_synthetic_questions() -> None:
