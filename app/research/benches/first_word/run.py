@@ -33,16 +33,17 @@ SYNTHETIC, PEOPLE = WHO = ("synthetic", "people")
 QUESTIONS = 20
 TALK_QUESTIONS = 10
 """A window is asked so many questions, after the one that warms it up."""
-CUTS = {}
-"""Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. Those
-of 12 and 18 follow what could be a whole question."""
+CUTS = {10: (0.64, 0.7), 12: (1.464, 0.4), 15: (1.75, 0.6), 16: (0.8, 0.8), 17: (0.94, 0.5), 18: (1.19, 0.6)}
+"""Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. In 12,
+15 and 18 it follows what could be a whole question.
+"""
 FADE_SECONDS = 0.008
 CALLERS = tuple(
     f"WUWII00{name}"
-    for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 065_006 287_006 "
+    for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 305_010 287_006 "
     "287_009 164_007 305_006 182_009 176_009 131_010 083_010 020_009 293_010 263_009".split()
 )
-"""Recordings of the WUW Corpus II, of 18 callers whom every fit leaves out. Half of them ask or request something. None
+"""Recordings of the WUW Corpus II, of 17 callers whom every fit leaves out. Half of them ask or request something. None
 ends with a keyword alone behind a finished sentence, since nobody could know that it comes."""
 FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
 RESULT = "results.json"
