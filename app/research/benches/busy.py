@@ -13,8 +13,8 @@ from app.session.errors import UserError
 
 HIGHEST_LOAD = 0.7
 """Load average of the last minute up to which the machine counts as idle."""
-PATIENCE_SECONDS = 150.0
-"""The load average takes this long to fall from 8 to 0.7 once nothing runs any more."""
+PATIENCE_SECONDS = 170.0
+"""The load average takes this long to fall from 11 to 0.7 once nothing runs any more."""
 POLL_SECONDS = 5.0
 
 
