@@ -129,7 +129,7 @@ def measured_talk(
     """Measures all questions of a talk. `places`: samples before which none was asked; `heard`: the app's own recording
     of its microphone.
     """
-    microphone, begins, shifts = recording.microphone(), [], []
+    microphone, begins, shifts = recording.microphone(), list[float](), list[float]()
     for place, question in zip(places, asked, strict=True):
         sound = question.samples[: round(question.end * SAMPLE_RATE)]
         begin, alike = find(sound, microphone[place : place + len(question.samples) + 2 * SAMPLE_RATE])

@@ -79,7 +79,7 @@ class Measured:
 
     def document(self) -> dict[str, Any]:
         """Returns the figures for JSON."""
-        return rounded(asdict(self), 3)  # type: ignore[no-any-return]
+        return rounded(asdict(self), 3)
 
 
 def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
