@@ -63,7 +63,7 @@ def _answers(args: argparse.Namespace, progress: Progress) -> Any:
         return asyncio.run(run_answers(compose.session, choice, asked, progress, ways=ways, reader=args.reader))
     with SimulatedParts(lambda made: backends.backend(made.backend)) as parts:
         return run_simulated(
-            run_answers(parts.session, choice, asked, progress, ways=ways, reader=args.reader, simulated=True)
+            run_answers(parts.session, choice, asked, progress, ways=ways, reader=args.reader, costs=parts.costs)
         )
 
 
@@ -102,7 +102,7 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         return asyncio.run(run_facts(compose.session, models, facts, progress, ways=ways))
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_simulated(run_facts(parts.session, models, facts, progress, ways=ways, simulated=True))
+        return run_simulated(run_facts(parts.session, models, facts, progress, ways=ways, costs=parts.costs))
 
 
 def _add_turns(parser: argparse.ArgumentParser) -> None:
@@ -258,7 +258,7 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         return run_reasoning(wanted, asked, compose.session, make, cost, asyncio.run, progress)
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, simulated=True)
+        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, costs=parts.costs)
 
 
 BENCHES = (
