@@ -9,8 +9,8 @@
 - `busy.py`: how busy the machine is beside a bench, and refusing to measure on a busy one
 - `simulated_parts.py`: whole sessions in simulated time; `room.py`: a room between loudspeaker and microphone
 
-Benches with a package of their own: `first_word`, `mtbench`, `duplex`, `rivals`. `comparison.py` compares the results of two
-runs; `voicebench.py` lets benches from outside ask this app. One module per other bench is named after it. A command of
-`app.research.commands` calls the bench's `run_...` function, which plays recordings through the app's own parts,
-collects what each one did, and returns the result that the command prints.
+Benches with a package of their own: `first_word`, `mtbench`, `duplex`, `rivals`. `comparison.py` compares the results
+of two runs; `voicebench.py` lets benches from outside ask this app. One module per other bench is named after it. A
+command of `app.research.commands` calls the bench's `run_...` function, which plays recordings through the app's own
+parts, collects what each one did, and returns the result that the command prints.
 """

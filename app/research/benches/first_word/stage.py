@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from app.conversation import events as e
-from app.conversation.event_json import EventReader
+from app.conversation.event_json import read_event
 from app.conversation.frame import SAMPLE_RATE
 from app.platform.children import child_environment
 from app.session.errors import UserError
@@ -116,7 +116,6 @@ class Window:
         self._process = process
         self._folder = folder
         self._key = key
-        self._reader = EventReader()
         self._file: Path | None = None
         self._position = 0
         self.events: list[e.Event] = []
@@ -132,9 +131,9 @@ class Window:
                 file.seek(self._position)
                 lines = file.read().split(b"\n")
             for line in lines[:-1]:  # the last one may be incomplete
+                if self._position:  # the first line names the format
+                    new.append(read_event(line))
                 self._position += len(line) + 1
-                event = self._reader.read(line)
-                new += [event] if event is not None else []
         self.events += new
         if self._process.poll() is not None and not any(isinstance(x, e.SessionEnded) for x in self.events):
             raise UserError(f"The app's window ended by itself. The last that it said: {self._last_words()}")
