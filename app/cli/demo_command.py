@@ -81,7 +81,7 @@ async def run_headless(service: DemoService, order: DemoOrder, terminal: Termina
     if order.json:
         await asyncio.to_thread(write_json, Path(order.json), found, indent=1)
     if order.picture:
-        from app.gui.demo.picture import draw
+        from app.gui.demo.figures_page import draw
 
         draw(result, Path(order.picture))
     return 0 if found["ok"] else 2

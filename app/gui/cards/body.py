@@ -9,12 +9,17 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 
-from app.gui.cards.card import Card
-from app.gui.cards.elements import Element, Paragraph, Table
-from app.gui.cards.formats import Formats, cell_format, cell_paragraph, paragraph_format, table_format
+from app.gui.cards.card import Card, Element, Paragraph, Table, in_pieces, write_runs
+from app.gui.cards.formats import (
+    Formats,
+    as_list,
+    cell_format,
+    cell_paragraph,
+    column_widths,
+    paragraph_format,
+    table_format,
+)
 from app.gui.cards.reader import read_markdown
-from app.gui.cards.runs import in_pieces, write_runs
-from app.gui.cards.tables import as_list, column_widths
 from app.gui.design.look import Look
 
 EDGE = Paragraph(look="end")

@@ -19,10 +19,19 @@ from PySide6.QtGui import (
 )
 
 from app.gui.cards.body import Body, elements_of
-from app.gui.cards.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats
-from app.gui.cards.elements import Element, Paragraph
+from app.gui.cards.card import (
+    GAP,
+    LINE_BREAK,
+    PAD,
+    SIDE,
+    Card,
+    Element,
+    Paragraph,
+    block_formats,
+    laid_out_once,
+    write_runs,
+)
 from app.gui.cards.formats import Formats
-from app.gui.cards.runs import laid_out_once, write_runs
 from app.gui.design.look import Look
 
 COLUMN_PX = 720.0

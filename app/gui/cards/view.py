@@ -20,15 +20,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QWidget
 
-from app.gui.cards.body_paint import paint_body
-from app.gui.cards.card import GAP, PAD, Card, chip_fills
-from app.gui.cards.code_buttons import CodeButtons, Key
-from app.gui.cards.copying import selected_text
+from app.gui.cards.card import GAP, PAD, Card, Paragraph, chip_fills, qt_length
+from app.gui.cards.copying import CodeButtons, Key, selected_text
 from app.gui.cards.document import CardDocument
-from app.gui.cards.elements import Paragraph
 from app.gui.cards.links import INNER, LinkView
-from app.gui.cards.paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
-from app.gui.cards.runs import qt_length
+from app.gui.cards.paint import paint_body, paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
 from app.gui.design.look import Look
 from app.gui.design.plain import show_tip
 

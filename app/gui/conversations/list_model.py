@@ -1,27 +1,231 @@
-"""The kept conversations as a list model with headings, changed row by row."""
+"""The kept conversations as a list model with headings, changed row by row.
+
+The rows of the list of conversations: pinned ones, then folders, then the rest under headings by day.
+
+The words in the list of conversations: headings by day, titles, dates, tool tips, and what screen readers say.
+
+Finds the steps from one list of names to another, so that a view can keep its selection and position.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import MAXYEAR, MINYEAR
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QDate,
+    QDateTime,
     QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
+    QTime,
     Signal,
 )
 
-from app.gui.conversations.row_texts import Days, RowTexts, title_of
-from app.gui.conversations.sections import Row, folders_of, rows_of
 from app.gui.design.plain import tip
-from app.gui.widgets.list_steps import steps_between
-from app.history.base import ConversationView
-from app.platform.local_time import local_date
+from app.history.base import LONGEST_TITLE, ConversationView
+from app.platform.local_time import local_date, local_datetime
+from app.untrusted.text import one_line
+
+_FOLDER = "folder:"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A conversation, or without a `view` the heading of a section. `name` is unique: a key, or the section's name.
+
+    `folder`: the name of the folder whose heading it is, which holds `count` conversations, shown if it is `open`.
+    """
+
+    name: str
+    view: ConversationView | None = None
+    folder: str = ""
+    count: int = 0
+    open: bool = True
+
+
+def folders_of(views: Iterable[ConversationView]) -> list[str]:
+    """The names of all folders, by the alphabet."""
+    return sorted({view.folder for view in views if view.folder}, key=lambda name: (name.casefold(), name))
+
+
+def rows_of(views: Collection[ConversationView], days: Days, opened: Collection[str] | None) -> Iterator[Row]:
+    """Yields the rows. `opened`: the names of the folders that are open; None for all."""
+    newest_first = sorted(views, key=lambda view: view.changed, reverse=True)
+    pinned = [view for view in newest_first if view.pinned]
+    if pinned:
+        yield Row("pinned")
+        yield from (Row(view.key, view) for view in pinned)
+    others = [view for view in newest_first if not view.pinned]
+    for folder in folders_of(others):
+        inside = [view for view in others if view.folder == folder]
+        is_open = opened is None or folder in opened
+        yield Row(_FOLDER + folder, None, folder, len(inside), is_open)
+        if is_open:
+            yield from (Row(view.key, view) for view in inside)
+    section = ""
+    for view in others:
+        if view.folder:
+            continue
+        if days.section(view.changed) != section:
+            section = days.section(view.changed)
+            yield Row(section)
+        yield Row(view.key, view)
+
+
+SECTIONS = {"today": 0, "yesterday": 1, "week": 7, "month": 30}
+"""The list's sections, and the greatest age in days of what is in them; all older ones are “earlier”."""
+
+_UNMARKED = {2: None, 3: None}
+"""Removes the marks around what a search has found."""
+
+
+class Days:
+    """The days around `now` (seconds since 1970), in this machine's time zone."""
+
+    def __init__(self, now: float) -> None:
+        self.today = local_date(now)
+
+    def section(self, moment: float) -> str:
+        """Which section a moment belongs to; the future counts as today."""
+        ago = (self.today - local_date(moment)).days
+        return next((name for name, days in SECTIONS.items() if ago <= days), "earlier")
+
+
+class RowTexts(QObject):
+    """Made when they are asked for, with the present `days` and `locale`."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.days = Days(0.0)
+        self.locale = QLocale()
+
+    def heading(self, section: str) -> str:
+        """The heading of a section: a key of `SECTIONS`, "earlier" or "pinned"."""
+        return {
+            "pinned": self.tr("Pinned"),
+            "today": self.tr("Today"),
+            "yesterday": self.tr("Yesterday"),
+            "week": self.tr("Last 7 days"),
+            "month": self.tr("Last 30 days"),
+            "earlier": self.tr("Earlier"),
+        }[section]
+
+    def spoken_folder(self, folder: str, count: int, is_open: bool) -> str:
+        """What screen readers say of a folder's heading."""
+        many = self.tr("1 conversation") if count == 1 else self.tr("{0} conversations").format(count)
+        return ", ".join(
+            (self.tr("Folder {0}").format(folder), many, self.tr("open") if is_open else self.tr("closed"))
+        )
+
+    def title(self, view: ConversationView) -> str:
+        """A conversation's title on one line."""
+        return title_of(view) or self.tr("Untitled")
+
+    def detail(self, view: ConversationView) -> str:
+        """When it was changed last, and its last model."""
+        return " · ".join(filter(None, (self._when(view.changed), _model(view))))
+
+    def tip(self, view: ConversationView) -> str:
+        """The lines of a tooltip."""
+        parts = [self.title(view)]
+        moment = QDateTime.fromSecsSinceEpoch(int(view.changed))
+        parts.append(self.locale.toString(moment, QLocale.FormatType.ShortFormat))
+        if view.turns:
+            turns = self.tr("1 turn") if view.turns == 1 else self.tr("{0} turns").format(view.turns)
+            parts.append(turns + (self.tr(", with sound") if view.sound else ""))
+        if view.backends:
+            parts.append(", ".join(one_line(model, LONGEST_TITLE) for model in view.backends))
+        return "\n".join(parts)
+
+    def spoken(self, view: ConversationView, *, is_open: bool, is_live: bool) -> str:
+        parts = [self.title(view), self._when(view.changed), _model(view)]
+        if is_open:
+            parts.append(self.tr("open"))
+        if view.pinned:
+            parts.append(self.tr("pinned"))
+        if is_live:
+            parts.append(self.tr("running"))
+        parts.append(view.snippet.translate(_UNMARKED))
+        return ", ".join(filter(None, parts))
+
+    def _when(self, moment: float) -> str:
+        at = local_datetime(moment)
+        if at.year in (MINYEAR, MAXYEAR):
+            return ""  # an imported file may hold any date
+        day = QDate(at.year, at.month, at.day)
+        clock = self.locale.toString(QTime(at.hour, at.minute), QLocale.FormatType.ShortFormat)
+        days = (self.days.today - at.date()).days
+        if days == 0:
+            return self.tr("Today {0}").format(clock)
+        if days == 1:
+            return self.tr("Yesterday {0}").format(clock)
+        if 1 < days < 7:
+            return f"{self.locale.standaloneDayName(day.dayOfWeek())} {clock}"
+        if at.year == self.days.today.year:
+            return self.locale.toString(day, self.tr("d MMMM"))
+        return self.locale.toString(day, self.tr("d MMMM yyyy"))
+
+
+def title_of(view: ConversationView) -> str:
+    """A conversation's title on one line; empty if it has none."""
+    return one_line(view.title, LONGEST_TITLE)
+
+
+def _model(view: ConversationView) -> str:
+    """The model that answered last, or is to answer first, without its owner: narrow panes have little room."""
+    model = view.backends[-1] if view.backends else view.setup.backend.model
+    return one_line(model.rpartition("/")[2] or model, LONGEST_TITLE)
+
+
+MOST_STEPS = 48
+"""Changes of more steps, such as from all to the found ones, are better shown as a new list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """First remove the runs in `gone` (first, last), which are places in the old list; then apply each of `moves`
+    (from, to), which moves a name up; then insert the runs in `new` (first, last), which are places in the new list.
+    """
+
+    gone: tuple[tuple[int, int], ...]
+    moves: tuple[tuple[int, int], ...]
+    new: tuple[tuple[int, int], ...]
+
+
+def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
+    """Returns the steps between two lists of unique names, or None if there are too many, or nothing stays."""
+    had, wanted = set(old), set(new)
+    gone = _runs(place for place, name in enumerate(old) if name not in wanted)
+    come = _runs(place for place, name in enumerate(new) if name not in had)
+    left = [name for name in old if name in wanted]
+    if not left or len(gone) + len(come) > MOST_STEPS:
+        return None
+    moves: list[tuple[int, int]] = []
+    for place, name in enumerate(name for name in new if name in had):
+        if left[place] != name:
+            at = left.index(name, place)
+            left.insert(place, left.pop(at))
+            moves.append((at, place))
+            if len(moves) > MOST_STEPS:
+                return None
+    return Steps(gone, tuple(moves), come)
+
+
+def _runs(places: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    runs: list[tuple[int, int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place - 1:
+            runs[-1] = (runs[-1][0], place)
+        else:
+            runs.append((place, place))
+    return tuple(runs)
+
 
 _Index = QModelIndex | QPersistentModelIndex
 

@@ -6,9 +6,8 @@ from PySide6.QtCore import QElapsedTimer, QEvent, QItemSelectionModel, QModelInd
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QListView, QWidget
 
-from app.gui.conversations.list_model import ConversationList
+from app.gui.conversations.list_model import ConversationList, Row
 from app.gui.conversations.row_delegate import ConversationItems
-from app.gui.conversations.sections import Row
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 

@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor
 
 from app.demo.base import SIDES, DemoFigure, DemoOffer, DemoResult
-from app.demo.record import Pair, Recorder
-from app.demo.replay import Replay
+from app.demo.record import Pair, Recorder, Replay
 from app.demo.service import DemoService
 from app.demo.steps import Steps
 from app.gui.demo.screen import DemoScreen

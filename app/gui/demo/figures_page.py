@@ -1,19 +1,59 @@
-"""The demo's last page: how long each side took, in very large digits, question by question, and as an image."""
+"""The demo's last page: how long each side took, in very large digits, question by question, and as an image.
+
+Writes the demo's figures as an image, with or without a window.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QPaintEvent, QRegion
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.demo.base import SIDES, DemoFigure, DemoResult, Side
-from app.gui.demo.colours import ink, side_ink
-from app.gui.demo.filling import Filling
-from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, font_px
-from app.gui.demo.stopwatch import Stopwatch
-from app.gui.demo.verdict import Verdict
+from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink, side_ink
+from app.gui.demo.side_view import Stopwatch
+from app.gui.demo.stage_page import Verdict
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+
+SIZE = QSize(1200, 720)
+SCALE = 2
+MARGIN_PX = 40
+
+
+def save(result: DemoResult, path: Path) -> None:
+    """Writes `result` as a PNG, in the theme that is shown. Raises OSError with a reason."""
+    body = FiguresBody()
+    body.resize(SIZE)
+    body.show_result(result)
+    body.ensurePolished()
+    layout = body.layout()
+    assert layout is not None
+    layout.activate()
+    image = QImage((SIZE + QSize(2, 2) * MARGIN_PX) * SCALE, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(SCALE)
+    image.fill(ink("ground"))
+    body.render(image, QPoint(MARGIN_PX, MARGIN_PX), QRegion(), QWidget.RenderFlag.DrawChildren)
+    body.deleteLater()
+    writer = QImageWriter(str(path))
+    if not writer.write(image):
+        raise OSError(writer.errorString())
+
+
+def draw(result: DemoResult, path: Path) -> None:
+    """The same in a program without a window; needs no screen."""
+    from app.gui.design.theme import apply_theme
+
+    if QApplication.instance() is None:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    app = QApplication.instance() or QApplication(["kame-desktop"])
+    assert isinstance(app, QApplication)
+    apply_theme(app, "light")
+    save(result, path)
+
 
 MOST_ROWS = 6
 """The newest questions that are shown."""

@@ -1,14 +1,53 @@
-"""Text as large as its place allows, so that it is read from afar and never cut."""
+"""Text as large as its place allows, so that it is read from afar and never cut.
+
+The demo's colours, from the design tokens of the theme that is shown.
+
+A widget that fills its place, whatever it shows.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.demo.colours import ink
-from app.gui.demo.filling import Filling
+from app.demo.base import Side
 from app.gui.design.theme import tokens
+
+
+def ink(name: str) -> QColor:
+    """The colour of a design token."""
+    return QColor(getattr(tokens(), name))
+
+
+def side_ink(side: Side) -> QColor:
+    """The colour of a side: of its name, its voice and its stopped stopwatch."""
+    return ink("warn" if side == "cascade" else "good")
+
+
+def faded(colour: QColor, share: float) -> QColor:
+    """`colour` with an opacity of `share`, 0 to 1."""
+    copy = QColor(colour)
+    copy.setAlphaF(max(0.0, min(1.0, share)))
+    return copy
+
+
+class Filling(QWidget):
+    """Is at least so high, and at least so wide, in pixels; its layout's stretch factors decide the rest."""
+
+    def __init__(self, parent: QWidget, height: int, width: int = 0) -> None:
+        super().__init__(parent)
+        self._least = QSize(width, height)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def sizeHint(self) -> QSize:
+        """Asks for no more than the least."""
+        return self._least
+
+    def minimumSizeHint(self) -> QSize:
+        """The least."""
+        return self._least
+
 
 LINE_HEIGHT = 1.25
 """The height of a line, of the size of its font."""

@@ -9,8 +9,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.demo.base import DemoResult
-from app.gui.demo.figures_page import FiguresPage
-from app.gui.demo.picture import save
+from app.gui.demo.figures_page import FiguresPage, save
 from app.gui.demo.stage_page import StagePage
 from app.gui.demo.start_page import StartPage
 from app.gui.hotkeys.push_to_talk import PushToTalk

@@ -1,22 +1,306 @@
-"""One side of the demo: its name, what it does, its stopwatch, its sound and its thoughts."""
+"""One side of the demo: its name, what it does, its stopwatch, its sound and its thoughts.
+
+A stopwatch in very large digits: it runs until a side is heard, and then stops in the side's colour.
+
+One side's sound as it comes: the question, the silence behind it, and the answer, from right to left.
+
+Three lights: whether a side listens, thinks, speaks.
+
+One side's thoughts: the newest in large letters, cross-faded into the one before it, and the older ones struck.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.conversation.frame import FRAME_SECONDS
 from app.demo.base import Side
-from app.demo.side import SideState
-from app.gui.demo.colours import ink, side_ink
-from app.gui.demo.fitted_text import FittedText
-from app.gui.demo.lights import Lights
-from app.gui.demo.stopwatch import Stopwatch
-from app.gui.demo.thoughts import ThoughtsView
-from app.gui.demo.waveform import Waveform
+from app.demo.side import Level, SideState, Thought
+from app.gui.demo.fitted_text import Filling, FittedText, faded, font_px, ink, side_ink
+from app.gui.design.fonts import CODE_FAMILY
+from app.gui.design.icons import paint_icon
 from app.gui.design.look import blend
 from app.gui.design.motion import Glide
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+
+
+class Stopwatch(Filling):
+    """`text` is what it shows; `stopped` whether the side has been heard."""
+
+    def __init__(self, side: Side, parent: QWidget) -> None:
+        super().__init__(parent, tokens().display, tokens().title * 4)
+        self.text = "0.00"
+        self.stopped = False
+        self._side = side
+        self._running = False
+        self._colour = Glide(lambda _: self.update(), self, milliseconds=tokens().slow_ms)
+        self.setAccessibleName(self.tr("Seconds until it is heard"))
+
+    def show_seconds(self, seconds: float | None, *, stopped: bool = False, moving: bool = True) -> None:
+        """Shows a time; None: the question is not over yet. `moving` False: its colour is there at once."""
+        text = f"{min(seconds or 0.0, 99.99):.2f}"
+        if (text, stopped, seconds is not None) == (self.text, self.stopped, self._running):
+            return
+        self.text, self.stopped, self._running = text, stopped, seconds is not None
+        self.setAccessibleDescription(self.tr("{0} seconds").format(text) if stopped else "")
+        if stopped and moving:
+            self._colour.go(1.0)
+        else:
+            self._colour.jump(float(stopped))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the digits, and a smaller unit."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = QFont(CODE_FAMILY)
+        font.setStyleHint(QFont.StyleHint.Monospace)
+        digit = QFontMetricsF(font_px(font, 100)).horizontalAdvance("0") / 100
+        px = min(self.height() * 1.1, self.width() / (digit * (len(self.text) + 0.9)))
+        plain = ink("text" if self._running else "dim")
+        painter.setPen(blend(plain, side_ink(self._side), self._colour.value))
+        painter.setFont(font_px(font, px))
+        width = digit * px * len(self.text)
+        unit = digit * px * 0.7
+        left = (self.width() - width - unit) / 2
+        place = QRectF(left, 0, width + unit, self.height())
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(place, middle, self.text)
+        painter.setFont(font_px(self.font(), px * 0.34))
+        baseline = self.height() / 2 + QFontMetricsF(font_px(font, px)).capHeight() / 2
+        painter.drawText(round(left + width + unit * 0.12), round(baseline), self.tr("s"))
+        painter.end()
+
+
+SHOWN_SECONDS = 6.0
+"""How much is shown."""
+NOW_SHARE = 0.94
+"""Where now is, of the width."""
+QUIETEST_DBFS = -50.0
+"""What is softer is a dot."""
+
+
+class Waveform(Filling):
+    """Shows `levels` up to `now`. `silence`: from the question's end to the answer's first sound, or to now."""
+
+    def __init__(self, side: Side, parent: QWidget) -> None:
+        super().__init__(parent, tokens().control)
+        self.levels: Sequence[Level] = ()
+        self.silence: tuple[float, float] | None = None
+        self._now = 0.0
+        self._side = side
+        self.setAccessibleName(self.tr("Question and answer as sound"))
+
+    def show_levels(self, levels: Sequence[Level], now: float, silence: tuple[float, float] | None = None) -> None:
+        """Shows these; all times are the session's."""
+        self.levels, self._now, self.silence = levels, now, silence
+        self.update()
+
+    def _x(self, at: float) -> float:
+        return self.width() * (NOW_SHARE + (at - self._now) / SHOWN_SECONDS)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints a bar for each frame, mirrored."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
+        mine, theirs = side_ink(self._side), ink("dim")
+        if self.silence is not None:
+            begin, end = map(self._x, self.silence)
+            painter.fillRect(QRectF(begin, 0, end - begin, self.height()), faded(mine, 0.16))
+            painter.setPen(QPen(mine, 2))
+            painter.drawLine(round(begin), 0, round(begin), self.height())
+        painter.setPen(QPen(ink("line"), 1))
+        painter.drawLine(0, round(middle), self.width(), round(middle))
+        painter.setPen(Qt.PenStyle.NoPen)
+        width = max(1.5, step * 0.62)
+        for level in self.levels:
+            x = self._x(level.at)
+            if x < -step or level.at > self._now + FRAME_SECONDS:
+                continue
+            speaks = level.assistant > level.user
+            height = self.height() * 0.94 * _share(max(level.user, level.assistant))
+            if height < 2:
+                continue
+            painter.setBrush(mine if speaks else theirs)
+            painter.drawRoundedRect(QRectF(x - width, middle - height / 2, width, height), width / 2, width / 2)
+        painter.end()
+
+
+def _share(dbfs: float) -> float:
+    """The height of a bar, 0 to 1: loudness is heard in decibels, but a voice's shape is seen best between."""
+    return max(0.0, min(1.0, 1 - dbfs / QUIETEST_DBFS)) ** 1.4
+
+
+ICONS = ("ear", "brain", "volume-2")
+
+
+class Lights(Filling):
+    """`lit`: whether it listens, thinks and speaks."""
+
+    def __init__(self, side: Side, parent: QWidget) -> None:
+        super().__init__(parent, tokens().control)
+        self.lit = (False, False, False)
+        self._side = side
+        self._words = (self.tr("listens"), self.tr("thinks"), self.tr("speaks"))
+        self._glides = [Glide(lambda _: self.update(), self, milliseconds=tokens().quick_ms) for _ in ICONS]
+        self.setAccessibleName(self.tr("What it does"))
+
+    def show_lit(self, listens: bool, thinks: bool, speaks: bool) -> None:
+        """Switches the lights."""
+        lit = (listens, thinks, speaks)
+        if lit == self.lit:
+            return
+        self.lit = lit
+        for glide, on in zip(self._glides, lit, strict=True):
+            glide.go(float(on))
+        words = [word for word, on in zip(self._words, lit, strict=True) if on]
+        self.setAccessibleDescription(", ".join(words))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the icons in discs, with their words where these have room."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        cell = self.width() / len(ICONS)
+        disc = min(self.height() * 0.92, cell * 0.5)
+        font = font_px(self.font(), disc * 0.36, QFont.Weight.DemiBold)
+        widest = max(QFontMetricsF(font).horizontalAdvance(word) for word in self._words)
+        gap = disc * 0.18
+        font = font_px(font, disc * 0.36 * min(1.0, (cell - disc - 2 * gap) / widest), QFont.Weight.DemiBold)
+        painter.setFont(font)
+        for place, (name, word, glide) in enumerate(zip(ICONS, self._words, self._glides, strict=True)):
+            width = disc + gap + QFontMetricsF(font).horizontalAdvance(word)
+            left = place * cell + (cell - width) / 2
+            on, colour = glide.value, side_ink(self._side)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink("sunken"))
+            middle = QPointF(left + disc / 2, self.height() / 2)
+            painter.drawEllipse(middle, disc / 2, disc / 2)
+            painter.setBrush(faded(colour, on))
+            painter.drawEllipse(middle, disc / 2, disc / 2)
+            drawn = disc * 0.56
+            icon = QRectF(middle.x() - drawn / 2, middle.y() - drawn / 2, drawn, drawn)
+            paint_icon(painter, name, blend(ink("dim"), ink("surface"), on), icon)
+            painter.setPen(blend(ink("dim"), colour, on))
+            room = QRectF(left + disc + gap, 0, cell, self.height())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
+        painter.end()
+
+
+OLDER = 2
+"""How many that were replaced are still shown."""
+OLDER_SHARE = 0.32
+"""Of the height, for them."""
+LINES = 3
+"""Lines of the newest thought at its usual size; a longer one gets smaller."""
+
+
+class ThoughtsView(Filling):
+    """`newest` is the thought in large letters; `older` are those above it."""
+
+    def __init__(self, side: Side, parent: QWidget) -> None:
+        super().__init__(parent, tokens().body * 4)
+        self.newest: Thought | None = None
+        self.older: tuple[Thought, ...] = ()
+        self.trouble = ""
+        self._side = side
+        self._leaving: Thought | None = None
+        self._fade = Glide(lambda _: self.update(), self, milliseconds=tokens().slow_ms, value=1.0)
+        self.setAccessibleName(self.tr("What it thinks"))
+
+    def show_thoughts(self, thoughts: Sequence[Thought], trouble: str = "") -> None:
+        """Shows all thoughts on a question; the newest is the last, and earlier ones in the same words are left out.
+        `trouble`: why there is no answer.
+        """
+        newest = thoughts[-1] if thoughts else None
+        older = tuple(thought for thought in thoughts[:-1] if newest is not None and thought.text != newest.text)
+        older = older[-OLDER:]
+        if (newest, older, trouble) == (self.newest, self.older, self.trouble):
+            return
+        before = self.newest
+        self.newest, self.older, self.trouble = newest, older, trouble
+        if newest is None:
+            self._leaving = None
+            self._fade.jump(1.0)
+        elif before is None or before.number != newest.number:
+            self._leaving = before
+            self._fade.jump(0.0)
+            self._fade.go(1.0)
+        self.setAccessibleDescription(trouble or (newest.text if newest is not None else ""))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the older ones above the newest."""
+        painter = QPainter(self)
+        top = self.height() * OLDER_SHARE
+        row = top / OLDER
+        for place, thought in enumerate(reversed(self.older)):
+            # Each one that comes moves the others up, and fades them.
+            share = place + (1 - self._fade.value if place == 0 else 0)
+            painter.setOpacity(max(0.0, 0.9 - 0.4 * share))
+            self._paint_older(painter, thought, QRectF(0, top - (place + 1) * row, self.width(), row))
+        room = QRectF(0, top, self.width(), self.height() - top)
+        if self.trouble and self.newest is None:
+            painter.setOpacity(1.0)
+            self._paint_text(painter, Thought(0, self.trouble), room, "bad")
+        if self._leaving is not None and self._fade.value < 1:
+            painter.setOpacity(1 - self._fade.value)
+            self._paint_text(painter, self._leaving, room)
+        if self.newest is not None:
+            painter.setOpacity(self._fade.value)
+            self._paint_text(painter, self.newest, room)
+        painter.end()
+
+    def _paint_older(self, painter: QPainter, thought: Thought, room: QRectF) -> None:
+        font = font_px(self.font(), max(tokens().caption, room.height() * 0.64))
+        font.setStrikeOut(True)
+        painter.setFont(font)
+        painter.setPen(ink("dim"))
+        text = elided(painter.fontMetrics(), thought.text, Qt.TextElideMode.ElideRight, round(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_text(self, painter: QPainter, thought: Thought, room: QRectF, colour: str = "dim") -> None:
+        """Paints a thought in the middle of `room`; its words that have been said are in the side's colour."""
+        said = QTextLayout.FormatRange()
+        said.start, said.length = 0, _letters(thought.text, thought.said)
+        said.format = QTextCharFormat()
+        said.format.setForeground(side_ink(self._side))
+        px = room.height() / LINES / 1.25
+        while True:
+            layout = QTextLayout(thought.text, font_px(self.font(), px, QFont.Weight.Medium))
+            layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignHCenter))
+            layout.setFormats([said])
+            height = _lay_out(layout, room.width())
+            if height <= room.height() or px <= tokens().caption:
+                break
+            px *= 0.92
+        painter.setPen(ink(colour))
+        layout.draw(painter, QPointF(room.left(), room.top() + max(0.0, (room.height() - height) / 2)))
+
+
+def _letters(text: str, words: int) -> int:
+    """How many letters the first `words` words have."""
+    place = 0
+    for word in text.split()[:words]:
+        place = text.index(word, place) + len(word)
+    return place
+
+
+def _lay_out(layout: QTextLayout, width: float) -> float:
+    height = 0.0
+    layout.beginLayout()
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(width)
+        line.setPosition(QPointF(0, height))
+        height += line.height() * 1.05
+    layout.endLayout()
+    return height
+
 
 STILL_SECONDS = 0.8
 """Behind its answer a side's waveform stands still."""

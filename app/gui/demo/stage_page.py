@@ -1,19 +1,108 @@
-"""The demo's page with both sides at work: on a recorded question, or on a visitor's own."""
+"""The demo's page with both sides at work: on a recorded question, or on a visitor's own.
+
+The models that can answer, each with the key that chooses it in mid-answer.
+
+Says in a few words which side was heard first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.demo.base import SIDES, DemoBackend
-from app.gui.demo.fitted_text import SMALL_SHARE, FittedText
-from app.gui.demo.models_row import ModelsRow
+from app.demo.base import SIDES, DemoBackend, Side
+from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink
 from app.gui.demo.side_view import SideView
-from app.gui.demo.verdict import Verdict
+from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+
+MOST = 9
+"""One for each of the keys 1 to 9."""
+
+
+class ModelsRow(Filling):
+    """`labels` from key 1 on; `current` is the place of the one that answers."""
+
+    chosen = Signal(int)
+    """Its place was clicked."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, tokens().control)
+        self.labels: tuple[str, ...] = ()
+        self.current = 0
+        self.setAccessibleName(self.tr("Models, with their keys"))
+
+    def show_models(self, labels: Sequence[str], current: int) -> None:
+        """Shows these."""
+        self.labels, self.current = tuple(labels[:MOST]), current
+        self.setAccessibleDescription(", ".join(f"{n} {label}" for n, label in enumerate(self.labels, 1)))
+        self.update()
+
+    def _cell(self, place: int) -> QRectF:
+        gap = 2 * tokens().unit
+        most = self.height() * 7
+        width = min(most, (self.width() + gap) / len(self.labels) - gap)
+        left = (self.width() - len(self.labels) * (width + gap) + gap) / 2
+        return QRectF(left + place * (width + gap), 0, width, self.height())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Chooses the model that was clicked."""
+        for place in range(len(self.labels)):
+            if self._cell(place).contains(event.position()):
+                self.chosen.emit(place)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints a key and a name for each."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        for place, label in enumerate(self.labels):
+            cell, on = self._cell(place), place == self.current
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink("accent" if on else "sunken"))
+            painter.drawRoundedRect(cell, tokens().radius, tokens().radius)
+            painter.setPen(ink("on_accent" if on else "text"))
+            bold = font_px(self.font(), max(tokens().caption, self.height() * 0.5), QFont.Weight.DemiBold)
+            pad, key = self.height() * 0.35, str(place + 1)
+            used = QFontMetricsF(bold).horizontalAdvance(key)
+            painter.setFont(bold)
+            painter.drawText(cell.adjusted(pad, 0, 0, 0), middle, key)
+            painter.setFont(font_px(self.font(), max(tokens().caption, self.height() * 0.4)))
+            room = cell.adjusted(2 * pad + used, 0, -pad, 0)
+            text = elided(painter.fontMetrics(), label, Qt.TextElideMode.ElideRight, round(room.width()))
+            painter.drawText(room, middle, text)
+        painter.end()
+
+
+NOTICED_SECONDS = 0.05
+"""Sides that are heard closer together than this count as equally fast."""
+TIMES_FROM = 1.5
+"""From this factor on the difference is given as one."""
+LEAST_SECONDS = 0.1
+"""A factor of less than this would say nothing."""
+
+
+class Verdict(QObject):
+    """All methods return text in the user's language."""
+
+    def name(self, side: Side) -> str:
+        """A side's name."""
+        return self.tr("Cascade") if side == "cascade" else self.tr("Tandem")
+
+    def words(self, cascade: float | None, tandem: float | None) -> str:
+        """Who was heard first, and by how much; times in seconds, None where a side was not heard."""
+        if cascade is None or tandem is None:
+            return ""
+        if abs(cascade - tandem) < NOTICED_SECONDS:
+            return self.tr("Both were equally fast")
+        first, other = min(cascade, tandem), max(cascade, tandem)
+        name = self.name("tandem" if tandem < cascade else "cascade")
+        if first >= LEAST_SECONDS and other / first >= TIMES_FROM:
+            return self.tr("{0}: {1} times as fast").format(name, f"{other / first:.1f}")
+        return self.tr("{0}: {1} s sooner").format(name, f"{other - first:.2f}")
 
 
 class StagePage(QWidget):

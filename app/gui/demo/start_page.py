@@ -7,10 +7,9 @@ from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.demo.base import SIDES, Side
-from app.gui.demo.colours import ink, side_ink
-from app.gui.demo.fitted_text import SMALL_SHARE, FittedText
-from app.gui.demo.lights import Lights
-from app.gui.demo.verdict import Verdict
+from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, ink, side_ink
+from app.gui.demo.side_view import Lights
+from app.gui.demo.stage_page import Verdict
 from app.gui.design.look import blend
 from app.gui.design.motion import Glide, reduced_motion
 from app.gui.design.theme import tokens

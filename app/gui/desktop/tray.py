@@ -1,13 +1,122 @@
-"""The icon in the system's tray: its menu, and notifications."""
+"""The icon in the system's tray: its menu, and notifications.
+
+The app's icon with a dot in its corner that tells what the conversation is doing.
+
+Finds the first words of an answer in a session's events, once for each answer.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QSignalBlocker, Signal
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from app.conversation import events as e
 from app.gui.design.plain import set_tip
-from app.gui.desktop.tray_picture import DOTS, tray_picture
 from app.gui.state.talk_state import Word
+from app.platform.installation import resource
+
+Dot = Literal["idle", "listening", "thinking", "speaking", "muted"]
+
+DOTS: dict[Word, Dot] = {
+    "loading": "idle",
+    "ready": "idle",
+    "stopped": "idle",
+    "listening": "listening",
+    "hearing": "listening",
+    "thinking": "thinking",
+    "speaking": "speaking",
+    "muted": "muted",
+}
+COLOURS: dict[Dot, str] = {
+    "listening": "#35c46a",
+    "thinking": "#f0a020",
+    "speaking": "#9b6cf0",
+    "muted": "#e5383b",
+}
+"""Brighter than in the window: a tray shows them at seven pixels, on the icon's teal."""
+
+SIZES_PX = (16, 22, 24, 32, 48, 64)
+SHARE, RING = 0.44, 0.06
+"""The dot's diameter, and the width of the ring around it, of the icon's side."""
+
+
+@lru_cache(maxsize=len(DOTS))
+def tray_picture(dot: Dot) -> QIcon:
+    """The icon in all sizes that trays use. An idle one has no dot; “muted” has a bar, for those who see no red."""
+    icon = QIcon()
+    for side in SIZES_PX:
+        icon.addPixmap(_pixmap(dot, side))
+    return icon
+
+
+def _pixmap(dot: Dot, side: int) -> QPixmap:
+    made = QPixmap(side, side)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    QSvgRenderer(str(resource("icons", "kame.svg"))).render(painter, QRectF(0, 0, side, side))
+    if dot != "idle":
+        ring = max(1.0, RING * side)
+        round_ = QRectF(0, 0, SHARE * side, SHARE * side)
+        round_.moveBottomRight(QPointF(side - ring / 2, side - ring / 2))
+        painter.setPen(QPen(QColor("white"), ring))
+        painter.setBrush(QColor(COLOURS[dot]))
+        painter.drawEllipse(round_)
+        if dot == "muted":
+            bar = round_.adjusted(round_.width() * 0.25, 0, -round_.width() * 0.25, 0)
+            painter.drawLine(QPointF(bar.left(), bar.center().y()), QPointF(bar.right(), bar.center().y()))
+    painter.end()
+    return made
+
+
+ENOUGH_WORDS = 12
+LONGEST = 140
+"""Characters of a notification."""
+
+
+@dataclass(slots=True)
+class AnswerNotice:
+    """`apply` returns words to show when an answer has enough of them, or has ended; empty otherwise."""
+
+    _words: list[str] = field(default_factory=list)
+    _told: bool = True
+
+    def apply(self, event: e.Event) -> str:
+        match event:
+            case e.AssistantStarted():
+                self._words, self._told = [], False
+            case e.AssistantSaid(revision=revision) if revision:  # an opening is no part of the answer
+                self._add(event)
+                if len(self._words) >= ENOUGH_WORDS:
+                    return self._tell(more=True)
+            case e.AssistantEnded():
+                return self._tell(more=False)
+            case e.SessionEnded():
+                self._words, self._told = [], True
+        return ""
+
+    def _add(self, said: e.AssistantSaid) -> None:
+        words = said.text.split()
+        if said.glued and words and self._words:
+            self._words[-1] += words.pop(0)
+        self._words += words
+
+    def _tell(self, *, more: bool) -> str:
+        if self._told or not self._words:
+            return ""
+        self._told = True
+        text = " ".join(self._words)
+        if len(text) > LONGEST:
+            text = text[:LONGEST].rsplit(None, 1)[0]
+            more = True
+        return f"{text} …" if more else text
+
 
 SHOWN_MS = 10_000
 """How long a notification stays, where the system does not decide."""

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gui.first_run.cards.choice_card import Boxed
-from app.gui.sound.device_picker import DevicePicker
+from app.gui.sound.devices_popover import DevicePicker
 from app.gui.state.talk_state import TalkState
+from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.form import bold, row, wrapped
 from app.gui.widgets.level_meter import LevelMeter
-from app.gui.widgets.link_button import LinkButton
 from app.settings.declarations import Settings
 
 LOUD_DBFS = -40.0

@@ -12,8 +12,8 @@ from app.gui.backends.model_rows import is_local
 from app.gui.first_run.cards.choice_card import Boxed
 from app.gui.first_run.model_offer import ModelOffer
 from app.gui.state.choice import is_router
+from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.form import bold, push_button, row, wrapped
-from app.gui.widgets.link_button import LinkButton
 from app.gui.widgets.panel import Quiet
 from app.services.machine_service import MachineView
 from app.session.control import BackendChoice

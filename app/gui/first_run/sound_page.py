@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.controllers.sound_controller import LIST_SECONDS, DeviceLister
 from app.gui.first_run.cards.choice_card import Boxed
 from app.gui.first_run.page import Page
-from app.gui.sound.device_picker import DevicePicker
+from app.gui.sound.devices_popover import DevicePicker
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import grid, label_of, wrapped

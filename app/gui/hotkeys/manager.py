@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.gui.hotkeys.grabber import Grabber
-from app.gui.hotkeys.hotkey import Hotkey, HotkeyRefused, read_hotkey
+from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
 
 _log = logging.getLogger(__name__)
 

@@ -1,18 +1,292 @@
 """Hotkeys on Wayland, where only the desktop can grab keys: its portal is asked for them. Linux only.
 
 The desktop may show its user a dialog, in which the user may choose other keys.
+
+One session of the desktop portal org.freedesktop.portal.GlobalShortcuts, on a thread of its own. Without Qt.
+
+A connection to a D-Bus message bus for one thread that calls methods and reads signals. Linux only.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import os
+import secrets
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.gui.hotkeys.grabber import ThreadedGrabber
-from app.gui.hotkeys.hotkey import Hotkey
-from app.gui.hotkeys.portal_session import PortalSession, Report, Shortcut
+from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
+from app.settings.paths import APP_ID
+
+if sys.platform.startswith("linux"):  # elsewhere the library is not installed
+    from jeepney.io.threading import ReceiveStopped
+
+PORTAL = "org.freedesktop.portal.Desktop"
+PATH = "/org/freedesktop/portal/desktop"
+SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
+REQUEST = "org.freedesktop.portal.Request"
+SESSION = "org.freedesktop.portal.Session"
+REGISTRY = "org.freedesktop.host.portal.Registry"
+
+CLOSE_SECONDS = 1.5
+
+Report = Literal[
+    "pressed", "released", "granted", "keyless", "cancelled", "ended", "refused", "no answer", "not supported"
+]
+"""The first four concern one key; the others say why the session is over."""
+
+
+class Shortcut(NamedTuple):
+    """A shortcut that the portal is asked for; `trigger` is written as in "CTRL+ALT+space"."""
+
+    name: str
+    description: str
+    trigger: str
+
+
+class _Ended(Exception):
+    """The session is over; `str(error)` has the details."""
+
+    def __init__(self, report: Report, details: str = "") -> None:
+        super().__init__(details)
+        self.report = report
+
+
+class PortalSession(threading.Thread):
+    """Asks for shortcuts and reports their presses.
+
+    `report` is called on this thread with the kind of report, the key's name or the details, and for "granted" the
+    desktop's words for the keys that it uses.
+    """
+
+    def __init__(self, address: str, shortcuts: list[Shortcut], report: Callable[[Report, str, str], None]) -> None:
+        super().__init__(name="hotkeys", daemon=True)
+        self._bus = BusConnection(address)
+        self._shortcuts = shortcuts
+        self._report = report
+        self._session = ""
+        self._ending = False
+
+    def end(self) -> None:
+        """Closes the session, and waits for that for `CLOSE_SECONDS` at most."""
+        self._ending = True
+        self._bus.interrupt()
+        if self.is_alive():
+            self.join(CLOSE_SECONDS)
+
+    def run(self) -> None:
+        """Connects, binds the shortcuts, and reports signals until the session ends."""
+        ended: _Ended | None = None
+        try:
+            self._bus.open()
+            self._bind()
+            while True:
+                self._handle(self._bus.next_signal(None))
+        except ReceiveStopped:
+            pass  # `end`
+        except _Ended as error:
+            ended = error
+        except CallFailed as error:
+            ended = _Ended("not supported" if error.absent else "refused", str(error))
+        except TimeoutError:
+            ended = _Ended("no answer")
+        except Exception as error:  # no bus, or one that was lost; the library raises many kinds
+            ended = _Ended("ended" if self._session else "not supported", repr(error))
+        if self._session:
+            self._bus.send(PORTAL, self._session, f"{SESSION}.Close")
+        self._bus.close()
+        if ended is not None and not self._ending:
+            self._report(ended.report, str(ended), "")
+
+    def _bind(self) -> None:
+        for interface in (REQUEST, SHORTCUTS, SESSION):
+            self._bus.subscribe(PORTAL, interface)
+        self._bus.subscribe("org.freedesktop.DBus", member="NameOwnerChanged", argument=PORTAL)
+        try:  # newer portals require an app id, whose menu entry is installed
+            self._bus.call(PORTAL, PATH, f"{REGISTRY}.Register", "sa{sv}", (APP_ID, {}))
+        except CallFailed as error:  # an older portal, one without the menu entry, or a sandbox, which needs none
+            _log.info("hotkeys: the portal does not register the app: %s", error)
+        token = "kame" + secrets.token_hex(8)
+        options = {"handle_token": ("s", token), "session_handle_token": ("s", token)}
+        results = self._request("CreateSession", "a{sv}", (options,), REPLY_SECONDS)
+        self._session = str(results.get("session_handle", ("s", ""))[1])
+        if not self._session:
+            raise _Ended("refused", "no session")
+        shortcuts = [
+            (name, {"description": ("s", description), "preferred_trigger": ("s", trigger)})
+            for name, description, trigger in self._shortcuts
+        ]
+        body = (self._session, shortcuts, "", {"handle_token": ("s", token + "b")})
+        # The desktop may show a dialog, so there is no time limit.
+        results = self._request("BindShortcuts", "oa(sa{sv})sa{sv}", body, None)
+        if "shortcuts" in results:
+            bound = dict(results["shortcuts"][1])
+            for shortcut in self._shortcuts:
+                if shortcut.name not in bound:
+                    self._report("keyless", shortcut.name, "")
+            self._report_granted(bound)
+
+    def _request(
+        self, method: str, signature: str, body: tuple[Any, ...], timeout: float | None
+    ) -> Mapping[str, tuple[str, Any]]:
+        """Makes a request and waits for its response. Raises _Ended, CallFailed, TimeoutError."""
+        handle = self._bus.call(PORTAL, PATH, f"{SHORTCUTS}.{method}", signature, body)[0]
+        postponed: list[BusSignal] = []
+        try:
+            while True:
+                signal = self._bus.next_signal(timeout)
+                if signal[:3] == (handle, REQUEST, "Response"):
+                    code, results = signal.body
+                    if code:
+                        raise _Ended("cancelled" if code == 1 else "refused", f"response {code}")
+                    return results
+                self._check_open(signal)
+                postponed.append(signal)
+        finally:
+            for signal in postponed:
+                self._handle(signal)
+
+    def _check_open(self, signal: BusSignal) -> None:
+        closed = bool(self._session) and signal[:3] == (self._session, SESSION, "Closed")
+        gone = (
+            signal.member == "NameOwnerChanged" and signal.body[0] == PORTAL and signal.body[1] and not signal.body[2]
+        )
+        if closed or gone:
+            self._session = ""
+            raise _Ended("ended", signal.member)
+
+    def _handle(self, signal: BusSignal) -> None:
+        self._check_open(signal)
+        if signal.interface != SHORTCUTS or signal.body[0] != self._session:
+            return
+        match signal.member:
+            case "Activated":
+                self._report("pressed", signal.body[1], "")
+            case "Deactivated":
+                self._report("released", signal.body[1], "")
+            case "ShortcutsChanged":
+                self._report_granted(dict(signal.body[1]))
+
+    def _report_granted(self, shortcuts: Mapping[str, Mapping[str, tuple[str, Any]]]) -> None:
+        for name, properties in shortcuts.items():
+            if "trigger_description" in properties:
+                self._report("granted", name, str(properties["trigger_description"][1]))
+
+
+if sys.platform.startswith("linux"):  # elsewhere the library is not installed
+    from jeepney import DBusAddress, HeaderFields, MatchRule, Message, MessageType, new_method_call
+    from jeepney.bus_messages import message_bus
+    from jeepney.io.threading import ReceiveStopped, open_dbus_connection
+
+REPLY_SECONDS = 30.0
+"""The called service may have to be started first."""
+
+_ABSENT = ("ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
+
+
+class BusSignal(NamedTuple):
+    """A signal on the bus."""
+
+    path: str
+    interface: str
+    member: str
+    body: tuple[Any, ...]
+
+
+class CallFailed(Exception):
+    """A method call was answered with an error. `absent`: what was called does not exist."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(text or name)
+        self.absent = name.rpartition(".")[2] in _ABSENT or name.startswith("org.freedesktop.DBus.Error.Spawn")
+
+
+class BusConnection:
+    """Only `interrupt` may be called on another thread."""
+
+    def __init__(self, address: str) -> None:
+        """`address`: as D-Bus writes it, or "SESSION" for the user's own bus. Opened by `open`."""
+        self._address = address
+        self._connection: Any = None
+        self._unread: deque[Message] = deque()
+        self._lock = threading.Lock()
+        self._interrupted = False
+
+    def open(self) -> None:
+        """Connects. Raises OSError and more where there is no bus, ReceiveStopped if `interrupt` came first."""
+        connection = open_dbus_connection(self._address)
+        with self._lock:
+            self._connection = connection
+            if self._interrupted:
+                raise ReceiveStopped
+
+    def interrupt(self) -> None:
+        """Makes the present or next waiting call raise ReceiveStopped."""
+        with self._lock:
+            self._interrupted = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    def close(self) -> None:
+        """Disconnects."""
+        with self._lock:  # `interrupt` must not write to a pipe whose number belongs to another file by then
+            connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+            for pipe in (connection._stop_r, connection._stop_w):  # which the connection leaves open
+                os.close(pipe)
+
+    def subscribe(self, sender: str, interface: str = "", member: str = "", argument: str = "") -> None:
+        """Subscribes to signals; `argument` is the value of their first argument. Raises CallFailed, TimeoutError."""
+        rule = MatchRule(type="signal", sender=sender, interface=interface or None, member=member or None)
+        if argument:
+            rule.add_arg_condition(0, argument)
+        self._request(message_bus.AddMatch(rule))
+
+    def call(self, service: str, path: str, method: str, signature: str, body: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Calls `method`, written "interface.Method", and returns the reply. Raises CallFailed, TimeoutError."""
+        return self._request(_method_call(service, path, method, signature, body))
+
+    def send(self, service: str, path: str, method: str) -> None:
+        """Calls a method without arguments and does not wait for the reply."""
+        if self._connection is not None:
+            try:
+                self._connection.send(_method_call(service, path, method))
+            except OSError as error:
+                _log.info("D-Bus: %r", error)
+
+    def next_signal(self, timeout: float | None) -> BusSignal:
+        """Waits for the next signal. Raises TimeoutError after `timeout` seconds."""
+        while True:
+            message = self._unread.popleft() if self._unread else self._connection.receive(timeout=timeout)
+            if message.header.message_type is MessageType.signal:
+                get = message.header.fields.get
+                path, interface = get(HeaderFields.path, ""), get(HeaderFields.interface, "")
+                return BusSignal(path, interface, get(HeaderFields.member, ""), message.body)
+
+    def _request(self, message: Message) -> tuple[Any, ...]:
+        serial = next(self._connection.outgoing_serial)
+        self._connection.send(message, serial=serial)
+        while True:
+            reply = self._connection.receive(timeout=REPLY_SECONDS)
+            if reply.header.fields.get(HeaderFields.reply_serial) != serial:
+                self._unread.append(reply)
+                continue
+            if reply.header.message_type is MessageType.error:
+                text = next((word for word in reply.body if isinstance(word, str)), "")
+                raise CallFailed(reply.header.fields.get(HeaderFields.error_name, ""), text)
+            return reply.body
+
+
+def _method_call(service: str, path: str, method: str, signature: str = "", body: tuple[Any, ...] = ()) -> Message:
+    interface, _, member = method.rpartition(".")
+    return new_method_call(DBusAddress(path, service, interface), member, signature or None, body)
+
 
 _MODIFIERS = {"ctrl": "CTRL", "alt": "ALT", "shift": "SHIFT", "meta": "LOGO"}
 

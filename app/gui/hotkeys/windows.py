@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.gui.hotkeys.grabber import ThreadedGrabber
-from app.gui.hotkeys.hotkey import Hotkey
+from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
 
 POLL_MS = 15
 """How often it is checked whether a key is still down."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer
 
-from app.gui.hotkeys.grabber import Grabber
-from app.gui.hotkeys.hotkey import Hotkey
+from app.gui.hotkeys.hotkey import Grabber, Hotkey
 
 REPEAT_MS = 40
 """A held key repeats as pairs of a release and a press: a release counts when no press follows within this."""

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTabl
 from app.gui.inspector.request_log import RequestLog
 from app.gui.inspector.request_table import MODEL, SORT_ROLE, RequestTable
 from app.gui.inspector.request_words import COLUMNS
+from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.panel import Quiet
-from app.gui.widgets.slim_button import SlimButton
 
 REFRESH_MS = 300
 SWATCH_PX = 10

@@ -18,10 +18,10 @@ from app.gui.latency.descriptions import LatencyWords
 from app.gui.latency.gauges import LatencyGauges
 from app.gui.latency.strip import MOST_BARS, Bar, LatencyStrip
 from app.gui.latency.table import Row, StageTable, rows
+from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import bold
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import Quiet
-from app.gui.widgets.slim_button import SlimButton
 
 TWO_COLUMNS_LETTERS = 120
 """From this width on, in letters, the table and the gauges stand beside the rest."""

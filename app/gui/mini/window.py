@@ -1,8 +1,20 @@
-"""The mini window: the talk button, the words that were said last, the model's name, and three buttons."""
+"""The mini window: the talk button, the words that were said last, the model's name, and three buttons.
+
+A label that shows the end of a text: as many lines as fit, and “…” in place of what came before them.
+
+A model's name, with a dot of the model's colour before it.
+
+Follows the words that were said last, by the user or by the assistant.
+
+Pure: folds a session's events.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QColor,
@@ -13,17 +25,136 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QTextLayout,
+    QTextOption,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.conversation import events as e
 from app.gui.design.fonts import set_size
 from app.gui.design.icon_button import IconButton
+from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
-from app.gui.mini.lines import LastLines
-from app.gui.mini.model_name import ModelName
-from app.gui.mini.words import LastWords
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
+
+ELLIPSIS = "…"
+
+
+class LastLines(PlainLabel):
+    """Plain text; `dim` is for less important words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.dim = False
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+
+    def show_words(self, text: str, *, dim: bool) -> None:
+        """Shows the end of `text`."""
+        words = " ".join(text.split())
+        if (words, dim) != (self.text(), self.dim):
+            self.dim = dim
+            self.setText(words)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.fontMetrics().lineSpacing())
+
+    def lines(self) -> list[str]:
+        """The lines that are painted, from the top."""
+        text, wide = self.text(), max(1, self.width())
+        layout = QTextLayout(text, self.font())
+        layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
+        found: list[str] = []
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(wide)
+            found.append(text[line.textStart() : line.textStart() + line.textLength()].strip())
+        layout.endLayout()
+        shown = found[-max(1, self.height() // self.fontMetrics().lineSpacing()) :]
+        if len(shown) < len(found):
+            before = f"{ELLIPSIS} {shown[0]}"
+            shown[0] = elided(self.fontMetrics(), before, Qt.TextElideMode.ElideLeft, wide)
+        return shown
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(tokens().dim if self.dim else tokens().text))
+        high = self.fontMetrics().lineSpacing()
+        lines = self.lines()
+        top = (self.height() - high * len(lines)) / 2
+        for place, line in enumerate(lines):
+            room = QRectF(0, top + place * high, self.width(), high)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, line)
+        painter.end()
+
+
+DOT_PX, GAP_PX = 8, 8
+
+
+class ModelName(PlainLabel):
+    """One line of plain text, which is cut off where it has no room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._provider = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def show_model(self, provider: str, name: str) -> None:
+        """Shows the name of a model, which `provider` runs."""
+        self._provider = provider
+        self.setText(name)
+        self.setAccessibleName(self.tr("Model: {0}").format(name))
+        self.update()
+
+    def colour(self) -> QColor:
+        """The model's colour."""
+        return model_colour(self._provider, self.text(), tokens().dark)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.colour())
+        painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
+        room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
+        painter.setPen(QColor(tokens().dim))
+        words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, words)
+        painter.end()
+
+
+MOST_LETTERS = 400
+"""More than the window's lines can hold; what came before is dropped."""
+
+
+@dataclass(slots=True)
+class LastWords:
+    """`speaker` said `text` last; empty before the first words."""
+
+    speaker: Literal["user", "assistant"] = "user"
+    text: str = ""
+    _answer: str = ""
+    _answered: int = 0
+
+    def begin(self) -> None:
+        """Forgets the last conversation."""
+        self.speaker, self.text, self._answer, self._answered = "user", "", "", 0
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        match event:
+            case e.TranscriptPartial(text=text) | e.TranscriptFinal(text=text) if text.strip():
+                self.speaker, self.text = "user", text[-MOST_LETTERS:]
+            case e.UserBackchannel() if self._answer:
+                self.speaker, self.text = "assistant", self._answer  # said in passing: the answer goes on
+            case e.AssistantSaid(turn=turn, text=text, glued=glued):
+                if turn != self._answered:
+                    self._answered, self._answer = turn, ""
+                apart = "" if glued or not self._answer else " "
+                self._answer = f"{self._answer}{apart}{text}"[-MOST_LETTERS:]
+                self.speaker, self.text = "assistant", self._answer
+
 
 WIDTH_PX, HEIGHT_PX = 360, 120
 USUAL_LINE_PX = 17

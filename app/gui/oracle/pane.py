@@ -18,12 +18,10 @@ from app.gui.cards.card import Card
 from app.gui.cards.view import CardView
 from app.gui.design.plain import set_tip
 from app.gui.oracle.card import OracleCards
-from app.gui.oracle.column import OracleColumn
+from app.gui.oracle.column import OracleColumn, ThoughtCard
 from app.gui.oracle.header import OracleHeader
 from app.gui.oracle.revisions import OracleLog, ShownRevision
-from app.gui.oracle.thought import ThoughtCard
-from app.gui.widgets.formats import backend_words
-from app.gui.widgets.session_time import SessionTime
+from app.gui.widgets.formats import SessionTime, backend_words
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420

@@ -1,8 +1,13 @@
-"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys."""
+"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys.
+
+Paints keys as caps: one for each key of a combination.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+import re
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -10,9 +15,45 @@ from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+from app.gui.design.tokens import Tokens
 from app.gui.palette.command import Command, Kind
-from app.gui.palette.key_caps import caps_size, paint_caps
-from app.gui.palette.matching import Match
+from app.gui.palette.ranking import Match
+
+SIDES_PX, ENDS_PX, CAP_GAP_PX, CAP_RADIUS_PX = 6.0, 2.0, 4.0, 4.0
+
+
+def caps_of(keys: str) -> list[str]:
+    """The names of the keys in a combination: “Ctrl+Shift+N” has three, “Ctrl++” has two."""
+    return [cap for cap in re.split(r"\+(?=.)", keys) if cap]
+
+
+def caps_size(keys: str, font: QFont) -> QSizeF:
+    """The room that a combination takes."""
+    widths = [_width(cap, QFontMetricsF(font)) for cap in caps_of(keys)]
+    if not widths:
+        return QSizeF(0, 0)
+    return QSizeF(sum(widths) + CAP_GAP_PX * (len(widths) - 1), QFontMetricsF(font).height() + 2 * ENDS_PX)
+
+
+def paint_caps(painter: QPainter, keys: str, font: QFont, right: float, middle: float, tokens: Tokens) -> None:
+    """Paints a combination that ends at `right`, around the height `middle`."""
+    metrics, size = QFontMetricsF(font), caps_size(keys, font)
+    painter.setFont(font)
+    left = right - size.width()
+    for cap in caps_of(keys):
+        box = QRectF(left, middle - size.height() / 2, _width(cap, metrics), size.height())
+        outlined = tokens.scheme == "contrast"
+        painter.setPen(QColor(tokens.line) if outlined else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.sunken))
+        painter.drawRoundedRect(box, CAP_RADIUS_PX, CAP_RADIUS_PX)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, cap)
+        left += box.width() + CAP_GAP_PX
+
+
+def _width(cap: str, metrics: QFontMetricsF) -> float:
+    return max(metrics.horizontalAdvance(cap) + 2 * SIDES_PX, metrics.height() + 2 * ENDS_PX)
+
 
 COMMAND_ROLE, MATCH_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 ICONS: dict[Kind, str] = {

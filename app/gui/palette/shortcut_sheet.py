@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBo
 
 from app.gui.design.fonts import set_size, sized
 from app.gui.design.theme import tokens
-from app.gui.palette.key_caps import caps_size, paint_caps
+from app.gui.palette.delegate import caps_size, paint_caps
 from app.gui.palette.shortcuts import KeyGroup
 from app.gui.widgets.form import row, wrapped
 from app.gui.widgets.panel import Panel, Quiet

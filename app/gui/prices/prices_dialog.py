@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from app.gui.prices.price_table import MODEL, READ, PriceTable
-from app.gui.prices.price_view import PriceView
+from app.gui.prices.price_table import MODEL, READ, PriceTable, PriceView
 from app.gui.widgets.form import StatusLine, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.price_service import PriceRow, PriceService

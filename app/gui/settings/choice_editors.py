@@ -15,8 +15,8 @@ from app.gui.settings.editor import Editor
 from app.gui.settings.slider_editor import Slider
 from app.gui.settings.swatches import Swatches
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
+from app.gui.widgets.buttons import Toggle
 from app.gui.widgets.pick_list import PickList
-from app.gui.widgets.toggle import Toggle
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 

@@ -13,10 +13,10 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
+from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words, dollars
 from app.gui.widgets.formats import tokens as token_words
-from app.gui.widgets.link_button import LinkButton
 
 LEAST_STATE_PX = 140
 """The response times are shortened before the state gets less room than this."""

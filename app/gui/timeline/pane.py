@@ -17,9 +17,9 @@ from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Backend
 from app.gui.timeline_drawing.style import Colours
+from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words
-from app.gui.widgets.slim_button import SlimButton
 
 MOST_IN_LEGEND = 4
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.gui.widgets.session_time import SessionTime
+from app.gui.widgets.formats import SessionTime
 
 LAG_SECONDS = 0.085
 """The edge stays one frame behind the session, so that everything up to it is already known."""

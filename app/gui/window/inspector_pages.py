@@ -66,7 +66,7 @@ class InspectorPages(QObject):
         return self.requests_page
 
     def _make_log(self) -> QWidget:
-        from app.gui.logs.page import LogPage
+        from app.gui.logs.view import LogPage
 
         assert self._log is not None
         page = LogPage(self._log, self._window.inspector)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QPoint
 
 from app.conversation import events as e
-from app.gui.mini.words import LastWords
+from app.gui.mini.window import LastWords
 from app.gui.shell.key_routing import KeyRouting
 
 if TYPE_CHECKING:

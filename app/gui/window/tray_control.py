@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 from app.conversation import events as e
-from app.gui.desktop.answer_notice import AnswerNotice
-from app.gui.desktop.tray import Tray
+from app.gui.desktop.tray import AnswerNotice, Tray
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow

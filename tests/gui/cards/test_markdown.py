@@ -11,12 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.gui.cards.card import Card
-from app.gui.cards.code_buttons import CodeButton
-from app.gui.cards.elements import Paragraph, Table
+from app.gui.cards.card import Card, Paragraph, Table
+from app.gui.cards.copying import CodeButton
 from app.gui.cards.find_bar import FindBar
-from app.gui.cards.formula import plain_formula
-from app.gui.cards.reader import MOST_CELLS, read_markdown
+from app.gui.cards.reader import MOST_CELLS, plain_formula, read_markdown
 from app.gui.cards.view import CardView
 from app.gui.design.fonts import CODE_FAMILY
 

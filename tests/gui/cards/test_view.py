@@ -13,9 +13,8 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.gui.cards.card import Card
+from app.gui.cards.card import PIECE, Card, in_pieces
 from app.gui.cards.paint import last_words
-from app.gui.cards.runs import PIECE, in_pieces
 from app.gui.cards.view import CardView
 
 

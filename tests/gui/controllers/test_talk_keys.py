@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkeys import manager
-from app.gui.hotkeys.grabber import Grabber
-from app.gui.hotkeys.hotkey import Hotkey
+from app.gui.hotkeys.hotkey import Grabber, Hotkey
 from app.gui.shell.instance import Instance, Order
 from app.gui.state.choice import WindowChoices
 from app.gui.window import app as gui_app

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from app.gui.conversations.pane import SEARCH_MS, ConversationsPane
-from app.gui.conversations.snippet import shortened
+from app.gui.conversations.row_delegate import shortened
 from app.gui.design.look import Look
 from app.gui.widgets.undo_bar import UNDO_MS
 from app.history.base import ConversationView, Setup

@@ -13,17 +13,14 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.demo.base import SIDES, DemoFigure, DemoResult
-from app.demo.record import Pair, Recorder
-from app.demo.replay import LEAD_SECONDS, Replay
+from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
 from app.demo.side import Thought
-from app.gui.demo.colours import side_ink
-from app.gui.demo.fitted_text import FittedText, font_px
-from app.gui.demo.models_row import ModelsRow
-from app.gui.demo.picture import draw
+from app.gui.demo.figures_page import draw
+from app.gui.demo.fitted_text import FittedText, font_px, side_ink
 from app.gui.demo.screen import DemoScreen
+from app.gui.demo.side_view import ThoughtsView
+from app.gui.demo.stage_page import ModelsRow, Verdict
 from app.gui.demo.start_page import LOOP
-from app.gui.demo.thoughts import ThoughtsView
-from app.gui.demo.verdict import Verdict
 from app.gui.design.motion import reduce_motion
 from app.gui.design.theme import apply_theme, tokens
 from tests.gui.helpers import until

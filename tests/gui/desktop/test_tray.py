@@ -10,9 +10,7 @@ from PySide6.QtGui import QCloseEvent, QImage
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.conversation import events as e
-from app.gui.desktop.answer_notice import LONGEST, AnswerNotice
-from app.gui.desktop.tray import Tray, plain
-from app.gui.desktop.tray_picture import COLOURS, DOTS, tray_picture
+from app.gui.desktop.tray import COLOURS, DOTS, LONGEST, AnswerNotice, Tray, plain, tray_picture
 from app.gui.window.main_window import MainWindow
 from app.history.base import HistoryService
 from app.settings.declarations import Settings

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.gui.hotkeys.grabber import Grabber
-from app.gui.hotkeys.hotkey import Hotkey, HotkeyRefused, read_hotkey
+from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
 from app.gui.hotkeys.manager import Hotkeys, grabber_here, platform_kind
 from app.gui.hotkeys.windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
 
@@ -595,7 +594,7 @@ def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> Non
 
 @on_linux
 def test_on_wayland_closing_does_not_wait_for_an_open_dialog(bus: str, qtbot: QtBot) -> None:
-    from app.gui.hotkeys.portal_session import CLOSE_SECONDS
+    from app.gui.hotkeys.portal import CLOSE_SECONDS
 
     with on_portal(bus, response=None) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")

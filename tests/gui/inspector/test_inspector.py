@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.diagnostics.logs import Log
-from app.gui.logs.page import LogPage
+from app.gui.logs.view import LogPage
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory

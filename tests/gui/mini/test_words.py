@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation import events as e
-from app.gui.mini.words import MOST_LETTERS, LastWords
+from app.gui.mini.window import MOST_LETTERS, LastWords
 
 
 def test_the_user_then_the_answer_as_it_is_spoken_then_the_user_again() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.gui.oracle.readable import NOTHING, readable
+from app.gui.oracle.card import NOTHING, readable
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
+from app.gui.oracle.card import readable
 from app.gui.oracle.pane import OraclePane
-from app.gui.oracle.readable import readable
 from app.stt.scripted import ScriptedTurn
 from tests.support.talks import simulate
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.gui.palette.command import Command
-from app.gui.palette.key_caps import caps_of
-from app.gui.palette.matching import match
-from app.gui.palette.ranking import MOST, MOST_RECENT, ranked, with_newest
+from app.gui.palette.delegate import caps_of
+from app.gui.palette.ranking import MOST, MOST_RECENT, match, ranked, with_newest
 
 
 def command(title: str, kind: str = "command", place: str = "") -> Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.gui.cards.card import Card
-from app.gui.transcript.cards import TranscriptCards
+from app.gui.transcript.entries import TranscriptCards
 
 
 def answered(*events: e.Event) -> Card:

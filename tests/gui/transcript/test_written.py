@@ -10,8 +10,8 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer
 from app.conversation import events as e
 from app.conversation.languages import language
-from app.gui.cards.code_buttons import CodeButton
-from app.gui.cards.elements import Paragraph, Table
+from app.gui.cards.card import Paragraph, Table
+from app.gui.cards.copying import CodeButton
 from app.gui.transcript.pane import TranscriptPane
 from app.stt.scripted import ScriptedTurn
 from tests.gui.fakes import FakeFactory

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.conversation import events as e
 from app.diagnostics.logs import Log
-from app.gui.mini.lines import LastLines
+from app.gui.mini.window import LastLines
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter

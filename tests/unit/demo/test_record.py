@@ -15,8 +15,7 @@ from app.cli.parser import main
 from app.conversation.frame import SAMPLE_RATE
 from app.demo import record
 from app.demo.base import DemoOrder
-from app.demo.record import Pair, Recorder
-from app.demo.replay import LEAD_SECONDS, Replay
+from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
 from tests.support.demo_talk import FIRST, QUESTIONS, ScriptedDemoService, Voice
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from app.gui.conversations.list_model import ConversationList
-from app.gui.conversations.row_texts import Days
+from app.gui.conversations.list_model import ConversationList, Days
 from app.platform import local_time
 from app.platform.local_time import local_date, local_datetime
 

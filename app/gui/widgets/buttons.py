@@ -1,14 +1,59 @@
-"""A check box that is drawn as a switch."""
+"""Small buttons: slim ones, links and toggles.
+
+A push button as wide as its text: a style's minimum width is meant for the row of buttons in a dialog.
+
+A flat button that looks like a link, with a ring when it has the focus.
+
+A check box that is drawn as a switch.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from app.gui.design.look import blend
+from app.gui.design.look import Look, blend
 from app.gui.design.motion import Glide
 from app.gui.design.theme import tokens
+
+SIDES_PX = 24
+
+
+class SlimButton(QPushButton):
+    """A push button without a minimum width."""
+
+    def sizeHint(self) -> QSize:
+        words = self.fontMetrics().horizontalAdvance(self.text().replace("&", ""))
+        return QSize(words + SIDES_PX, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
+class LinkButton(QPushButton):
+    """Underlines its text under the mouse."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFlat(True)
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.hasFocus():
+            painter.setPen(QPen(Look.of(self.palette()).accent, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        if self.underMouse() and self.isEnabled():
+            words = self.fontMetrics().boundingRect(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+            painter.setPen(self.palette().buttonText().color())
+            painter.drawLine(words.bottomLeft(), words.bottomRight())
+        painter.end()
+
 
 TRACK_PX = 36, 20
 EDGE_PX = 4
