@@ -21,8 +21,7 @@ from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from building.wheels import Target
 from building.windows_python import Python
-from installation.package_managers import package_names
-from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS, package_names
 from tests.unit.packaging.builds import UV, build, git, make_repository
 from tests.unit.packaging.fakes import program
 
