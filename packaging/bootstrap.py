@@ -29,14 +29,12 @@ if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
 from installation.checks import Times, run_tests, run_windows_tests  # noqa: E402
-from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
+from installation.locks import write_locks  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import prepare  # noqa: E402
 from installation.problems import DEVELOPERS, USER_CAN_FIX, Problem, problem_of_system  # noqa: E402
-from installation.resolution import write_locks  # noqa: E402
-from installation.steps import Steps  # noqa: E402
-from installation.variables import clean_environment  # noqa: E402
+from installation.steps import CANCELLED, Steps, Stopped, catch_signals, clean_environment  # noqa: E402
 
 USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 

@@ -22,17 +22,15 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
-from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
+from installation.locks import variant_of, with_device  # noqa: E402
+from installation.places import InstalledPlaces, environment_folder  # noqa: E402
 from installation.problems import USER_CAN_FIX, USERS, Problem, problem_of_system  # noqa: E402
 from installation.provision import Provision  # noqa: E402
 from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
 from installation.stamp import read_stamp  # noqa: E402
-from installation.steps import Steps  # noqa: E402
-from installation.variables import clean_environment  # noqa: E402
-from installation.variants import variant_of, with_device  # noqa: E402
+from installation.steps import CANCELLED, Steps, Stopped, catch_signals, clean_environment  # noqa: E402
 
 STOPPED = "Stopped. The next start goes on from here."
 STOPPED_CARD = "Stopped. What was fetched is kept for another try; “kame-desktop card remove” frees its room."
@@ -59,7 +57,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
         return 0
     env = clean_environment(os.environ)
     if command == "restart":
-        from installation.restart import wait_and_start
+        from installation.handing_over import wait_and_start
 
         wait_and_start(places)
         return 0

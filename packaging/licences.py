@@ -15,7 +15,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from installation.sizes import normal_name
+from installation.locks import normal_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "resources" / "licences.md"

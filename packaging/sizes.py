@@ -16,9 +16,7 @@ if str(ROOT / "packaging") not in sys.path:
     sys.path.append(str(ROOT / "packaging"))
 
 from building.wheels import Target, fetch, pin_of, requirements_for, unpacked_size  # noqa: E402
-from installation.locks import digest  # noqa: E402
-from installation.sizes import FOR_CARD  # noqa: E402
-from installation.variants import EMBEDDED  # noqa: E402
+from installation.locks import EMBEDDED, FOR_CARD, digest  # noqa: E402
 
 LOCKS = (*EMBEDDED.locks, "card.txt")
 TARGETS = tuple(Target(system, version) for system in ("linux", "windows") for version in ("3.11", "3.12", "3.13"))

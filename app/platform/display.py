@@ -25,11 +25,8 @@ def window_obstacle(environ: Mapping[str, str] = os.environ, qt: Path | None = N
     """
     if not sys.platform.startswith("linux"):
         return ""
-    platforms = _platforms(environ)
     qt = qt or _qt_folder()
-    if not platforms:
-        return f"There is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. {_without()}"
-    obstacles = [_obstacle(name, environ, qt) for name in platforms]
+    obstacles = [_obstacle(name, environ, qt) for name in _platforms(environ)]
     return obstacles[0] if all(obstacles) else ""
 
 
@@ -38,7 +35,7 @@ def _platforms(environ: Mapping[str, str]) -> list[str]:
     if chosen := environ.get("QT_QPA_PLATFORM"):
         return [part.partition(":")[0] for part in chosen.split(";")]
     wayland = "WAYLAND_DISPLAY" in environ or environ.get("XDG_SESSION_TYPE") == "wayland"
-    return [*(["wayland"] if wayland else []), *(["xcb"] if environ.get("DISPLAY") else [])]
+    return ["wayland", "xcb"] if wayland else ["xcb"]
 
 
 def _obstacle(platform: str, environ: Mapping[str, str], qt: Path) -> str:
@@ -51,18 +48,21 @@ def _obstacle(platform: str, environ: Mapping[str, str], qt: Path) -> str:
             f"No window can open: the variable QT_QPA_PLATFORM asks for “{platform}”, which Qt does not have. "
             "Remove that variable, and start the app again."
         )
+    opens, variable = SCREENS.get(kind, (lambda _: True, ""))
+    screen = environ.get(variable, "")
+    opened = opens(screen)
+    if not opened and not screen:
+        return f"There is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. {_without()}"
     for library in (*(qt / "lib" / f"libQt6{name}.so.6" for name in QT_LIBRARIES), plugin):
         if library.exists() and (missing := _missing_library(library)):
             return (
                 f"No window can open: the system's library {missing} is missing. Install it with the system's package "
                 f"manager, and start the app again. {_without()}"
             )
-    opens = {"xcb": _x11_opens, "wayland": _wayland_opens}.get(kind)
-    if opens is None or opens():
+    if opened:
         return ""
-    variable = "DISPLAY" if kind == "xcb" else "WAYLAND_DISPLAY"
     return (
-        f"No window can open: the screen “{environ.get(variable, '')}”, which the variable {variable} names, does not "
+        f"No window can open: the screen “{screen}”, which the variable {variable} names, does not "
         f"exist or does not let this user in. Start the app in a terminal of that desktop. {_without()}"
     )
 
@@ -77,23 +77,35 @@ def _missing_library(library: Path) -> str:
     return ""
 
 
-def _x11_opens() -> bool:
-    xcb = ctypes.CDLL("libxcb.so.1")
+def _x11_opens(screen: str) -> bool:
+    if not screen:
+        return False
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return False
     xcb.xcb_connect.restype = ctypes.c_void_p
-    connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+    connection = ctypes.c_void_p(xcb.xcb_connect(os.fsencode(screen), None))
     try:
         return not xcb.xcb_connection_has_error(connection)
     finally:
         xcb.xcb_disconnect(connection)
 
 
-def _wayland_opens() -> bool:
-    wayland = ctypes.CDLL("libwayland-client.so.0")
+def _wayland_opens(screen: str) -> bool:
+    try:
+        wayland = ctypes.CDLL("libwayland-client.so.0")
+    except OSError:
+        return False
     wayland.wl_display_connect.restype = ctypes.c_void_p
-    display = wayland.wl_display_connect(None)
+    display = wayland.wl_display_connect(os.fsencode(screen) if screen else None)
     if display:
         wayland.wl_display_disconnect(ctypes.c_void_p(display))
     return bool(display)
+
+
+SCREENS = {"xcb": (_x11_opens, "DISPLAY"), "wayland": (_wayland_opens, "WAYLAND_DISPLAY")}
+"""How to try the screen of a platform, and the variable that names it."""
 
 
 def _qt_folder() -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from building.payload import json_bytes
 from building.source import BuildError, Source
-from installation.sizes import normal_name
+from installation.locks import normal_name
 from licences import first_piece
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from building import archives, linux_desktop
 from building.bom import bill_of_materials
 from building.payload import payload
 from building.source import File, Source
-from installation.package_managers import package_names
-from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS, package_names
 
 KIND = "deb"
 CODE = "usr/lib/kame-desktop"

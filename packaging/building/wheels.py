@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
+from installation.locks import normal_name
 from installation.problems import ToolFailed, problem_of
-from installation.sizes import normal_name
 
 LINUX_PLATFORMS = (
     *(f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)),

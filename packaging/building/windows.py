@@ -15,8 +15,8 @@ from building.wheels import Target, fetch, pin_of
 from building.windows_installer import made
 from building.windows_programs import CONSOLE, WINDOWED, compiled
 from building.windows_python import Python
+from installation.locks import sizes_of
 from installation.provision import LOCKS
-from installation.sizes import sizes_of
 
 KINDS = ("online", "offline")
 ONLINE_LIMIT = 40 * 10**6

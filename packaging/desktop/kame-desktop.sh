@@ -17,7 +17,7 @@ fi
 
 program=$code/packaging/launcher.py
 if [ "${1-}" = --check-system ]; then
-    program=$code/packaging/installation/system_check.py
+    program=$code/packaging/installation/system_parts.py
 elif [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
     program=$code/packaging/installation/progress_window.py
 fi

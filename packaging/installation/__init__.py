@@ -2,16 +2,14 @@
 
 These modules use the standard library only and run on Python 3.8 and newer: they run before anything is installed.
 
-- `system`, `places`, `installed_places`, `files`, `variables`: the system, folders, files and environment variables
-- `problems`, `steps`, `reports`, `children`: what users are shown, and the tools that run meanwhile
-- `locks`, `sizes`, `variants`, `stamp`, `exclusion`: what is to be installed, what is installed, one set-up at a time
-- `pythons`, `environment`, `setup`, `packages`: a Python, its virtual environment, and the packages in it
-- `package_managers`, `system_parts`, `completion`, `system_check`: missing libraries of the system
-- `app_modules`, `card`, `card_packages`, `card_check`, `torch_builds`: an NVIDIA card, and its build of torch
-- `preparation`, `checks`, `command`, `resolution`: bootstrap.py's set-up, tests, command and locks
-- `provision`, `fetching`, `readiness`, `replacement`, `integrity`, `card_commands`: launcher.py's set-up, upgrade
-  and repair
-- `handing_over`, `restart`: the start of the app
-- `progress_window`, `progress_views`: the progress in a window on Linux
+- `places`: the system, folders and files; `problems`: what users are told
+- `steps`: runs tools, with their environment variables and their log; `exclusion`: one set-up at a time
+- `locks`, `stamp`: what an environment is to contain, and what it contains
+- `environment`: a Python, its virtual environment and the package tool in it
+- `system_parts`: libraries and programs of the system; `card`: an NVIDIA card, and its build of torch
+- `handing_over`: the start of the app
+- `preparation`, `checks`: bootstrap.py's set-up and tests
+- `provision`, `replacement`, `card_commands`, `reports`: launcher.py's set-up, upgrade and repair, and their progress
+- `progress_window`: the progress in a window on Linux
 - `running`, `user_path`: scripts for the Windows installer
 """

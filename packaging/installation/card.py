@@ -1,11 +1,18 @@
-"""Find an NVIDIA graphics card with the app's own module."""
+"""An NVIDIA graphics card: whether KAME runs on it, with which build of torch, how large that is, and a check of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
+from typing import Any, NamedTuple
 
-from installation.app_modules import app_module
+from installation.handing_over import app_module
+from installation.locks import Variant, for_card, installed_pins, read_sizes, split_torch
+from installation.places import WINDOWS, InstalledPlaces, Places
+from installation.problems import Problem, ToolFailed
+from installation.steps import Steps
 
 GPU_FREE_BYTES = 12 * 10**9
 
@@ -43,3 +50,146 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
 def worth_another_try(gpu: Mapping) -> bool:
     """Tell whether a set-up by the user should try the card again."""
     return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))
+
+
+class TorchBuild(NamedTuple):
+    """A build of torch: uv's name for it and its CUDA version.
+
+    `download` and `unpacked`: estimates in bytes, for a build that is not in the locks' sizes.
+    """
+
+    backend: str
+    cuda: tuple
+    download: int = 0
+    unpacked: int = 0
+
+    @property
+    def words(self) -> str:
+        """The build's name for the user."""
+        return "torch for CUDA " + ".".join(map(str, self.cuda))
+
+
+# The package registry has no torch with CUDA for Windows: these are on torch's own index. The sizes are estimated from
+# version 2.9. The build for the same CUDA as on Linux is used where the driver supports it.
+WINDOWS_BUILDS = (
+    TorchBuild("cu128", (12, 8), 2_900_000_000, 5_000_000_000),
+    TorchBuild("cu126", (12, 6), 2_600_000_000, 4_500_000_000),
+)
+NEWEST_FOR_CUDA_126 = (9, 0)
+"""The highest compute capability (Hopper) that a build for CUDA 12.6 supports."""
+
+
+class Cost(NamedTuple):
+    """Download size and size on disk in bytes, 0 if unknown; `estimated` if a part isn't known exactly."""
+
+    download: int
+    unpacked: int
+    estimated: bool
+
+
+def locked_build(locks: Path) -> TorchBuild:
+    """Return the build that the lock names for Linux."""
+    text = (locks / "card.txt").read_text(encoding="utf-8")
+    cuda = re.search(r"(?m)^nvidia-cuda-runtime(?:-cu\d+)?==(\d+)\.(\d+)", text)
+    if cuda is None:
+        raise ValueError("The lock for a card names no CUDA runtime.")
+    return TorchBuild("cu" + "".join(cuda.groups()), (int(cuda.group(1)), int(cuda.group(2))))
+
+
+def choose_build(locks: Path, driver: Any) -> TorchBuild:
+    """Return the newest build for a driver whose card can run KAME."""
+    if not WINDOWS:
+        return locked_build(locks)
+    newest, older = WINDOWS_BUILDS
+    card = nvidia().best_card(driver)
+    needs_newest = bool(card and card.capability and card.capability > NEWEST_FOR_CUDA_126)
+    return newest if needs_newest or not driver.cuda or driver.cuda >= newest.cuda else older
+
+
+def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None) -> Cost:
+    """Return the size of a card's packages that aren't installed in the folder `there` yet."""
+    installed = installed_pins(there)
+    pins = pins_of(places.locks, for_card(build.backend).locks)
+    torch = torch_pin(places.locks)
+    known = read_sizes(places.locks, version)
+    if torch not in known and not build.download:
+        return Cost(0, 0, True)
+    missing = [size for pin, size in known.items() if pin in pins and pin not in installed]
+    download, unpacked = (sum(size[place] for size in missing) for place in (0, 1))
+    if build.download and f"{torch}+{build.backend}" not in installed:
+        download, unpacked = download + build.download, unpacked + build.unpacked
+    return Cost(download, unpacked, bool(build.download))
+
+
+def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
+    """Return what a variant's locks name for this system and isn't installed in the folder `there`."""
+    wanted = pins_of(locks, variant.locks) & set(read_sizes(locks, version))
+    if WINDOWS and variant.backend:
+        wanted.add(f"{torch_pin(locks)}+{variant.backend}")
+    return wanted - installed_pins(there)
+
+
+def torch_pin(locks: Path) -> str:
+    """Return the pin of torch, such as `torch==2.9.1`."""
+    return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
+
+
+def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
+    """Return uv's arguments to install the lock's version of torch with CUDA on Windows.
+
+    It comes from torch's own index; its hash comes from there too, not from the lock.
+    """
+    options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
+    return ("pip", "install", *options, torch_pin(locks))
+
+
+def pins_of(locks: Path, names: tuple) -> set[str]:
+    """Return all pins of these locks, except the registry's torch on Windows, which is not used there."""
+    found: set[str] = set()
+    for name in names:
+        found |= set(re.findall(r"(?m)^[A-Za-z0-9][\w.-]*==[^\s;\\]+", (locks / name).read_text(encoding="utf-8")))
+    return {pin for pin in found if not (WINDOWS and pin.startswith("torch=="))}
+
+
+NO_CARD_SEEN, WRONG_SUM, TOO_LATE = 3, 4, 5
+
+# Runs in the environment. A timer thread ends it if the driver hangs.
+CHECK = """
+import os, threading
+stuck = threading.Timer(240, os._exit, [5])
+stuck.daemon = True
+stuck.start()
+import torch, safetensors, sentencepiece
+print("torch", torch.__version__, "CUDA", torch.version.cuda, flush=True)
+if not torch.cuda.is_available():
+    os._exit(3)
+one = torch.ones(1000, device="cuda")
+os._exit(0 if float((one + one).sum().cpu()) == 2000.0 else 4)
+"""
+
+MEANINGS = {
+    NO_CARD_SEEN: "The packages are fine, but they can't use the card with its present driver.",
+    WRONG_SUM: "The card has added two numbers wrongly.",
+    TOO_LATE: "The card's driver did not answer within four minutes.",
+}
+
+
+class CardFailed(Problem):
+    """The packages are installed, but the card doesn't work with them; `may_work`: another driver may help."""
+
+    may_work = False
+
+
+def check_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str], hold: int) -> None:
+    """Add two tensors on the card. Raise CardFailed if that doesn't work."""
+    try:
+        with steps.step("Checking that the graphics card works"):
+            steps.run([places.new.python, "-I", "-c", CHECK], env, hold, str(places.venv.parent))
+    except ToolFailed as failure:
+        problem = CardFailed(
+            "The graphics card could not be used.",
+            MEANINGS.get(failure.code, "torch does not start, or ends with an error on this card."),
+            f"Install NVIDIA's newest driver and restart the machine, then try again. All output is in {places.log}.",
+        )
+        problem.may_work = failure.code in (NO_CARD_SEEN, TOO_LATE)
+        raise problem from failure

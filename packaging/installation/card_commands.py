@@ -8,21 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from installation.app_modules import window_is_open
-from installation.card import nvidia
-from installation.card_check import CardFailed
+from installation.card import CardFailed, TorchBuild, choose_build, cost_of, nvidia, torch_pin
 from installation.environment import remove_tree
 from installation.exclusion import only_one
-from installation.installed_places import InstalledPlaces
+from installation.handing_over import window_is_open
+from installation.locks import EMBEDDED, Variant, for_card, installed_pins, variant_of
+from installation.places import InstalledPlaces, read_json
 from installation.problems import Problem
 from installation.provision import Provision
-from installation.readiness import is_current
 from installation.replacement import clean_up, is_complete, move, recover, remove_leftovers
-from installation.sizes import installed_pins
-from installation.stamp import read_json, read_stamp
+from installation.stamp import is_current, read_stamp
 from installation.steps import Steps
-from installation.torch_builds import TorchBuild, choose_build, cost_of, torch_pin
-from installation.variants import EMBEDDED, Variant, for_card, variant_of
 
 COMMANDS = ("status", "install", "remove")
 RESTART = "Restart KAME Desktop to use it."

@@ -6,13 +6,18 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from installation.children import end_child, output_of, start_child
-from installation.completion import complete_system
-from installation.package_managers import find_manager, package_names, typed_command
 from installation.places import Places
 from installation.problems import Problem
-from installation.steps import Steps
-from installation.system_parts import WINDOW_PARTS, WINDOWS_TEST_PARTS, Part
+from installation.steps import Steps, end_child, output_of, start_child
+from installation.system_parts import (
+    WINDOW_PARTS,
+    WINDOWS_TEST_PARTS,
+    Part,
+    complete_system,
+    find_manager,
+    package_names,
+    typed_command,
+)
 
 # One more than there are cores, since some tests wait for children and servers; more than four would need more memory
 # than most machines have.

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from installation.places import WINDOWS
 from installation.steps import Steps
-from installation.system import WINDOWS
 
 HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK))
 """Errors that mean that another process holds the lock."""

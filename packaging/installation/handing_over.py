@@ -1,19 +1,22 @@
-"""Start the app in its environment."""
+"""The app itself: start it, start it again, tell whether its window is open, and use modules that need no package."""
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO, NoReturn
 
-from installation.installed_places import InstalledPlaces
-from installation.places import Places
+from installation.exclusion import try_lock
+from installation.places import WINDOWS, InstalledPlaces, Places
 from installation.problems import USER_CAN_FIX, Problem
 from installation.steps import NO_CONSOLE
-from installation.system import WINDOWS
 
 SECONDS_TO_WATCH = 20
 
@@ -85,3 +88,46 @@ def problem_of_app(code: int, printed: str) -> Problem:
         "Try again. If it stays so, repair KAME Desktop, or type “kame-desktop doctor” in a terminal.",
         details,
     )
+
+
+def wait_and_start(places: InstalledPlaces) -> None:
+    """Wait for the end of the standard input, which the running app holds open, then start the app.
+
+    Starts it as the menu does, so that the progress of a set-up is shown.
+    """
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    child = start_detached(menu_command(places))
+    child.returncode = 0  # it runs on; this avoids the warning that nobody waits for it
+
+
+def menu_command(places: InstalledPlaces) -> list[str]:
+    """Return the menu entry's command."""
+    program = places.root / "KAME Desktop.exe"
+    if WINDOWS and program.exists():
+        return [str(program)]
+    return [sys.executable, "-sE", str(Path(__file__).with_name("progress_window.py"))]
+
+
+@functools.lru_cache(maxsize=None)
+def app_module(name: str) -> ModuleType:
+    """Load a module of the folder `app` by its path: importing `app` needs packages that may not be installed yet."""
+    path = Path(__file__).resolve().parents[2] / "app" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"kame_desktop_{name.replace('/', '_')}", str(path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def window_is_open() -> bool:
+    """Tell whether the app's window is open: it holds a lock meanwhile."""
+    lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
+    try:
+        descriptor = os.open(lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)

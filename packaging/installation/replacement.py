@@ -10,12 +10,10 @@ from pathlib import Path
 
 from installation.environment import remove_tree
 from installation.exclusion import only_one
-from installation.installed_places import InstalledPlaces
-from installation.places import Places
+from installation.places import WINDOWS, InstalledPlaces, Places, read_json
 from installation.problems import Problem
-from installation.stamp import STAMP_SCHEMA, read_json
+from installation.stamp import STAMP_SCHEMA
 from installation.steps import Steps
-from installation.system import WINDOWS
 
 
 def recover(places: InstalledPlaces) -> None:

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from installation.children import Stopped
 from installation.problems import Problem
-from installation.steps import Steps
+from installation.steps import Steps, Stopped
 
 SECONDS_BETWEEN_REPORTS = 0.25
 

@@ -1,25 +1,19 @@
-"""The stamp, a file that records what an environment contains."""
+"""What an environment contains, by the stamp inside it, and whether that is what the app needs."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from installation.files import write_whole
-from installation.places import Places
+from installation.locks import locks_of_variant, variant_of
+from installation.places import InstalledPlaces, Places, read_json, write_whole
 
 STAMP_SCHEMA = 1
-
-
-def read_json(path: Path) -> dict:
-    """Read an object from a JSON file; empty if there is none."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def read_stamp(places: Places) -> dict:
@@ -52,3 +46,48 @@ def begin_install(places: Places) -> None:
 def up_to_date(stamp: Mapping, wanted: Mapping[str, str]) -> bool:
     installed = stamp.get("locks", {})
     return bool(stamp) and all(installed.get(name) == value for name, value in wanted.items())
+
+
+def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
+    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing.
+
+    `adopt`: a waiting environment must replace it first.
+    """
+    return is_current(places) and not (adopt and places.next.venv.exists())
+
+
+def is_current(places: InstalledPlaces) -> bool:
+    """Tell whether the environment contains what the locks name."""
+    stamp = read_stamp(places)
+    wanted = locks_of_variant(places, variant_of(stamp))
+    return up_to_date(stamp, wanted) and same_base(places, stamp) and same_python(places, stamp)
+
+
+def base_version(places: InstalledPlaces) -> str:
+    """Return the version of the installation's own Python, which runs this; empty if it has none."""
+    return sys.version if places.base_python.exists() else ""
+
+
+def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
+    """Tell whether the environment was made with the installation's current Python."""
+    return stamp.get("base", "") == base_version(places)
+
+
+def linked_python(places: Places) -> str:
+    """Return the target if an environment's Python is a link, else an empty string."""
+    return os.path.realpath(str(places.python)) if places.python.is_symlink() else ""
+
+
+def same_python(places: InstalledPlaces, stamp: Mapping) -> bool:
+    """Tell whether the environment still runs on the Python that it was made with. Starts no process.
+
+    An upgrade of the system can remove that Python or replace it by another version.
+    """
+    if not places.python.exists():
+        return False
+    linked = linked_python(places)
+    if "linked" in stamp:
+        return linked == stamp["linked"]
+    # Stamps of earlier versions don't name the program, but its own name usually contains its version.
+    named = re.search(r"python(3\.\d+)$", linked)
+    return named is None or named.group(1) == stamp.get("python")

@@ -1,19 +1,189 @@
-"""Run tools step by step: one line per step for the user, all output in a log."""
+"""Run tools step by step, as child processes with the right environment variables.
+
+The user sees one line per step; what the tools print goes to a log.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from installation.children import end_child, start_child
+from installation.places import WINDOWS, Places
 from installation.problems import UNTRUSTED, ToolFailed
-from installation.system import WINDOWS
-from installation.variables import system_certificates
+
+# These are meant for another Python. A proxy, a mirror of the package registry, a certificate and a cache stay: without
+# them the user's network may not be usable.
+LEAKING = frozenset(
+    """
+    PYTHONHOME PYTHONPATH PYTHONEXECUTABLE PYTHONPLATLIBDIR PYTHONUSERBASE __PYVENV_LAUNCHER__ VIRTUAL_ENV
+    VIRTUAL_ENV_PROMPT PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PIP_PYTHON PIP_CONSTRAINT PIP_BUILD_CONSTRAINT
+    PIP_REQUIREMENT PIP_EDITABLE PIP_REQUIRE_VIRTUALENV PIP_NO_BINARY PIP_ONLY_BINARY PIP_PLATFORM
+    PIP_PYTHON_VERSION PIP_DRY_RUN PIP_SRC PIP_IGNORE_INSTALLED PIP_UPGRADE PIP_PRE UV_PYTHON UV_SYSTEM_PYTHON
+    UV_TARGET UV_PREFIX UV_PROJECT UV_PROJECT_ENVIRONMENT UV_WORKING_DIR UV_WORKING_DIRECTORY UV_CONSTRAINT
+    UV_BUILD_CONSTRAINT UV_OVERRIDE UV_EXCLUDE UV_EXCLUDE_NEWER UV_NO_BINARY UV_NO_BINARY_PACKAGE UV_PRERELEASE
+    UV_RESOLUTION UV_TORCH_BACKEND UV_MANAGED_PYTHON UV_NO_MANAGED_PYTHON UV_ENV_FILE UV_PYTHON_PREFERENCE
+    UV_REQUIRE_HASHES UV_NO_VERIFY_HASHES
+    """.split()
+)
+
+
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Copy the environment without variables that would lead a package tool or the app to another Python.
+
+    The copy switches onnxruntime's telemetry off: nothing may leave the user's machine.
+    """
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() not in LEAKING and not name.upper().startswith("CONDA_")
+    }
+    # A configuration file may ask for a user install, which fails inside a virtual environment.
+    kept["PIP_USER"] = "0"
+    kept["PIP_NO_INPUT"] = "1"
+    kept["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    kept["UV_NO_PROGRESS"] = "1"
+    kept.setdefault("UV_HTTP_TIMEOUT", "120")
+    # onnxruntime reads this while it is imported; its function that switches telemetry off comes too late.
+    kept["ORT_DISABLE_TELEMETRY"] = "1"
+    return kept
+
+
+BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/ssl/cert.pem",
+)
+"""Where Linux distributions keep the certificates that the system trusts."""
+
+
+def system_certificates(env: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with which uv and pip trust what the system, or a file of the user's, trusts.
+
+    By default uv trusts only the certificates that it contains, and so did pip until version 24.2. The certificate of a
+    company's proxy is among the system's, or in a file that the user has named for one of the two tools.
+    """
+    import ssl  # which takes long, and is seldom needed
+
+    files = [env[name] for name in ("SSL_CERT_FILE", "PIP_CERT") if os.path.isfile(env.get(name, ""))]
+    if WINDOWS:
+        # uv asks the system; before version 0.10 another variable told it to.
+        more = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
+        trusted = ssl.create_default_context().get_ca_certs(binary_form=True)
+        texts = ["".join(map(ssl.DER_cert_to_PEM_cert, trusted))]
+        names = ["PIP_CERT"]
+    else:
+        more, texts, names = {}, [], ["SSL_CERT_FILE", "PIP_CERT"]
+        files += list(filter(os.path.isfile, BUNDLES))[:1]
+    for file in files:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            texts.append(stream.read())
+    if not any(texts):
+        return more
+    descriptor, path = tempfile.mkstemp(suffix=".pem")
+    atexit.register(os.unlink, path)
+    with open(descriptor, "w", encoding="utf-8") as stream:
+        stream.write("\n".join(texts))
+    return {**more, **dict.fromkeys(names, path)}
+
+
+CANCELLED = 130
+"""The exit code after Ctrl-C, or when the user cancels a set-up."""
+
+
+class Stopped(BaseException):
+    """The system has asked this program to end (SIGTERM, SIGHUP)."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def reason_of(number: int) -> BaseException:
+    """Return the exception for a signal: KeyboardInterrupt for Ctrl-C, else Stopped."""
+    return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)
+
+
+class SignalHandler:
+    """Raises the exception of a signal, but not while a child is being started.
+
+    A child that already runs while `Popen` hasn't returned yet would be left behind.
+    """
+
+    def __init__(self) -> None:
+        self.starting = False
+        self.held: int | None = None
+
+    def __call__(self, number: int, _frame: object) -> None:
+        if self.starting:
+            self.held = number
+        else:
+            raise reason_of(number)
+
+
+stop_on_signal = SignalHandler()
+
+
+def catch_signals() -> None:
+    """Let SIGINT, SIGTERM and SIGHUP raise their exceptions."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop_on_signal)
+
+
+def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
+    """Start a child. A signal that arrives meanwhile ends the child, then this program."""
+    stop_on_signal.starting, stop_on_signal.held, child = True, None, None
+    try:
+        child = subprocess.Popen(command, **options)
+    finally:
+        stop_on_signal.starting = False
+        if stop_on_signal.held is not None:
+            reason = reason_of(stop_on_signal.held)
+            if child is not None:
+                end_child(child, reason)
+            raise reason
+    return child
+
+
+def end_child(child: subprocess.Popen, reason: BaseException) -> None:
+    """Terminate a child, and kill it if it doesn't end. After Ctrl-C, which it has received too, wait for it first."""
+    patience = ((lambda: None, 10),) if isinstance(reason, KeyboardInterrupt) else ()
+    for ask, seconds in (*patience, (child.terminate, 5), (child.kill, 5)):
+        ask()
+        try:
+            child.wait(timeout=seconds)
+            return
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            continue
+
+
+def output_of(command: Sequence[str], env: Mapping[str, str], seconds: float) -> str | None:
+    """Run a short command and return what it printed; None if it doesn't start, fails, or takes too long."""
+    try:
+        done = subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+
 
 # A program without a console must not open one for its tools.
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -137,3 +307,22 @@ class Steps:
         for minutes, number, unit in PREPARED.findall(printed):
             self.downloading += 60 * int(minutes or 0) + float(number) * (0.001 if unit == "ms" else 1)
         return printed
+
+
+HASHED = ("--require-hashes", "--only-binary", ":all:")
+"""Options of pip and uv that install nothing but wheels with the hashes of the locks."""
+
+
+class Setup:
+    """What all steps of one set-up share: folders, progress, environment variables and the held lock."""
+
+    def __init__(self, places: Places, steps: Steps, env: Mapping[str, str], hold: int) -> None:
+        self.places, self.steps, self.env, self.hold = places, steps, env, hold
+
+    def tool(self, *command: object, **more: str) -> str:
+        return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
+
+    def install_lock(self, uv: str, lock: str | Path) -> None:
+        """Install exactly what a lock names, without resolving dependencies: locks are complete."""
+        path = lock if isinstance(lock, Path) else self.places.locks / lock
+        self.tool(uv, "pip", "install", "--python", self.places.python, *HASHED, "--no-deps", "-r", path)

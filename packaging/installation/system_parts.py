@@ -1,15 +1,28 @@
-"""The system's libraries and programs that the app and its tests need."""
+"""The system's libraries and programs that the app and its tests need: which are missing, and how to install them.
+
+python3 system_parts.py     print what the app lacks and what to type, and end with 1 if something is missing
+"""
 
 from __future__ import annotations
 
 import ctypes
 import glob
+import os
 import shutil
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from installation.locks import TESTS
-from installation.system import LINUX
+FOLDER = str(Path(__file__).resolve().parent.parent)
+if FOLDER not in sys.path:
+    sys.path.append(FOLDER)
+
+from installation.locks import TESTS  # noqa: E402
+from installation.places import LINUX  # noqa: E402
+from installation.problems import ToolFailed  # noqa: E402
+from installation.steps import Steps  # noqa: E402
 
 
 class Part(NamedTuple):
@@ -130,3 +143,117 @@ def is_there(part: Part) -> bool:
 def missing_parts(parts: Iterable[Part], there: Callable[[Part], bool] = is_there) -> list[Part]:
     """Return the parts that this system lacks."""
     return [part for part in parts if not there(part)]
+
+
+MANAGERS = ("apt-get", "dnf", "pacman", "zypper")
+
+
+def package_names(parts: Iterable[Part], manager: str) -> list[str]:
+    """Return the packages that contain these parts, each once, in order."""
+    index = MANAGERS.index(manager)
+    return list(dict.fromkeys(part.packages[index] for part in parts))
+
+
+def install_commands(manager: str, packages: Sequence[str]) -> tuple:
+    """Return the command that updates the package lists, or None, and the one that installs."""
+    if manager == "apt-get":
+        wait = ["-o", "DPkg::Lock::Timeout=120"]
+        update = ["apt-get", *wait, "update"]
+        return update, ["apt-get", *wait, "install", "-y", "--no-install-recommends", *packages]
+    if manager == "dnf":
+        return None, ["dnf", "install", "-y", "--setopt=install_weak_deps=False", *packages]
+    if manager == "pacman":
+        return None, ["pacman", "-S", "--needed", "--noconfirm", *packages]
+    return None, ["zypper", "--non-interactive", "install", "--no-recommends", *packages]
+
+
+def typed_command(manager: str, packages: Sequence[str]) -> str:
+    """Return what a user types to install packages."""
+    short = {
+        "apt-get": "sudo apt-get install",
+        "dnf": "sudo dnf install",
+        "pacman": "sudo pacman -S --needed",
+        "zypper": "sudo zypper install",
+    }
+    return " ".join([short[manager], *packages])
+
+
+def find_manager() -> str | None:
+    return next((name for name in MANAGERS if shutil.which(name)), None)
+
+
+def as_root(env: Mapping[str, str]) -> list[str] | None:
+    """Return what to put before a command to run it as root without a password; None if impossible."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") is None:
+        return None
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    allowed = subprocess.run(["sudo", "-n", "true"], env=dict(env), check=False, **quiet).returncode == 0
+    return ["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"] if allowed else None
+
+
+def install_packages(steps: Steps, env: Mapping[str, str], manager: str, packages: Sequence[str]) -> bool:
+    """Install system packages if this user may; True if that succeeded."""
+    prefix = as_root(env)
+    if prefix is None:
+        return False
+    tools_env = {**env, "DEBIAN_FRONTEND": "noninteractive"}
+    update, install = install_commands(manager, packages)
+
+    def attempt(command: list[str]) -> bool:
+        try:
+            steps.run([*prefix, *command], tools_env)
+        except ToolFailed:
+            return False
+        return True
+
+    with steps.step("Installing system packages: " + " ".join(packages)):
+        if update is None:
+            return attempt(install) or attempt(install)
+        _ = attempt(update) or attempt(update)
+        return attempt(install) or (attempt(update) and attempt(install))
+
+
+def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part]) -> list[Part]:
+    """Install missing parts of the system; report and return what is still missing."""
+    missing = missing_parts(parts)
+    if not missing:
+        return []
+    manager = find_manager()
+    if manager is None:
+        names = ", ".join(part.name for part in missing)
+        steps.say(
+            f"Parts of the system are missing, so what needs them does not work: {names}. "
+            "Please install them with the system's package manager."
+        )
+        return missing
+    install_packages(steps, env, manager, package_names(missing, manager))
+    missing = missing_parts(missing)
+    if missing:
+        packages = package_names(missing, manager)
+        steps.say(
+            "Parts of the system are missing and could not be installed from here, so what needs them does not work. "
+            "Please type: " + typed_command(manager, packages)
+        )
+    return missing
+
+
+def sentence() -> str:
+    """Return what is missing and what to type; empty if nothing is."""
+    missing = missing_parts(system_parts("run"))
+    if not missing:
+        return ""
+    manager = find_manager()
+    if manager is None:
+        names = ", ".join(part.look for part in missing)
+        return f"Libraries of the system are missing: {names}. Install them with its package manager."
+    command = typed_command(manager, package_names(missing, manager))
+    return f"Libraries of the system are missing. Please type: {command}"
+
+
+if __name__ == "__main__":
+    report = sentence()
+    if report:
+        print(report)
+    sys.exit(1 if report else 0)

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from installation.installed_places import OVERRIDE, InstalledPlaces
-from installation.variables import clean_environment
+from installation.places import OVERRIDE, InstalledPlaces
+from installation.steps import clean_environment
 from tests.support.driver import RTX_4070
 from tests.unit.packaging.fakes import ROOT
 

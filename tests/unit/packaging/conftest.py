@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from installation import card, completion
+from installation import card, preparation
 from installation.places import Places
 from tests.unit.packaging.fakes import program
 
@@ -33,7 +33,7 @@ def machine(project, tmp_path, monkeypatch):
         program(project.uv, FAKE_UV.format(calls=calls, failing=failing, message=message, prints=prints))
 
     uv()
-    monkeypatch.setattr(completion, "missing_parts", lambda parts: [])
+    monkeypatch.setattr(preparation, "complete_system", lambda steps, env, parts: [])
     monkeypatch.setattr(card, "has_nvidia_driver", lambda: False)
     project.calls = lambda: calls.read_text().splitlines()
     project.installs = lambda: [re.sub(r".*/", "", line) for line in project.calls()]

@@ -6,10 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from installation.installed_places import InstalledPlaces
+from installation.places import InstalledPlaces
 from installation.provision import Provision
-from installation.steps import Steps
-from installation.variables import clean_environment
+from installation.steps import Steps, clean_environment
 from tests.unit.packaging.fakes import ROOT, program
 
 MEGABYTE = 10**6

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import bootstrap
-from installation import checks, children, stamp, system_parts
-from installation.children import Stopped
-from installation.steps import Steps
+from installation import checks, stamp, steps, system_parts
+from installation.steps import Steps, Stopped
 from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
 
 
@@ -68,7 +67,7 @@ def test_ctrl_c_prints_a_sentence(monkeypatch, capsys, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bootstrap, "prepare", interrupted)
-    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 130
     assert "Run the same command again" in capsys.readouterr().err
 
@@ -106,8 +105,8 @@ def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, t
         return child
 
     popen = subprocess.Popen
-    monkeypatch.setattr(children.subprocess, "Popen", slow_start)
-    before = signal.signal(number, children.stop_on_signal)
+    monkeypatch.setattr(steps.subprocess, "Popen", slow_start)
+    before = signal.signal(number, steps.stop_on_signal)
     try:
         with pytest.raises(reason):
             Steps(tmp_path / "log").run(["sleep", "60"], os.environ)
@@ -181,7 +180,7 @@ def test_without_qt_the_other_tests_run(project, capfd):
     ],
 )
 def test_the_command_test_installs_what_its_tests_need(machine, monkeypatch, capfd, words, locks, ran):
-    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
     program(machine.python, f'case "$*" in *version_info*) echo 3.12;; *) {ECHO}; esac')
     machine.set_uv(prints="Prepared 3 packages in 1m 02.5s")
     assert bootstrap.main(["test", *words], machine.root) == 3
@@ -220,7 +219,7 @@ def test_what_the_system_refuses_is_a_sentence(monkeypatch, capsys, tmp_path, nu
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(bootstrap, "prepare", refused)
-    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith(happened) and todo in sentence

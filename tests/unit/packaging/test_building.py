@@ -21,8 +21,7 @@ from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from building.wheels import Target
 from building.windows_python import Python
-from installation.package_managers import package_names
-from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS, package_names
 from tests.unit.packaging.builds import UV, build, git, make_repository
 from tests.unit.packaging.fakes import program
 
@@ -79,12 +78,14 @@ def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
     return {name: tarfile.open(fileobj=io.BytesIO(lzma.decompress(found[name]))) for name in list(found)[1:]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".deb", ".run", ".whl", ".json"])
 def test_two_builds_of_a_commit_are_identical(built, suffix):
     first, second = (hashlib.sha256(each[suffix]).hexdigest() for each in built)
     assert first == second
 
 
+@pytest.mark.slow
 def test_the_debian_package_contains_the_program_for_all_users(built, source):
     data = deb_members(built[0][".deb"])["data.tar.xz"]
     members = {member.name: member for member in data}
@@ -106,6 +107,7 @@ def test_the_debian_package_contains_the_program_for_all_users(built, source):
     assert "code=/usr/lib/kame-desktop\n" in command and "@" not in command.replace('"$@"', "")
 
 
+@pytest.mark.slow
 def test_the_debian_package_depends_on_the_libraries_and_runs_nothing_at_installation(built):
     archive = deb_members(built[0][".deb"])["control.tar.xz"]
     assert sorted(archive.getnames()) == [".", "./control", "./md5sums", "./prerm"]
@@ -116,6 +118,7 @@ def test_the_debian_package_depends_on_the_libraries_and_runs_nothing_at_install
     assert "python3 (>= 3.8)" in depends
 
 
+@pytest.mark.slow
 def test_removing_the_debian_package_removes_what_python_has_compiled(built, tmp_path):
     removal = deb_members(built[0][".deb"])["control.tar.xz"].extractfile("./prerm").read().decode()
     for path in ("app/gui/__pycache__/a.pyc", "packaging/__pycache__/b.pyc", "app/c.py"):
@@ -126,6 +129,7 @@ def test_removing_the_debian_package_removes_what_python_has_compiled(built, tmp
     assert not list(tmp_path.rglob("__pycache__"))
 
 
+@pytest.mark.slow
 def test_python_compiles_into_the_users_cache_not_into_the_package(built, tmp_path):
     script = deb_members(built[0][".deb"])["data.tar.xz"].extractfile("./usr/bin/kame-desktop").read().decode()
     program(tmp_path / "bin" / "python3", 'printf "<%s>" "$@"')
@@ -135,6 +139,7 @@ def test_python_compiles_into_the_users_cache_not_into_the_package(built, tmp_pa
     assert f"<-sE><-X><pycache_prefix={env['HOME']}/.cache/kame-desktop/python></usr/lib/kame-desktop/" in said
 
 
+@pytest.mark.slow
 def test_the_manual_page_names_every_command_of_the_app(built):
     packed = deb_members(built[0][".deb"])["data.tar.xz"].extractfile("./usr/share/man/man1/kame-desktop.1.gz").read()
     section = gzip.decompress(packed).decode().split(".SH COMMANDS OF THE APP")[1].split(".SH")[0]
@@ -143,6 +148,7 @@ def test_the_manual_page_names_every_command_of_the_app(built):
     assert len(commands) > 5 and re.findall(r"(?m)^\.B (\w+)$", section) == commands
 
 
+@pytest.mark.slow
 def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
     from app.settings.paths import APP_ID
 
@@ -156,6 +162,7 @@ def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
     assert {"scalable", "48x48", "256x256"} <= sizes
 
 
+@pytest.mark.slow
 def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_path):
     archive = zipfile.ZipFile(io.BytesIO(built[0][".whl"]))
     names = archive.namelist()
@@ -300,6 +307,7 @@ def test_the_uv_of_another_system_is_refused(project, source):
         uv_files(source, "manylinux_2_17_x86_64", other)
 
 
+@pytest.mark.slow
 def test_only_a_commit_is_built(project, tmp_path):
     git(tmp_path, "clone", "-q", str(project[0]), "changed")
     (tmp_path / "changed" / "new").touch()

@@ -16,7 +16,7 @@ import pytest
 
 from installation import replacement
 from installation.problems import Problem
-from installation.readiness import is_ready
+from installation.stamp import is_ready
 from tests.support.driver import GTX_1080, RTX_4070, make_driver
 from tests.unit.packaging.card_installation import Index, Installation, end
 

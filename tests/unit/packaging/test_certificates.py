@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import trustme
 
-from installation import variables
+from installation import steps as steps_module
 from installation.problems import ToolFailed, problem_of
-from installation.setup import HASHED
-from installation.steps import Steps
+from installation.steps import HASHED, Steps
 from tests.unit.packaging.card_installation import UV, Index
 from tests.unit.packaging.fakes import posix_only
 from tests.unit.packaging.intercepting_proxy import intercepting_proxy
@@ -55,7 +54,7 @@ def env(proxy, tmp_path):
 def use_bundle(path: Path, monkeypatch, *authorities: trustme.CA) -> None:
     """Let the system trust these authorities alone."""
     path.write_bytes(b"".join(authority.cert_pem.bytes() for authority in authorities))
-    monkeypatch.setattr(variables, "BUNDLES", (str(path.with_name("missing.pem")), str(path)))
+    monkeypatch.setattr(steps_module, "BUNDLES", (str(path.with_name("missing.pem")), str(path)))
 
 
 def install(tool: str, steps: Steps, env, folder: Path, lock: str) -> None:

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from installation.installed_places import environment_folder
-from installation.readiness import is_ready
+from installation.places import environment_folder
+from installation.stamp import is_ready
 from tests.unit.packaging.fakes import posix_only
 from tests.unit.packaging.installation import Installation
 
@@ -233,5 +233,5 @@ def test_the_environments_folder_is_among_the_users_data(tmp_path, monkeypatch):
     assert environment_folder(tmp_path, {}) == usual
     assert environment_folder(tmp_path, {"XDG_DATA_HOME": "relative"}) == usual
     assert environment_folder(tmp_path, {"XDG_DATA_HOME": "/data"}).as_posix() == "/data/kame-desktop/environment"
-    monkeypatch.setattr("installation.installed_places.WINDOWS", True)
+    monkeypatch.setattr("installation.places.WINDOWS", True)
     assert environment_folder(tmp_path, {}) == tmp_path / "environment"

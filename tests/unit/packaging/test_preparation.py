@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from installation import card, card_packages, command, locks, problems, setup, stamp
+from installation import card, locks, preparation, problems, stamp
 from installation.places import Places
-from installation.steps import Steps
+from installation.steps import Setup, Steps
 from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
 
 
@@ -52,7 +52,7 @@ def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
         if root != places.root:
             places.root.rename(root)
         there = Places(root)
-        command.write_launcher(there)
+        preparation.write_launcher(there)
         done = subprocess.run(
             [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20
         )
@@ -61,11 +61,11 @@ def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
 
 
 def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
-    for module in ("places", "command"):
+    for module in ("places", "preparation"):
         monkeypatch.setattr(f"installation.{module}.WINDOWS", True)
     places = Places(tmp_path)
     places.launcher.parent.mkdir(parents=True)
-    command.write_launcher(places)
+    preparation.write_launcher(places)
     assert places.launcher == tmp_path / ".venv" / "Scripts" / "kame-desktop.cmd"
     line = places.launcher.read_bytes().decode("ascii")
     assert line.startswith('@"%~dp0python.exe" -P -c "import') and line.endswith('" %*\r\n')
@@ -191,9 +191,9 @@ def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch
     for name in ("gpu.txt", "card.txt"):
         (machine.locks / name).write_text((LOCKS / name).read_text())
     steps = Steps(tmp_path / "log", lambda text: None)
-    session = setup.Setup(machine, steps, os.environ, None)
-    monkeypatch.setattr(card_packages, "WINDOWS", True)
-    card_packages.install_gpu_locks(session)
+    session = Setup(machine, steps, os.environ, None)
+    monkeypatch.setattr(preparation, "WINDOWS", True)
+    preparation.install_gpu_locks(session)
     rest, torch = machine.calls()
     assert "--require-hashes" in rest
     assert "--no-deps" in rest

@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from installation import progress_views, progress_window
-from installation.progress_views import View, ZenityView, amount_of, make_view, words_of
+from installation import progress_window
+from installation.progress_window import View, ZenityView, amount_of, make_view, words_of
 from tests.unit.packaging.fakes import posix_only, program
 
 pytestmark = posix_only
@@ -43,7 +43,7 @@ def started(tmp_path, monkeypatch):
     (folder / "installation").mkdir(parents=True)
     monkeypatch.setattr(progress_window, "HERE", folder / "installation")
     monkeypatch.setattr(progress_window, "SECONDS_UNTIL_THE_APP_SHOWS", 0)
-    monkeypatch.setattr(progress_window.system_check, "sentence", lambda: "")
+    monkeypatch.setattr(progress_window.system_parts, "sentence", lambda: "")
 
     def start(lines: str, view: View) -> int:
         head = "import json, os, sys\ndef report(**what): print(json.dumps(what), flush=True)\n"
@@ -86,7 +86,7 @@ def test_a_problem_is_shown_and_can_be_retried(started, tmp_path):
 
 def test_missing_libraries_are_named_where_the_app_could_not_start(started, monkeypatch):
     view = SeenView(answers=(False,))
-    monkeypatch.setattr(progress_window.system_check, "sentence", lambda: "Please type: sudo apt-get install libegl1")
+    monkeypatch.setattr(progress_window.system_parts, "sentence", lambda: "Please type: sudo apt-get install libegl1")
     started(f"report(ready=True); report(problem={PROBLEM!r}); sys.exit(2)", view)
     assert "sudo apt-get install libegl1" in view.asked[0] and "Make room" not in view.asked[0]
 
@@ -119,6 +119,6 @@ def test_zenity_gets_texts_and_percentages_below_100(tmp_path, monkeypatch):
 
 def test_without_any_means_the_problem_is_printed(monkeypatch, capsys):
     monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setattr(progress_views.shutil, "which", lambda name: None)
+    monkeypatch.setattr(progress_window.shutil, "which", lambda name: None)
     assert make_view().ask_to_retry(PROBLEM) is False
     assert "Make room." in capsys.readouterr().out

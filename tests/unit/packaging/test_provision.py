@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from installation.problems import Problem
-from installation.readiness import is_ready
+from installation.stamp import is_ready
 from tests.unit.packaging.fakes import posix_only, program
 from tests.unit.packaging.installation import Installation
 
@@ -117,7 +117,7 @@ def test_an_interrupted_copy_is_ignored(installed, monkeypatch):
 
 def test_another_python_of_the_installation_means_a_new_environment(installed, monkeypatch):
     installed.ensure()
-    monkeypatch.setattr("installation.readiness.sys.version", "3.13.99")
+    monkeypatch.setattr("installation.stamp.sys.version", "3.13.99")
     assert not is_ready(installed.places)
     installed.ensure()
     assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "venv", "pip"]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from installation import completion, package_managers, system_parts
+from installation import system_parts
 from installation.steps import Steps
 from tests.unit.packaging.fakes import posix_only, program
 
@@ -13,7 +13,7 @@ from tests.unit.packaging.fakes import posix_only, program
 def test_package_names_for_each_manager():
     parts = [part for part in system_parts.WINDOW_PARTS if part.look in ("libEGL.so.1", "libxcb-cursor.so.0")]
     parts += system_parts.SOUND_PARTS
-    assert {name: package_managers.package_names(parts, name) for name in package_managers.MANAGERS} == {
+    assert {name: system_parts.package_names(parts, name) for name in system_parts.MANAGERS} == {
         "apt-get": ["libegl1", "libxcb-cursor0", "libportaudio2"],
         "dnf": ["libglvnd-egl", "xcb-util-cursor", "portaudio"],
         "pacman": ["libglvnd", "xcb-util-cursor", "portaudio"],
@@ -22,7 +22,7 @@ def test_package_names_for_each_manager():
 
 
 def test_arch_gets_no_partial_upgrade():
-    assert package_managers.install_commands("pacman", ["portaudio"]) == (
+    assert system_parts.install_commands("pacman", ["portaudio"]) == (
         None,
         ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
     )
@@ -30,9 +30,9 @@ def test_arch_gets_no_partial_upgrade():
 
 def test_each_package_is_named_once_and_for_every_manager():
     everything = system_parts.WINDOW_PARTS + system_parts.SOUND_PARTS + system_parts.TEST_PARTS
-    assert all(len(part.packages) == len(package_managers.MANAGERS) and all(part.packages) for part in everything)
-    for manager in package_managers.MANAGERS:
-        names = package_managers.package_names(everything, manager)
+    assert all(len(part.packages) == len(system_parts.MANAGERS) and all(part.packages) for part in everything)
+    for manager in system_parts.MANAGERS:
+        names = system_parts.package_names(everything, manager)
         assert len(names) == len(set(names))
 
 
@@ -45,7 +45,7 @@ def test_what_is_missing_is_found_without_guessing(tmp_path):
         system_parts.Part(f"file:{tmp_path}/nothing*|{tmp_path}/*.ttf", ("f",) * 4),
         system_parts.Part(f"file:{tmp_path}/nothing*", ("z",) * 4),
     ]
-    missing = package_managers.package_names(system_parts.missing_parts(parts), "apt-get")
+    missing = system_parts.package_names(system_parts.missing_parts(parts), "apt-get")
     assert missing == (["x", "y", "z"] if sys.platform.startswith("linux") else ["c", "x", "y", "z"])
 
 
@@ -54,10 +54,10 @@ def test_without_rights_the_user_is_told_what_to_type(monkeypatch, tmp_path):
     said = []
     steps = Steps(tmp_path / "log", said.append)
     monkeypatch.setattr(system_parts, "is_there", lambda part: False)
-    monkeypatch.setattr(completion, "missing_parts", list)
-    monkeypatch.setattr(completion, "find_manager", lambda: "dnf")
-    monkeypatch.setattr(package_managers, "as_root", lambda env: None)
-    assert completion.complete_system(steps, {}, system_parts.SOUND_PARTS) == list(system_parts.SOUND_PARTS)
+    monkeypatch.setattr(system_parts, "missing_parts", list)
+    monkeypatch.setattr(system_parts, "find_manager", lambda: "dnf")
+    monkeypatch.setattr(system_parts, "as_root", lambda env: None)
+    assert system_parts.complete_system(steps, {}, system_parts.SOUND_PARTS) == list(system_parts.SOUND_PARTS)
     assert "Please type: sudo dnf install portaudio" in "".join(said)
 
 
@@ -78,9 +78,9 @@ def test_debians_packages_are_tried_again_once(monkeypatch, tmp_path, fails, cal
         f'for w in "$@"; do case $w in update|install) k=$w;; esac; done; echo $k >> {log}\n'
         f"test $k = {kind} && test ! -e {tmp_path}/failed && touch {tmp_path}/failed && exit 100\nexit 0",
     )
-    monkeypatch.setattr(package_managers, "as_root", lambda env: [])
+    monkeypatch.setattr(system_parts, "as_root", lambda env: [])
     env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     monkeypatch.setenv("PATH", env["PATH"])
     steps = Steps(tmp_path / "log", lambda text: None)
-    assert package_managers.install_packages(steps, env, "apt-get", ["xvfb"])
+    assert system_parts.install_packages(steps, env, "apt-get", ["xvfb"])
     assert log.read_text().split() == calls

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from app.platform.nvidia import Card, Driver
-from installation import fetching, sizes, torch_builds
+from installation import card, locks, provision
+from installation.card import choose_build, cost_of, locked_build, torch_pin
 from installation.card_commands import fits
-from installation.fetching import Fetching
-from installation.installed_places import InstalledPlaces
+from installation.locks import for_card
+from installation.places import InstalledPlaces
+from installation.provision import Fetching
 from installation.steps import Steps
-from installation.torch_builds import choose_build, cost_of, locked_build, torch_pin
-from installation.variants import for_card
 from tests.unit.packaging.fakes import LOCKS, ROOT
 
 ADA, BLACKWELL = Card("Ada", 12 << 30, 11 << 30, (8, 9)), Card("Blackwell", 16 << 30, 15 << 30, (12, 0))
@@ -19,13 +19,13 @@ ADA, BLACKWELL = Card("Ada", 12 << 30, 11 << 30, (8, 9)), Card("Blackwell", 16 <
 
 @pytest.fixture
 def windows(monkeypatch):
-    for module in (torch_builds, fetching, sizes):
+    for module in (card, provision, locks):
         monkeypatch.setattr(module, "WINDOWS", True)
 
 
 @pytest.fixture
 def linux(monkeypatch):
-    for module in (torch_builds, fetching, sizes):
+    for module in (card, provision, locks):
         monkeypatch.setattr(module, "WINDOWS", False)
 
 

@@ -1,6 +1,6 @@
 """Test which environment variables are removed."""
 
-from installation import variables
+from installation import steps
 
 
 def test_misleading_variables_are_removed_and_network_settings_kept():
@@ -28,11 +28,11 @@ def test_misleading_variables_are_removed_and_network_settings_kept():
         "UV_CACHE_DIR": "/cache",
         "DISPLAY": ":0",
     }
-    cleaned = variables.clean_environment({**leaking, **kept, "PIP_USER": "1"})
+    cleaned = steps.clean_environment({**leaking, **kept, "PIP_USER": "1"})
     assert not leaking.keys() & cleaned.keys()
     assert kept.items() <= cleaned.items()
     assert cleaned["PIP_USER"] == "0"
 
 
 def test_telemetry_of_onnxruntime_is_off_whatever_was_set():
-    assert variables.clean_environment({"ORT_DISABLE_TELEMETRY": "0"})["ORT_DISABLE_TELEMETRY"] == "1"
+    assert steps.clean_environment({"ORT_DISABLE_TELEMETRY": "0"})["ORT_DISABLE_TELEMETRY"] == "1"

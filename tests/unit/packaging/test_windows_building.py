@@ -22,11 +22,10 @@ from building.wheels import Target, requirements_for
 from building.windows_installer import made, script_of
 from building.windows_programs import COMPILER, CONSOLE, FOLDER, ICON_SIZES, compiled, icon, numbers
 from building.windows_python import python_files
-from installation.installed_places import InstalledPlaces
-from installation.locks import digest
+from installation.locks import FOR_CARD, digest, normal_name
+from installation.places import InstalledPlaces
 from installation.provision import LOCKS
 from installation.running import STILL_OPEN
-from installation.sizes import FOR_CARD, normal_name
 from installation.user_path import with_folder, without_folder
 from tests.unit.packaging.fakes import LOCKS as LOCK_FOLDER
 from tests.unit.packaging.fakes import ROOT, posix_only

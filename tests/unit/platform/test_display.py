@@ -76,4 +76,5 @@ def test_a_missing_library_is_named(tmp_path: Path) -> None:
     subprocess.run([*build, "-o", platforms / "libqxcb.so", tmp_path / "plugin.cpp", library], check=True)
     library.unlink()
     sentence = window_obstacle({"DISPLAY": ":9999"}, tmp_path)
+    assert window_obstacle({}, tmp_path).startswith("There is no screen")
     assert "the system's library libkame-cursor.so.0 is missing" in sentence and "run serve" in sentence
