@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -71,14 +71,19 @@ class Place:
         self.dialog.pages.setCurrentRow(list(Settings.pages).index(page))
 
 
-def place_with(qtbot: QtBot, **kept: Any) -> Place:
+def make_place(**kept: Any) -> Place:
     host = QWidget()
-    qtbot.addWidget(host)
     settings = Settings(**kept)
     place = Place(host, SettingsDialog(settings, host, DIALOGS), settings)
     place.dialog.changed.connect(place.take)
     for key in ("microphone", "loudspeaker", "voice", "recogniser"):
         place.dialog.set_choices(key, DEVICES)
+    return place
+
+
+def place_with(qtbot: QtBot, **kept: Any) -> Place:
+    place = make_place(**kept)
+    qtbot.addWidget(place.host)
     place.dialog.open_refreshed()
     qtbot.waitUntil(place.dialog.isActiveWindow)
     return place
@@ -96,6 +101,32 @@ def _every_click_counts() -> Iterator[None]:
 @pytest.fixture
 def place(qtbot: QtBot) -> Place:
     return place_with(qtbot)
+
+
+@pytest.fixture(scope="module")
+def _one_place(qapp: QApplication) -> Iterator[Place]:
+    place = make_place()
+    yield place
+    place.host.close()
+    place.host.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture
+def same_place(qtbot: QtBot, _one_place: Place) -> Iterator[Place]:
+    """The dialog that the module's tests share, with the defaults, at its first page."""
+    place = _one_place
+    for declared in SHOWN:
+        if getattr(place.settings, declared.name) != declared.default:
+            setattr(place.settings, declared.name, declared.default)
+            place.dialog.show_value(declared.name, declared.default)
+    place.told.clear()
+    place.dialog.search.clear()
+    place.go(next(iter(Settings.pages)))
+    place.dialog.open_refreshed()
+    qtbot.waitUntil(place.dialog.isActiveWindow)
+    yield place
+    place.dialog.close()
 
 
 def type_over(field: QWidget, text: str) -> None:
@@ -198,32 +229,32 @@ def change_by_mouse(row: SettingRow, elsewhere: QWidget, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
-def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declared: Setting) -> None:
-    row = place.row(declared.name)
+def test_each_setting_is_changed_by_keyboard_and_taken_back(same_place: Place, declared: Setting) -> None:
+    row = same_place.row(declared.name)
     assert type(row.editor) is EDITORS[declared.kind]
     assert row.value == declared.default and not row.reset.isVisible()
     wanted = change_by_keys(row)
-    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+    assert same_place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
     assert row.value == wanted and row.reset.isVisible()
     assert not row.editor.dirty
     row.reset.setFocus()
     QTest.keyClick(row.reset, Qt.Key.Key_Space)
-    assert place.told[1:] == [(declared.name, declared.default)]
+    assert same_place.told[1:] == [(declared.name, declared.default)]
     assert not row.reset.isVisible() and row.isAncestorOf(QApplication.focusWidget())
 
 
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
-def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared: Setting, tmp_path: Path) -> None:
-    row = place.row(declared.name)
-    wanted = change_by_mouse(row, place.dialog.search, tmp_path)
-    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+def test_each_setting_is_changed_by_mouse_and_comes_back(same_place: Place, declared: Setting, tmp_path: Path) -> None:
+    row = same_place.row(declared.name)
+    wanted = change_by_mouse(row, same_place.dialog.search, tmp_path)
+    assert same_place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
     shown = row.editor.in_words(declared.default)
     assert shown and shown in row.reset.toolTip()
-    place.dialog.close()
-    place.dialog.open_refreshed(declared.name)
+    same_place.dialog.close()
+    same_place.dialog.open_refreshed(declared.name)
     assert row.value == wanted and row.reset.isVisible()
     QTest.mouseClick(row.reset, Qt.MouseButton.LeftButton)
-    assert place.told[1:] == [(declared.name, declared.default)]
+    assert same_place.told[1:] == [(declared.name, declared.default)]
 
 
 def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
@@ -269,8 +300,8 @@ def test_numbers_stay_in_their_range(place: Place) -> None:
 
 
 @pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme", "speech_volume"])
-def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
-    control = place.row(key).editor.focusProxy()
+def test_the_wheel_scrolls_and_changes_nothing(same_place: Place, key: str) -> None:
+    control = same_place.row(key).editor.focusProxy()
     turn = QWheelEvent(
         QPointF(5, 5),
         QPointF(5, 5),
@@ -282,7 +313,7 @@ def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
         False,
     )
     QApplication.sendEvent(control, turn)
-    assert place.told == []
+    assert same_place.told == []
 
 
 def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
@@ -603,9 +634,9 @@ def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) ->
 
 
 @pytest.mark.parametrize("page", Settings.pages)
-def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
-    dialog = place.dialog
-    place.go(page)
+def test_tab_reaches_every_control_of_a_page(same_place: Place, page: str) -> None:
+    dialog = same_place.dialog
+    same_place.go(page)
     dialog.search.setFocus()
     reached: set[QWidget | None] = set()
     while (focus := QApplication.focusWidget()) not in reached:
@@ -614,7 +645,7 @@ def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
     others = [one for one in controls(dialog) if one.isEnabled() and not isinstance(one, QRadioButton)]
     missing = [one.accessibleName() for one in others if one not in reached]
     assert missing == []
-    assert place.told == []
+    assert same_place.told == []
 
 
 @pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])
