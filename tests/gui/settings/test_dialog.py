@@ -99,7 +99,7 @@ def _every_click_counts() -> Iterator[None]:
 
 
 @pytest.fixture
-def place(qtbot: QtBot) -> Place:
+def own_place(qtbot: QtBot) -> Place:
     return place_with(qtbot)
 
 
@@ -113,7 +113,7 @@ def _one_place(qapp: QApplication) -> Iterator[Place]:
 
 
 @pytest.fixture
-def same_place(qtbot: QtBot, _one_place: Place) -> Iterator[Place]:
+def place(qtbot: QtBot, _one_place: Place) -> Iterator[Place]:
     """The dialog that the module's tests share, with the defaults, at its first page."""
     place = _one_place
     for declared in SHOWN:
@@ -229,32 +229,32 @@ def change_by_mouse(row: SettingRow, elsewhere: QWidget, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
-def test_each_setting_is_changed_by_keyboard_and_taken_back(same_place: Place, declared: Setting) -> None:
-    row = same_place.row(declared.name)
+def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declared: Setting) -> None:
+    row = place.row(declared.name)
     assert type(row.editor) is EDITORS[declared.kind]
     assert row.value == declared.default and not row.reset.isVisible()
     wanted = change_by_keys(row)
-    assert same_place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
     assert row.value == wanted and row.reset.isVisible()
     assert not row.editor.dirty
     row.reset.setFocus()
     QTest.keyClick(row.reset, Qt.Key.Key_Space)
-    assert same_place.told[1:] == [(declared.name, declared.default)]
+    assert place.told[1:] == [(declared.name, declared.default)]
     assert not row.reset.isVisible() and row.isAncestorOf(QApplication.focusWidget())
 
 
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
-def test_each_setting_is_changed_by_mouse_and_comes_back(same_place: Place, declared: Setting, tmp_path: Path) -> None:
-    row = same_place.row(declared.name)
-    wanted = change_by_mouse(row, same_place.dialog.search, tmp_path)
-    assert same_place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared: Setting, tmp_path: Path) -> None:
+    row = place.row(declared.name)
+    wanted = change_by_mouse(row, place.dialog.search, tmp_path)
+    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
     shown = row.editor.in_words(declared.default)
     assert shown and shown in row.reset.toolTip()
-    same_place.dialog.close()
-    same_place.dialog.open_refreshed(declared.name)
+    place.dialog.close()
+    place.dialog.open_refreshed(declared.name)
     assert row.value == wanted and row.reset.isVisible()
     QTest.mouseClick(row.reset, Qt.MouseButton.LeftButton)
-    assert same_place.told[1:] == [(declared.name, declared.default)]
+    assert place.told[1:] == [(declared.name, declared.default)]
 
 
 def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
@@ -300,8 +300,8 @@ def test_numbers_stay_in_their_range(place: Place) -> None:
 
 
 @pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme", "speech_volume"])
-def test_the_wheel_scrolls_and_changes_nothing(same_place: Place, key: str) -> None:
-    control = same_place.row(key).editor.focusProxy()
+def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
+    control = place.row(key).editor.focusProxy()
     turn = QWheelEvent(
         QPointF(5, 5),
         QPointF(5, 5),
@@ -313,7 +313,7 @@ def test_the_wheel_scrolls_and_changes_nothing(same_place: Place, key: str) -> N
         False,
     )
     QApplication.sendEvent(control, turn)
-    assert same_place.told == []
+    assert place.told == []
 
 
 def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
@@ -334,16 +334,16 @@ def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
     assert not place.dialog.isVisible() and place.told == []
 
 
-def test_keys_that_cannot_be_are_refused_in_words(place: Place) -> None:
-    row = place.row("mute_hotkey")
+def test_keys_that_cannot_be_are_refused_in_words(own_place: Place) -> None:
+    row = own_place.row("mute_hotkey")
     edit = row.editor.field.edit
     QTest.keyClick(edit, Qt.Key.Key_K)
     assert row.refusal.isVisible() and "K" in row.refusal.text()
     QTest.keyClick(edit, Qt.Key.Key_Space, CTRL_ALT)
-    assert "is used already" in row.refusal.text() and place.told == []
+    assert "is used already" in row.refusal.text() and own_place.told == []
     assert row.editor.field.keys == "Ctrl+Alt+Shift+M"
     QTest.keyClick(edit, Qt.Key.Key_J, CTRL_ALT)
-    assert place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
+    assert own_place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
 
 
 def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
@@ -447,11 +447,11 @@ def test_a_slider_shows_its_number_and_keeps_to_its_steps(qtbot: QtBot) -> None:
     assert place.told[-1] == ("speech_rate", 200)
 
 
-def test_a_sentence_says_why_a_setting_has_not_come_about(place: Place) -> None:
-    place.dialog.say("theme", "This screen has one colour.")
-    assert place.row("theme").refusal.isVisible()
-    place.dialog.say("theme", "")
-    assert not place.row("theme").refusal.isVisible()
+def test_a_sentence_says_why_a_setting_has_not_come_about(own_place: Place) -> None:
+    own_place.dialog.say("theme", "This screen has one colour.")
+    assert own_place.row("theme").refusal.isVisible()
+    own_place.dialog.say("theme", "")
+    assert not own_place.row("theme").refusal.isVisible()
 
 
 def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
@@ -568,8 +568,8 @@ def test_a_change_after_the_reset_is_not_undone(qtbot: QtBot) -> None:
 # -- changed elsewhere
 
 
-def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> None:
-    dialog = place.dialog
+def test_what_is_changed_elsewhere_is_shown_and_not_said_again(own_place: Place) -> None:
+    dialog = own_place.dialog
     others = {
         "answer_mode": "after",
         "duplex": True,
@@ -582,37 +582,37 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> 
     for key, value in others.items():
         dialog.show_value(key, value)
     dialog.show_value("routes", "{}")  # isn't here: nothing to show
-    assert {key: dialog.rows[key].value for key in others} == others and place.told == []
-    assert place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
-    assert place.row("oracle_lead_ms").editor.box.text() == "160 ms"
-    assert place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
+    assert {key: dialog.rows[key].value for key in others} == others and own_place.told == []
+    assert own_place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
+    assert own_place.row("oracle_lead_ms").editor.box.text() == "160 ms"
+    assert own_place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
     assert dialog.rows["loudspeaker"].reset.isVisible()
 
 
-def test_what_is_typed_outlives_a_change_elsewhere(place: Place) -> None:
-    row = place.row("ollama_model")
+def test_what_is_typed_outlives_a_change_elsewhere(own_place: Place) -> None:
+    row = own_place.row("ollama_model")
     QTest.keyClicks(row.editor.line, "qwen")
-    place.dialog.show_value("ollama_model", "gemma")
+    own_place.dialog.show_value("ollama_model", "gemma")
     assert row.editor.line.text() == "qwen"
     QTest.keyClick(row.editor.line, Qt.Key.Key_Return)
-    assert place.told == [("ollama_model", "qwen")]
+    assert own_place.told == [("ollama_model", "qwen")]
 
 
-def test_a_refused_change_is_put_back_at_once(place: Place) -> None:
-    place.dialog.changed.connect(lambda key, value: place.dialog.show_value(key, declaration(key).default))
-    row = place.row("provider")
+def test_a_refused_change_is_put_back_at_once(own_place: Place) -> None:
+    own_place.dialog.changed.connect(lambda key, value: own_place.dialog.show_value(key, declaration(key).default))
+    row = own_place.row("provider")
     change_by_keys(row)
     assert row.value == "embedded" and row.editor.list.currentText() == "Built in" and not row.reset.isVisible()
 
 
-def test_devices_wait_until_the_list_is_closed(place: Place, qtbot: QtBot) -> None:
-    picker = place.row("microphone").editor.list
+def test_devices_wait_until_the_list_is_closed(own_place: Place, qtbot: QtBot) -> None:
+    picker = own_place.row("microphone").editor.list
     QTest.keyClick(picker, Qt.Key.Key_Down)
-    place.dialog.set_choices("microphone", [("", "System default"), ("New", "New"), ("Desk", "Desk")])
+    own_place.dialog.set_choices("microphone", [("", "System default"), ("New", "New"), ("Desk", "Desk")])
     assert picker.count() == 2
     QTest.keyClick(picker.view(), Qt.Key.Key_End)
     QTest.keyClick(picker.view(), Qt.Key.Key_Return)
-    assert place.told == [("microphone", "Desk")]
+    assert own_place.told == [("microphone", "Desk")]
     qtbot.waitUntil(lambda: picker.count() == 3)
     assert picker.currentText() == "Desk"
 
@@ -634,9 +634,9 @@ def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) ->
 
 
 @pytest.mark.parametrize("page", Settings.pages)
-def test_tab_reaches_every_control_of_a_page(same_place: Place, page: str) -> None:
-    dialog = same_place.dialog
-    same_place.go(page)
+def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
+    dialog = place.dialog
+    place.go(page)
     dialog.search.setFocus()
     reached: set[QWidget | None] = set()
     while (focus := QApplication.focusWidget()) not in reached:
@@ -645,16 +645,16 @@ def test_tab_reaches_every_control_of_a_page(same_place: Place, page: str) -> No
     others = [one for one in controls(dialog) if one.isEnabled() and not isinstance(one, QRadioButton)]
     missing = [one.accessibleName() for one in others if one not in reached]
     assert missing == []
-    assert same_place.told == []
+    assert place.told == []
 
 
 @pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])
-def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
-    dialog = place.dialog
+def test_nothing_is_cut_off(own_place: Place, size: tuple[int, int]) -> None:
+    dialog = own_place.dialog
     dialog.resize(*size)
-    place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
+    own_place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
     for page in Settings.pages:
-        place.go(page)
+        own_place.go(page)
         QApplication.processEvents()
         inside = dialog.area.widget()
         assert inside.width() <= dialog.area.viewport().width()
