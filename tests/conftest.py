@@ -43,10 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("alone") and item.nodeid.startswith("tests/") and "tests/live/" not in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid} follows the clock: its place is tests/live, or it is never run")
     if config.getoption("short"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,8 +27,11 @@ WINDOWS_TEST_SECONDS = 1500
 
 SIDE_BY_SIDE = ("-n", str(WORKERS), "--dist", "worksteal")
 
-WITHOUT_QT = ("-p", "no:pytest-qt", "tests/unit", "tests/session", "tests/live", "tests/fuzz")
-"""Arguments of pytest where Qt can't be loaded. Single modules that import it are skipped as they are collected."""
+ALONE = "tests/live"
+"""The folder of the tests that follow the clock: the others need not be collected again for them."""
+
+WITHOUT_QT = ("tests/unit", "tests/session", "tests/live", "tests/fuzz")
+"""The folders to test where Qt can't be loaded. Single modules that import it are skipped as they are collected."""
 
 Check = tuple  # a name and a command
 
@@ -105,12 +108,15 @@ def _tests(
     pytest = [str(places.python), "-m", "pytest", *([] if everything else ["--short"])]
     if arguments:
         return [("The tests", [*pytest, *arguments])]
+    folders: Sequence[str] = ()
     if any(part in WINDOW_PARTS for part in missing):
         loaded = output_of([str(places.python), "-c", "import PySide6.QtWidgets, PySide6.QtNetwork"], env, 60)
-        pytest += WITHOUT_QT if loaded is None else ()
+        if loaded is None:
+            pytest += ["-p", "no:pytest-qt"]
+            folders = WITHOUT_QT
     return [
-        ("The tests, side by side", [*pytest, "-m", "not alone", *SIDE_BY_SIDE]),
-        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
+        ("The tests, side by side", [*pytest, "-m", "not alone", *SIDE_BY_SIDE, *folders]),
+        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone", ALONE]),
     ]
 
 

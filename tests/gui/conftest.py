@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import importlib
 import os
@@ -13,12 +14,16 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
 import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.gui.design.theme import apply_theme
 from app.gui.window.daemon_executor import DaemonExecutor
 
 MOST_LOOSE = 30_000
 """A Python that has loaded the app has some hundred thousand objects, which need not be looked through each time."""
+
+# Five seconds are too few on a machine that does other things besides; no test takes longer for it.
+QtBot.waitUntil = functools.partialmethod(QtBot.waitUntil, timeout=30_000)  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")

@@ -90,8 +90,8 @@ def spread(*axes: Sequence[Any], at_first: int = 0) -> list[Any]:
     ]
 
 
-async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    """Lets the loop run until `condition` holds; fails when it doesn't within `seconds`."""
+async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    """Lets the loop run until `condition` holds; fails when it doesn't within `seconds`, on however busy a machine."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():
         assert asyncio.get_running_loop().time() < deadline, f"still not so after {seconds} s"

@@ -31,6 +31,8 @@ class SettingsArea(QScrollArea):
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self._inside = QWidget(self)
+        self.setWidgetResizable(True)
+        self.setWidget(self._inside)  # while it is empty: with all rows, moving it takes as long as making them
         self.title = wrapped(self._inside, self.tr("Page"))
         self.nothing = Quiet(parent=self._inside)
         self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
@@ -55,8 +57,6 @@ class SettingsArea(QScrollArea):
                         section.add(link)
                 column.addWidget(section)
         column.addStretch(1)
-        self.setWidget(self._inside)
-        self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)

@@ -188,7 +188,7 @@ async def test_all_of_it_has_a_name_and_nothing_is_cut_off() -> None:
         first_run = open_dialog(window, FirstRun)
 
         async def complete() -> None:
-            await until(lambda: not cut_off(first_run), 2.0)
+            await until(lambda: not cut_off(first_run))
             assert [control for control in controls(first_run) if not control.accessibleName()] == []
 
         await complete()

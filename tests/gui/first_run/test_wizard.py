@@ -781,7 +781,7 @@ async def test_every_page_is_named_whole_and_reached_by_tab(size: tuple[int, int
             ]
             assert missing == []
             if size[1] >= 560:
-                await until(lambda: not cut_off(run), 1.0)
+                await until(lambda: not cut_off(run))
             if name == "Model":
                 click(run.backend.embedded.button)
             if name != "Talk":

@@ -25,7 +25,7 @@ def scene(name: str) -> Scene:
 
 
 async def _whole(widget: QWidget) -> None:
-    await until(lambda: not cut_off(widget.window()), 1.0)
+    await until(lambda: not cut_off(widget.window()))
 
 
 @pytest.mark.parametrize("name, theme", spread([scene.name for scene in SCENES if not scene.dark], ["light", "dark"]))

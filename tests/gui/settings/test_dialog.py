@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -71,14 +71,19 @@ class Place:
         self.dialog.pages.setCurrentRow(list(Settings.pages).index(page))
 
 
-def place_with(qtbot: QtBot, **kept: Any) -> Place:
+def make_place(**kept: Any) -> Place:
     host = QWidget()
-    qtbot.addWidget(host)
     settings = Settings(**kept)
     place = Place(host, SettingsDialog(settings, host, DIALOGS), settings)
     place.dialog.changed.connect(place.take)
     for key in ("microphone", "loudspeaker", "voice", "recogniser"):
         place.dialog.set_choices(key, DEVICES)
+    return place
+
+
+def place_with(qtbot: QtBot, **kept: Any) -> Place:
+    place = make_place(**kept)
+    qtbot.addWidget(place.host)
     place.dialog.open_refreshed()
     qtbot.waitUntil(place.dialog.isActiveWindow)
     return place
@@ -94,8 +99,34 @@ def _every_click_counts() -> Iterator[None]:
 
 
 @pytest.fixture
-def place(qtbot: QtBot) -> Place:
+def own_place(qtbot: QtBot) -> Place:
     return place_with(qtbot)
+
+
+@pytest.fixture(scope="module")
+def _one_place(qapp: QApplication) -> Iterator[Place]:
+    place = make_place()
+    yield place
+    place.host.close()
+    place.host.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture
+def place(qtbot: QtBot, _one_place: Place) -> Iterator[Place]:
+    """The dialog that the module's tests share, with the defaults, at its first page."""
+    place = _one_place
+    for declared in SHOWN:
+        if getattr(place.settings, declared.name) != declared.default:
+            setattr(place.settings, declared.name, declared.default)
+            place.dialog.show_value(declared.name, declared.default)
+    place.told.clear()
+    place.dialog.search.clear()
+    place.go(next(iter(Settings.pages)))
+    place.dialog.open_refreshed()
+    qtbot.waitUntil(place.dialog.isActiveWindow)
+    yield place
+    place.dialog.close()
 
 
 def type_over(field: QWidget, text: str) -> None:
@@ -303,16 +334,16 @@ def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
     assert not place.dialog.isVisible() and place.told == []
 
 
-def test_keys_that_cannot_be_are_refused_in_words(place: Place) -> None:
-    row = place.row("mute_hotkey")
+def test_keys_that_cannot_be_are_refused_in_words(own_place: Place) -> None:
+    row = own_place.row("mute_hotkey")
     edit = row.editor.field.edit
     QTest.keyClick(edit, Qt.Key.Key_K)
     assert row.refusal.isVisible() and "K" in row.refusal.text()
     QTest.keyClick(edit, Qt.Key.Key_Space, CTRL_ALT)
-    assert "is used already" in row.refusal.text() and place.told == []
+    assert "is used already" in row.refusal.text() and own_place.told == []
     assert row.editor.field.keys == "Ctrl+Alt+Shift+M"
     QTest.keyClick(edit, Qt.Key.Key_J, CTRL_ALT)
-    assert place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
+    assert own_place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
 
 
 def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
@@ -416,11 +447,11 @@ def test_a_slider_shows_its_number_and_keeps_to_its_steps(qtbot: QtBot) -> None:
     assert place.told[-1] == ("speech_rate", 200)
 
 
-def test_a_sentence_says_why_a_setting_has_not_come_about(place: Place) -> None:
-    place.dialog.say("theme", "This screen has one colour.")
-    assert place.row("theme").refusal.isVisible()
-    place.dialog.say("theme", "")
-    assert not place.row("theme").refusal.isVisible()
+def test_a_sentence_says_why_a_setting_has_not_come_about(own_place: Place) -> None:
+    own_place.dialog.say("theme", "This screen has one colour.")
+    assert own_place.row("theme").refusal.isVisible()
+    own_place.dialog.say("theme", "")
+    assert not own_place.row("theme").refusal.isVisible()
 
 
 def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
@@ -537,8 +568,8 @@ def test_a_change_after_the_reset_is_not_undone(qtbot: QtBot) -> None:
 # -- changed elsewhere
 
 
-def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> None:
-    dialog = place.dialog
+def test_what_is_changed_elsewhere_is_shown_and_not_said_again(own_place: Place) -> None:
+    dialog = own_place.dialog
     others = {
         "answer_mode": "after",
         "duplex": True,
@@ -551,37 +582,37 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> 
     for key, value in others.items():
         dialog.show_value(key, value)
     dialog.show_value("routes", "{}")  # isn't here: nothing to show
-    assert {key: dialog.rows[key].value for key in others} == others and place.told == []
-    assert place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
-    assert place.row("oracle_lead_ms").editor.box.text() == "160 ms"
-    assert place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
+    assert {key: dialog.rows[key].value for key in others} == others and own_place.told == []
+    assert own_place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
+    assert own_place.row("oracle_lead_ms").editor.box.text() == "160 ms"
+    assert own_place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
     assert dialog.rows["loudspeaker"].reset.isVisible()
 
 
-def test_what_is_typed_outlives_a_change_elsewhere(place: Place) -> None:
-    row = place.row("ollama_model")
+def test_what_is_typed_outlives_a_change_elsewhere(own_place: Place) -> None:
+    row = own_place.row("ollama_model")
     QTest.keyClicks(row.editor.line, "qwen")
-    place.dialog.show_value("ollama_model", "gemma")
+    own_place.dialog.show_value("ollama_model", "gemma")
     assert row.editor.line.text() == "qwen"
     QTest.keyClick(row.editor.line, Qt.Key.Key_Return)
-    assert place.told == [("ollama_model", "qwen")]
+    assert own_place.told == [("ollama_model", "qwen")]
 
 
-def test_a_refused_change_is_put_back_at_once(place: Place) -> None:
-    place.dialog.changed.connect(lambda key, value: place.dialog.show_value(key, declaration(key).default))
-    row = place.row("provider")
+def test_a_refused_change_is_put_back_at_once(own_place: Place) -> None:
+    own_place.dialog.changed.connect(lambda key, value: own_place.dialog.show_value(key, declaration(key).default))
+    row = own_place.row("provider")
     change_by_keys(row)
     assert row.value == "embedded" and row.editor.list.currentText() == "Built in" and not row.reset.isVisible()
 
 
-def test_devices_wait_until_the_list_is_closed(place: Place, qtbot: QtBot) -> None:
-    picker = place.row("microphone").editor.list
+def test_devices_wait_until_the_list_is_closed(own_place: Place, qtbot: QtBot) -> None:
+    picker = own_place.row("microphone").editor.list
     QTest.keyClick(picker, Qt.Key.Key_Down)
-    place.dialog.set_choices("microphone", [("", "System default"), ("New", "New"), ("Desk", "Desk")])
+    own_place.dialog.set_choices("microphone", [("", "System default"), ("New", "New"), ("Desk", "Desk")])
     assert picker.count() == 2
     QTest.keyClick(picker.view(), Qt.Key.Key_End)
     QTest.keyClick(picker.view(), Qt.Key.Key_Return)
-    assert place.told == [("microphone", "Desk")]
+    assert own_place.told == [("microphone", "Desk")]
     qtbot.waitUntil(lambda: picker.count() == 3)
     assert picker.currentText() == "Desk"
 
@@ -618,12 +649,12 @@ def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])
-def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
-    dialog = place.dialog
+def test_nothing_is_cut_off(own_place: Place, size: tuple[int, int]) -> None:
+    dialog = own_place.dialog
     dialog.resize(*size)
-    place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
+    own_place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
     for page in Settings.pages:
-        place.go(page)
+        own_place.go(page)
         QApplication.processEvents()
         inside = dialog.area.widget()
         assert inside.width() <= dialog.area.viewport().width()

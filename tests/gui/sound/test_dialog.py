@@ -426,7 +426,7 @@ async def test_every_control_is_named_reached_by_tab_and_whole(settings: Setting
         missing = [w.accessibleName() for w in found if w not in reached and not isinstance(w, QRadioButton)]
         assert [name for name in missing if "level" not in name] == []
         assert dialog.talk_button.hold in reached
-        await until(lambda: not cut_off(dialog), 1.0)
+        await until(lambda: not cut_off(dialog))
         assert dialog.height() < 960 and dialog.width() <= 600
         assert place.tests.microphone_name.toolTip() == settings.microphone
 

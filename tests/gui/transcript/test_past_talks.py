@@ -40,13 +40,11 @@ def heads(pane: TranscriptPane) -> list[str]:
 def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     assert pane.showing and pane.has_words and 0 < len(pane.view.cards) < 2_001
-    steps = 0
+    counts = set()
     while pane.showing:
-        before = len(pane.view.cards)
-        QApplication.processEvents()
-        assert len(pane.view.cards) > before
-        steps += 1
-    assert steps > 3 and len(pane.view.cards) == 2_001
+        QApplication.processEvents()  # on a busy machine not each time with a card
+        counts.add(len(pane.view.cards))
+    assert len(counts) > 3 and len(pane.view.cards) == 2_001
     assert pane.view.at_newest() and "Question 1000:" in pane.view.card_text(1_999)
     assert len(pane.messages) == 2_000
 
@@ -89,7 +87,7 @@ def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
     pane.clear()
     assert not pane.showing and not pane.has_words
     pane.show_talk(past_talk(KeptTalk(0.0, said("Hello."))), "Another")
-    qtbot.wait(50)
+    qtbot.waitUntil(lambda: not pane.showing)
     assert heads(pane)[0] == "Another" and len(pane.view.cards) == 2
 
 

@@ -212,13 +212,13 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
         window.resize(900, 600)
         long = "A sentence that is long enough to need two lines. " * 3
         say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
-        await until(lambda: window.width() == 900 and not cut_off(window), 1.0)
+        await until(lambda: window.width() == 900 and not cut_off(window))
         assert (window.width(), window.height()) == (900, 600)
         for action in window.panes.actions_:
             action.setChecked(False)
         await asyncio.sleep(0.01)
         window.resize(window.minimumSize())
-        await until(lambda: window.width() < 600 and not cut_off(window), 1.0)
+        await until(lambda: window.width() < 600 and not cut_off(window))
 
 
 PANELS = (
@@ -375,6 +375,6 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
         others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter)]
         missing = [w.accessibleName() for w in others if w not in reached]
         assert missing == []
-        await until(lambda: not cut_off(dialog), 1.0)
+        await until(lambda: not cut_off(dialog))
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         assert not dialog.isVisible() and window.isVisible()

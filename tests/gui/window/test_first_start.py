@@ -296,7 +296,7 @@ async def test_nothing_is_cut_off_at_any_text_size_and_all_is_reached_by_keyboar
         window.resize(900, 600)
         cards = cards_of(window)
         await until(cards.model.card_button.isVisible)
-        await until(lambda: not cut_off(cards), 2.0)
+        await until(lambda: not cut_off(cards))
         await until(window.isActiveWindow)
         cards.microphone.details.setFocus()
         seen: list[QWidget | None] = []

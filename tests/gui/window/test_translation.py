@@ -599,7 +599,7 @@ async def test_there_is_room_for_longer_words(
         assert window.menu.bar.actions()[0].text() == talk_menu
         timeline = window.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
-        await until(lambda: set(cut_off(window)) <= signs, 1.0)
+        await until(lambda: set(cut_off(window)) <= signs)
         assert (window.width(), window.height()) == (1180, 760)
         for menu in window.menu.bar.actions():
             letters = re.findall(r"&(\w)", "\n".join(action.text().lower() for action in menu.menu().actions()))

@@ -139,14 +139,15 @@ def test_all_checks_run_and_the_first_failure_counts(project, capfd):
         assert f"\n{name} " in said
     assert "Left to “test --all”" in said
     side_by_side, alone = run_checks(project, capfd)[1][4:]
-    assert side_by_side.startswith("-m pytest --short -m not alone -n ") and alone == "-m pytest --short -m alone"
+    assert side_by_side.startswith("-m pytest --short -m not alone -n ")
+    assert alone == "-m pytest --short -m alone tests/live"
 
 
 @posix_only
 def test_all_tests_run_when_asked_for(project, capfd):
     program(project.python, ECHO)
     _, ran, said = run_checks(project, capfd, everything=True)
-    assert ran[-1] == "-m pytest -m alone" and "Left" not in said
+    assert ran[-1] == "-m pytest -m alone tests/live" and "Left" not in said
 
 
 @posix_only
@@ -167,7 +168,8 @@ def test_without_qt_the_other_tests_run(project, capfd):
     program(project.python, ECHO)
     missing = [part for part in system_parts.WINDOW_PARTS if part.name == "libEGL.so.1"]
     _, ran, said = run_checks(project, capfd, missing=missing)
-    assert "-p no:pytest-qt tests/unit" in ran[-1] and "tests/gui" not in ran[-1]
+    assert "-p no:pytest-qt" in ran[-2] and " tests/unit " in ran[-2] and "tests/gui" not in ran[-2]
+    assert "-p no:pytest-qt" in ran[-1] and ran[-1].endswith(" tests/live")
     assert "libEGL.so.1" in said
 
 
