@@ -70,7 +70,7 @@ class FirstWordResult:
     def table(self) -> str:
         """Returns the result as a Markdown table."""
         head = ["who asks", "how", "questions", "unanswered"]
-        head += [f"{name} {which}, s" for name in WORDS for which in ("median", "worst")]
+        head += [f"{name}, s" for name in WORDS]
         head += ["an opening first", "over the user's pause", "too early"]
         rows = [
             (group["kind"], group["way"], group["count"], group["unanswered"], *_seconds(group), *_counts(group))
@@ -78,7 +78,7 @@ class FirstWordResult:
         ]
         loads, others = [talk.load for talk in self.talks], [talk.others for talk in self.talks]
         lines = [
-            f"The real window, from the end of the user's voice. {self.machine}; load before each talk "
+            f"The real window: median and worst from the end of the user's voice. {self.machine}; load before each talk "
             f"{min(loads, default=0.0):.1f} to {max(loads, default=0.0):.1f}, other processes used "
             f"{min(others, default=0.0):.2f} to {max(others, default=0.0):.2f} cores meanwhile.",
             "",
@@ -136,8 +136,8 @@ def figures(group: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _seconds(group: dict[str, Any]) -> list[str]:
-    values = (group[f"{name}_{which}"] for name in FIGURES for which in ("p50", "worst"))
-    return ["–" if value is None else f"{value:.2f}" for value in values]
+    pairs = ((group[f"{name}_p50"], group[f"{name}_worst"]) for name in FIGURES)
+    return ["–" if median is None else f"{median:.2f}, {worst:.2f}" for median, worst in pairs]
 
 
 def _counts(group: dict[str, Any]) -> list[int]:
