@@ -58,7 +58,7 @@ def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again
     assert heard(3) == "3 seconds" and decoder.child_seconds >= 0
     with pytest.raises(RuntimeError, match="too much"):
         heard(4)
-    with pytest.raises((OSError, ValueError)):
+    with pytest.raises(TranscriberError, match="has stopped: its process ended with exit code 3"):
         heard(5)  # it dies of this sound, twice
     assert heard(2) == "2 seconds"
 
