@@ -1,7 +1,8 @@
 """What all tests share: properties are searched the same way each time, and nothing of the user's is seen.
 
-With `--short`, tests that are marked `slow` are left out, and so are modules that import torch. What needs a program or
-library that this machine lacks is skipped; the last lines say how many tests were.
+With `--short`, tests that are marked `slow` are left out, and so are modules that import torch; properties are tried
+with fewer examples. What needs a program or library that this machine lacks is skipped; the last lines say how many
+tests were.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("short"):
         for name in filter(find_spec, TORCH):
             sys.modules[name] = None  # type: ignore[assignment]
+        settings.load_profile("short")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -78,8 +80,10 @@ def pytest_make_parametrize_id(val: Any) -> str | None:
 
 
 settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
+
 
 if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.

@@ -29,6 +29,8 @@ from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
 from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
 
+pytestmark = pytest.mark.slow
+
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 metres; naïve, isn't it?"
 PAD, START = 3, 400

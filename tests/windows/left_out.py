@@ -9,7 +9,6 @@ _AT_RANDOM = "minutes of contents at random for code that is independent of the 
 
 LEFT_OUT = {
     "tests/unit/kame": _TORCH,
-    "tests/unit/models/test_fit.py": _TORCH,
     "tests/session/test_kame_talk.py": _TORCH,
     "tests/unit/audio/test_drift.py": _ARITHMETIC,
     "tests/unit/audio/test_echo.py": _ARITHMETIC,

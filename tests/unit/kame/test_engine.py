@@ -25,6 +25,8 @@ from app.models.layout import read_layout
 from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint
 
+pytestmark = pytest.mark.slow
+
 GREEDY = {"use_sampling": False}
 
 
@@ -305,7 +307,6 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
         ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
         ("kame", {"device": "tpu"}, "no device “tpu”"),
         ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),
-        ("parrot", {}, "no front-end called “parrot”"),
     ],
 )
 def test_what_a_front_end_lacks_is_said_before_anything_loads(name: str, options: dict, words: str) -> None:
@@ -321,15 +322,6 @@ def test_weights_of_the_other_kind_are_refused_in_words(folder: Path, tmp_path: 
             make_frontend(name, options).__enter__()
     with make_frontend("moshi", FrontEndOptions(Path("voice.onnx"), weights=moshi, device="cpu")) as frontend:
         assert frontend.step(Frame(0, silence()), []).samples.shape == (1920,)
-
-
-def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    import app.frontend as providers
-
-    monkeypatch.setattr(providers, "find_spec", lambda name: None if name in ("torch", "moshi") else object())
-    with pytest.raises(FrontEndError, match=r"\(torch, moshi\).*bootstrap\.py setup.*cascade"):
-        make_frontend("kame", FrontEndOptions(Path("voice.onnx")))
-    assert providers.free_card_bytes() is None
 
 
 def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:

@@ -28,7 +28,7 @@ def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path)
                         "licenses": [{"license": {"name": "BSD and more"}}],
                     },
                     {"name": "SmolLM2", "licenses": [{"expression": "Apache-2.0"}]},
-                ]
+                ],
             }
         )
     )
