@@ -8,9 +8,11 @@ tests were.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import re
 import shutil
+import ssl
 import sys
 import tempfile
 from collections import Counter
@@ -84,6 +86,19 @@ settings.register_profile("short", deadline=None, derandomize=True, max_examples
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
 
+
+_default_context = ssl.create_default_context
+_context_of = functools.cache(_default_context)
+
+
+def _context_read_once(*purpose: Any, **options: Any) -> ssl.SSLContext:
+    """Returns one context for all clients that trust the same file: to read the authorities takes 50 ms."""
+    if purpose or options.keys() not in ({"cafile"}, {"capath"}):
+        return _default_context(*purpose, **options)
+    return _context_of(**options)
+
+
+ssl.create_default_context = _context_read_once
 
 if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.
