@@ -1,15 +1,18 @@
 """What all tests share: properties are searched the same way each time, and nothing of the user's is seen.
 
-With `--short`, tests that are marked `slow` are left out, and so are modules that import torch. What needs a program or
-library that this machine lacks is skipped; the last lines say how many tests were.
+With `--short`, tests that are marked `slow` are left out, and so are modules that import torch; properties are tried
+with fewer examples. What needs a program or library that this machine lacks is skipped; the last lines say how many
+tests were.
 """
 
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import re
 import shutil
+import ssl
 import sys
 import tempfile
 from collections import Counter
@@ -86,6 +89,19 @@ settings.register_profile("short", deadline=None, derandomize=True, max_examples
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
 
+
+_default_context = ssl.create_default_context
+_context_of = functools.cache(_default_context)
+
+
+def _context_read_once(*purpose: Any, **options: Any) -> ssl.SSLContext:
+    """Returns one context for all clients that trust the same file: to read the authorities takes 50 ms."""
+    if purpose or options.keys() not in ({"cafile"}, {"capath"}):
+        return _default_context(*purpose, **options)
+    return _context_of(**options)
+
+
+ssl.create_default_context = _context_read_once
 
 if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.

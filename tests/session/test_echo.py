@@ -24,6 +24,7 @@ ROOMS: list[dict[str, Any]] = [
 SECONDS = 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(ROOMS)))
 def test_the_app_never_interrupts_itself(case: int) -> None:
     talk = monologue(SECONDS, app_first=case, swapped=case == 1, seed=case, **ROOMS[case])
@@ -39,6 +40,7 @@ def test_the_app_never_interrupts_itself(case: int) -> None:
     assert talk.health[-1].drift_ppm == pytest.approx(ROOMS[case]["drift_ppm"], abs=5)
 
 
+@pytest.mark.slow
 def test_moving_the_microphone_interrupts_nothing() -> None:
     talk = monologue(40, seed=7, moves_at=25.0, **ROOMS[1])
     assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.playback_pauses == 0
@@ -51,6 +53,7 @@ def test_without_cancellation_the_app_interrupts_itself() -> None:
     assert talk.self_interruptions
 
 
+@pytest.mark.slow
 def test_barge_in_is_recognised_and_stops_the_app() -> None:
     """Compared with the same words on headphones, which leave no echo, and with decisions at frame ends only.
 
@@ -75,7 +78,7 @@ def test_barge_in_is_recognised_and_stops_the_app() -> None:
     assert (wrong - without) / sum(row["words"] for row in through) <= 0.06
 
 
-@pytest.mark.parametrize("attenuation", [None, -12.0])
+@pytest.mark.parametrize("attenuation", [pytest.param(None, marks=pytest.mark.slow), -12.0])
 def test_question_in_the_first_second_of_a_session_is_recognised(attenuation: float | None) -> None:
     """On headphones and over a loudspeaker unknown so far; 0.7 s after the app's first sound."""
     talk = fresh_barge_in(0.7, **{**ROOMS[1], "attenuation_db": attenuation})

@@ -12,10 +12,15 @@ from app.research.benches.endpointing import figures, follow
 from app.research.benches.listening import SpeechModels, speech_models
 from app.research.benches.pauses import Case, bench_cases
 
-pytestmark = pytest.mark.skipif(
-    not (default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()),
-    reason="the models are not installed",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (
+            default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()
+        ),
+        reason="the models are not installed",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,7 @@ def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
     assert finding.language == "en"
 
 
+@pytest.mark.slow
 def test_a_long_turn_is_heard_live_as_well_as_at_one_pass(decoder: WhisperDecoder) -> None:
     class NeverFinished:
         def probability(self, samples: object) -> float:

@@ -72,12 +72,13 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
     return text
 
 
-@pytest.mark.parametrize("late", [0.0, 0.3])
+@pytest.mark.parametrize("late", [pytest.param(0.0, marks=pytest.mark.slow), 0.3])
 async def test_the_first_syllable_is_heard_though_the_button_came_late(late: float) -> None:
     text = await heard(late)
     assert fold(text)[:3] == fold(QUESTION)[:3], text
     assert word_distance(fold(QUESTION), fold(text)) <= 1
 
 
+@pytest.mark.slow
 async def test_without_what_came_before_the_press_it_would_be_lost() -> None:
     assert fold(await heard(0.3, deaf_before=True))[:3] != fold(QUESTION)[:3]

@@ -65,6 +65,7 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
         return run_simulated(run(models)), asked
 
 
+@pytest.mark.slow
 @with_models
 def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
     talk = [(1.0, noise("laugh", 0)), (6.0, question("103_2")), (14.0, noise("laugh", 3)), (19.0, question("141_2"))]
@@ -80,6 +81,7 @@ def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
     assert len(went_on) == 1 and went_on[0] - held[0] <= 1.3
 
 
+@pytest.mark.slow
 @with_models
 def test_the_bench_tells_laughter_from_speech(tmp_path) -> None:
     for name, sound in (("sounds", noise("laugh", 3)), ("speech", question("103_2")[: 3 * SAMPLE_RATE // 2])):

@@ -460,6 +460,7 @@ def test_handing_over_and_another_comparison_model_asked_for_at_once() -> None:
 # -- many -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     chance = random.Random(20)
     turns: list[ScriptedTurn] = []

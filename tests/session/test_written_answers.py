@@ -14,6 +14,7 @@ from app.conversation.languages import CODES, language
 from app.session.control import BackendChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from tests.support.examples import examples
 from tests.support.talks import Talk, simulate
 
 QUESTION = "Write me a greeting in Python."
@@ -137,7 +138,7 @@ def test_whatever_is_written_the_voice_says_no_marker_and_no_code() -> None:
         "Use `print`.",
         "1. first\n2. next",
     ]
-    for _ in range(12):
+    for _ in range(examples(12)):
         text = "\n\n".join(dice.choice(parts) for _ in range(4))
         talk = ask(text, size=dice.randint(1, 9), seconds=40)
         said = talk.said(1)

@@ -125,9 +125,19 @@ def test_an_argument_that_is_told_again_steers_nothing(capsys: pytest.CaptureFix
     assert "\x1b" not in capsys.readouterr().err
 
 
+QUICK = (("keys list", "stdout"), ("--help", "both"), ("replay /nowhere", "stdout"))
+"""Commands, and what is closed, that are tried in the short test command too."""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="reads an exit code as Unix gives it")
-@pytest.mark.parametrize("command", ["keys list", "keys list --json", "--help", "nonsense", "replay /nowhere"])
-@pytest.mark.parametrize("closed", ["stdout", "both"])
+@pytest.mark.parametrize(
+    ("command", "closed"),
+    [
+        pytest.param(command, closed, marks=() if (command, closed) in QUICK else pytest.mark.slow)
+        for command in ("keys list", "keys list --json", "--help", "nonsense", "replay /nowhere")
+        for closed in ("stdout", "both")
+    ],
+)
 def test_a_closed_pipe_ends_a_command_silently(command: str, closed: str, tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -50,9 +50,7 @@ PLACES = ["missing", "folder", "empty", "random", "deep", "odd", "long", "half",
 if sys.platform != "win32":
     PLACES += ["pipe", "zero", "loop"]
 
-FILES = [
-    "replay {}",
-    "replay {} --json",
+RESEARCH = [
     "corpus check {}",
     "corpus stats {}",
     "corpus import {out} --from kame {}",
@@ -63,6 +61,10 @@ FILES = [
     "corpus make {out} --as-they-are --steps scripts --items {items} --format {}",
     "bench routing --questions {}",
     "bench hearing {}",
+]
+FILES = [
+    "replay {}",
+    "replay {} --json",
     "models check {}",
     "models check kame --folder {}",
     "models remove {}",
@@ -72,6 +74,7 @@ FILES = [
     "keys list compatible --base-url {}",
     "ask --backend {} Hi",
     "ptt {}",
+    *(pytest.param(command, marks=pytest.mark.slow) for command in RESEARCH),
 ]
 """Commands with a gap for a file or a name."""
 
@@ -122,8 +125,19 @@ NUMBERS = ["nan", "-1", "inf", "-inf", "1e999", "9" * 5_000, "", "x", "1e", "0x1
 OPTIONS = ["temperature", "cap", "context", "delay-ms", "lead-ms", "patience", "rate", "volume"]
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number[:8] or "blank")
-@pytest.mark.parametrize("option", [*OPTIONS, "swap"])
+@pytest.mark.parametrize(
+    ("option", "number"),
+    [
+        pytest.param(
+            option,
+            number,
+            id=f"{option}-{number[:8] or 'blank'}",
+            marks=() if number == "nan" or option in ("temperature", "delay-ms") else pytest.mark.slow,
+        )
+        for option in (*OPTIONS, "swap")
+        for number in NUMBERS
+    ],
+)
 def test_a_number_that_is_none_is_refused(
     option: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,6 +146,7 @@ def test_a_number_that_is_none_is_refused(
     assert code == 2 and f"argument --{option}" in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999"])
 @pytest.mark.parametrize(
     "command", ["train run r --corpus c --rate", "bench window --minutes", "bench hearing f --peak"]

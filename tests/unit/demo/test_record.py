@@ -19,6 +19,11 @@ from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
 from tests.support.demo_talk import FIRST, QUESTIONS, ScriptedDemoService, Voice
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "SETTLE_SECONDS", 0.01)
+
+
 async def recorded(service: ScriptedDemoService, question: int = 1) -> Pair:
     async with asyncio.timeout(20):
         return await Recorder(service, FIRST.choice, service.frontend).pair(QUESTIONS[question], began=5.0)

@@ -206,7 +206,7 @@ def test_no_text_takes_long_to_look_through(hide: Redactor) -> None:
     hide.add(CANARY)
     """With quadratic time or worse this would take hours."""
     for part in ("a-", "x_", "://", "http://a:", "key=", "api_key_", 'password="', "eyJ", "sk-", "bearer ", "token: 1"):
-        hide(part * (300_000 // len(part)))
+        hide(part * (100_000 // len(part)))
 
 
 def test_a_thread_that_logs_neither_waits_nor_is_held_by_its_errors(kept: Log) -> None:

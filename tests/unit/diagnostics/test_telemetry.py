@@ -99,11 +99,13 @@ def _run(script: str, home: Path, proxy: Proxy, seconds: float) -> bool:
         return proxy.asked.wait(seconds)
 
 
+@pytest.mark.slow
 def test_what_the_app_loads_reports_nothing(tmp_path: Path, proxy: Proxy) -> None:
     assert not _run(LOADED, tmp_path, proxy, REPORTED_AFTER_SECONDS)
     assert list(tmp_path.rglob("*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere onnxruntime leaves its reports to the system")
 def test_the_library_would_report_if_it_were_let(tmp_path: Path, proxy: Proxy) -> None:
     assert _run(WITHOUT, tmp_path, proxy, 60.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import soxr
@@ -32,17 +34,24 @@ def pitch(samples: np.ndarray) -> float:
     return float(np.median(found))
 
 
-async def test_it_is_another_voice_and_every_question_of_the_welcome_is_understood() -> None:
-    recogniser = _recogniser()
+@pytest.fixture(scope="module", autouse=True)
+def _kept() -> Iterator[None]:
+    """Voices are loaded once."""
     with MODELS.keeping():
-        for question in QUESTIONS:
-            asked = await AskingService().speak(question, "en")
-            with make_voice() as own:
-                answering = own.synthesize(question).result().samples
-            assert asked.dtype == np.float32 and 0.8 < len(asked) / len(answering) < 1.25, "about as quick"
-            assert pitch(asked) > 1.06 * pitch(answering)
-            padded = np.pad(asked, 6000)
-            assert same_words(recogniser.decode(soxr.resample(padded, 24_000, RECOGNISER_RATE)), question)
+        yield
+
+
+@pytest.mark.parametrize(
+    "question", [QUESTIONS[0], *(pytest.param(question, marks=pytest.mark.slow) for question in QUESTIONS[1:])]
+)
+async def test_it_is_another_voice_and_every_question_of_the_welcome_is_understood(question: str) -> None:
+    asked = await AskingService().speak(question, "en")
+    with make_voice() as own:
+        answering = own.synthesize(question).result().samples
+    assert asked.dtype == np.float32 and 0.8 < len(asked) / len(answering) < 1.25, "about as quick"
+    assert pitch(asked) > 1.06 * pitch(answering)
+    padded = np.pad(asked, 6000)
+    assert same_words(_recogniser().decode(soxr.resample(padded, 24_000, RECOGNISER_RATE)), question)
 
 
 async def test_without_a_voice_it_is_a_sentence() -> None:

@@ -52,6 +52,7 @@ def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldo
     assert len(set(beginnings)) <= 2 + len(" ".join(words)) // STEP
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for a process's memory")
 @pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_long_turns_cost_no_memory() -> None:

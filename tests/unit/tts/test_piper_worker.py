@@ -16,7 +16,7 @@ from app.models.locations import default_model
 from app.platform.children import python_module_command, quiet_child
 
 
-@pytest.mark.parametrize("name", ["Jörg Müller", "日本 Łukasz"])
+@pytest.mark.parametrize("name", [pytest.param("Jörg Müller", marks=pytest.mark.slow), "日本 Łukasz"])
 def test_it_speaks_from_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
     found = importlib.util.find_spec("piper")
     assert found is not None and found.submodule_search_locations
