@@ -2,7 +2,8 @@
 
 - `setting`: what is declared of one setting
 - `talk_settings`, `declarations`: all settings, those of talks first; `Settings` loads and saves them
-- `storage`: reads and writes the file, and migrates what older versions wrote
+- `window_state`: what the window remembers apart from the settings, in a file of its own
+- `storage`: reads and writes both files
 - `paths`: the app's names, and where the user's files are
 - `user_pauses`: how long the user's pauses are, in a file of its own
 - `markdown`: the table of settings in the guide

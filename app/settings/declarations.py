@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from app.settings.paths import default_path
 from app.settings.setting import Page, Setting, setting, tr
-from app.settings.storage import read_settings, write_settings
+from app.settings.storage import read_stored, write_stored
 from app.settings.talk_settings import TalkSettings
 
 
@@ -141,9 +141,6 @@ class Settings(TalkSettings):
         tr("The oracle shows what was asked, how fast each answer came, and what it cost."),
         "look",
     )
-    oracle_introduced: bool = setting(
-        False, tr("The oracle was shown"), tr("It opened by itself."), "look", place="app"
-    )
 
     launch_at_login: bool = setting(
         False,
@@ -205,17 +202,6 @@ class Settings(TalkSettings):
         step=80,
         unit="ms",
     )
-    context_frames: int = setting(
-        0,
-        tr("Memory"),
-        tr("How many frames of 80 ms KAME or Moshi remembers."),
-        "model",
-        effect="restart",
-        highest=3000,
-        step=100,
-        unit=tr("frames"),
-        special=(0, tr("as many as fit")),
-    )
 
     keep_history: bool = setting(
         True,
@@ -253,17 +239,6 @@ class Settings(TalkSettings):
     weights_mirror: str = setting(
         "", tr("Weights mirror"), tr("A mirror of the hub for downloads; empty for the hub itself."), "downloads"
     )
-    first_run_done: bool = setting(
-        False, tr("First run done"), tr("Whether the app has introduced itself."), "essentials", place="app"
-    )
-
-    recent_commands: str = setting(
-        "",
-        tr("Recent commands"),
-        tr("The commands that were last used in the palette, as JSON."),
-        "essentials",
-        place="app",
-    )
 
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
@@ -277,7 +252,7 @@ class Settings(TalkSettings):
         """Loads the file at `path` (default: the user's own); what it lacks, or has wrong, is at its default."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
-        stored = read_settings(settings.path)
+        stored = read_stored(settings.path)
         settings.notice, settings._unread = stored.notice, stored.unread
         values = dict(stored.values)
         wrong = []
@@ -304,7 +279,7 @@ class Settings(TalkSettings):
             for name, value in self._kept.items()
             if name not in values or values[name] == declaration(name).default
         }
-        write_settings(self.path or default_path(), {**values, **kept}, unread=self._unread)
+        write_stored(self.path or default_path(), {**values, **kept}, unread=self._unread)
         self._unread = False
 
 

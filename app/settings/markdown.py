@@ -7,11 +7,10 @@ from app.settings.setting import Setting
 
 
 def settings_markdown() -> str:
-    """The settings that people change, in the dialog or in the file, as Markdown."""
-    told = [one for one in declarations() if one.place != "app"]
+    """Returns all settings as Markdown."""
     parts = []
     for key, page in Settings.pages.items():
-        rows = [_row(one) for one in told if page_of(one.section) == key]
+        rows = [_row(one) for one in declarations() if page_of(one.section) == key]
         head = [f"### {page.label}", "", "| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
         parts.append("\n".join([*head, *rows]) + "\n")
     return "\n".join(parts)

@@ -15,8 +15,8 @@ Kind = Literal[
 ]
 """What is edited. `colour`: a choice that is shown as colours; `device`, `model`: the name of one that is there;
 `slider`: a number whose size matters more than its digits; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
-Place = Literal["dialog", "file", "app"]
-"""Where a setting is changed: in the settings dialog, only by hand in the file, or only by the app itself."""
+Place = Literal["dialog", "file"]
+"""Where a setting is changed: in the settings dialog; or by another part of the window, or by hand in the file."""
 
 
 def tr(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads and writes the settings file, and migrates what older versions wrote."""
+"""Reads and writes the app's own JSON files in the settings folder: `settings.json` and `window.json`."""
 
 from __future__ import annotations
 
@@ -12,46 +12,33 @@ from app.untrusted.files import read_json_file
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS, Refused
 
-RENAMED = {
-    "manner": "answer_mode",
-    "aside_provider": "secondary_provider",
-    "aside_model": "secondary_model",
-    "aside_url": "secondary_url",
-    "favourite_brains": "favourite_backends",
-}
-"""Keys in settings files of older versions, and their names now."""
-
 
 @dataclass(frozen=True, slots=True)
-class StoredSettings:
-    """What the file holds. `notice`: what is wrong with it, in a sentence; `unread`: it can't be read."""
+class Stored:
+    """A file's contents. `notice`: a sentence about what is wrong with it; `unread`: it exists and can't be read."""
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
     unread: bool = False
 
 
-def read_settings(path: Path) -> StoredSettings:
-    """Reads and migrates the file. Never raises: one that can't be understood is renamed to `*.broken`."""
+def read_stored(path: Path, name: str = "settings file") -> Stored:
+    """Reads the file, which sentences call `name`. Never raises: a damaged file is renamed to `*.broken`."""
     try:
-        values = read_json_file(path, SETTINGS, any_number=True)  # each setting checks its own
+        return Stored(read_json_file(path, SETTINGS, any_number=True))  # each setting checks its own number
     except FileNotFoundError:
-        return StoredSettings()
+        return Stored()
     except Refused as error:
-        return StoredSettings(notice=_set_aside(path, error))
+        return Stored(notice=_set_aside(path, name, error))
     except OSError as error:
-        notice = (
-            f"The settings could not be read ({error.strerror}), so the defaults are in use. Check the file {path}."
-        )
-        return StoredSettings(notice=notice, unread=True)
-    _migrate(values)
-    return StoredSettings(values)
+        notice = f"The {name} could not be read ({error.strerror}), so the defaults are in use. Check {path}."
+        return Stored(notice=notice, unread=True)
 
 
-def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
+def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
     """Writes the file atomically; one that could not be read (`unread`) is renamed to `*.unread`.
 
-    Raises OSError, also for values that `read_settings` would not take.
+    Raises OSError, also for values that `read_stored` would not take.
     """
     try:
         read_json(json_bytes(values), SETTINGS, any_number=True)
@@ -61,23 +48,12 @@ def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
     write_json(path, values, backup=backup)
 
 
-def _migrate(values: dict[str, Any]) -> None:
-    old_url = values.pop("openai_url", "")  # OpenAI and other servers were one provider once
-    if values.get("provider") == "openai" and old_url and "api.openai.com" not in str(old_url):
-        values.setdefault("compatible_url", old_url)
-        values.setdefault("compatible_model", values.pop("openai_model", ""))
-        values["provider"] = "compatible"
-    for old, new in RENAMED.items():
-        if old in values:
-            values.setdefault(new, values.pop(old))
-
-
-def _set_aside(path: Path, why: Refused) -> str:
+def _set_aside(path: Path, name: str, why: Refused) -> str:
     try:
         broken = set_aside(path)
     except OSError as error:
         return (
-            f"The settings file {path} is damaged ({why}) and could not be renamed ({error.strerror}); the defaults "
-            "are in use."
+            f"The {name} {path} is damaged ({why}) and could not be renamed ({error.strerror}); the defaults are in "
+            "use."
         )
-    return f"The settings file was damaged ({why}), so the defaults are in use. The damaged file is kept as {broken}."
+    return f"The {name} was damaged ({why}), so the defaults are in use. The damaged file is kept as {broken}."

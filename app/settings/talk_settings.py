@@ -105,14 +105,6 @@ class TalkSettings:
         "speech",
         hint="model",
     )
-    persona_voice: str = setting(
-        "",
-        tr("Voice of new conversations"),
-        tr("The voice that goes with the persona; empty for the spoken voice."),
-        "answers",
-        effect="talk",
-        place="app",
-    )
     speech_rate: int = setting(
         100,
         tr("Speaking rate"),
@@ -156,7 +148,7 @@ class TalkSettings:
         tr("Built-in model"),
         tr("The app's own model that answers; empty for the best one that is here."),
         "backend",
-        place="app",
+        place="file",
     )
     ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
     ollama_model: str = setting(
@@ -199,12 +191,6 @@ class TalkSettings:
         tr("Where it is; empty for the default address."),
         "backend",
         place="file",
-    )
-    favourite_backends: str = setting(
-        "", tr("Favourite models"), tr("The models that are offered first, as JSON."), "backend", place="app"
-    )
-    model_colours: str = setting(
-        "", tr("Colours of models"), tr("The models in the order of their colours, as JSON."), "backend", place="app"
     )
 
     persona: str = setting(

@@ -136,10 +136,6 @@
         <translation>Beim Schließen wird das Fenster verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
     <message>
-        <source>Colours of models</source>
-        <translation>Farben der Modelle</translation>
-    </message>
-    <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
         <translation>Befehle wie „{0} ptt toggle“ erreichen dieses Fenster nicht ({1}). Alles andere funktioniert; starte die App neu, um es noch einmal zu versuchen.</translation>
     </message>
@@ -198,14 +194,6 @@
     <message>
         <source>Essentials</source>
         <translation>Das Wichtigste</translation>
-    </message>
-    <message>
-        <source>Favourite models</source>
-        <translation>Bevorzugte Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>First run done</source>
-        <translation>Ersteinrichtung erledigt</translation>
     </message>
     <message>
         <source>Folders</source>
@@ -288,10 +276,6 @@
         <translation>Wie laut die Stimme ist, vor der Lautstärke des Lautsprechers.</translation>
     </message>
     <message>
-        <source>How many frames of 80 ms KAME or Moshi remembers.</source>
-        <translation>An wie viele Frames zu 80 ms sich KAME oder Moshi erinnert.</translation>
-    </message>
-    <message>
         <source>How the talk button and its keys are used.</source>
         <translation>Wie die Sprechtaste und ihre Tastenkürzel benutzt werden.</translation>
     </message>
@@ -302,10 +286,6 @@
     <message>
         <source>Icon in the tray</source>
         <translation>Symbol in der Taskleiste</translation>
-    </message>
-    <message>
-        <source>It opened by itself.</source>
-        <translation>Es hat sich von selbst geöffnet.</translation>
     </message>
     <message>
         <source>Italian</source>
@@ -390,10 +370,6 @@
     <message>
         <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
         <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>Gedächtnis</translation>
     </message>
     <message>
         <source>Microphone</source>
@@ -518,10 +494,6 @@
     <message>
         <source>Processing of the microphone&apos;s sound</source>
         <translation>Verarbeitung des Mikrofontons</translation>
-    </message>
-    <message>
-        <source>Recent commands</source>
-        <translation>Zuletzt benutzte Befehle</translation>
     </message>
     <message>
         <source>Reduced motion</source>
@@ -660,10 +632,6 @@
         <translation>Die Farbe dessen, was gewählt ist, und der wichtigsten Tasten.</translation>
     </message>
     <message>
-        <source>The commands that were last used in the palette, as JSON.</source>
-        <translation>Die zuletzt in der Palette benutzten Befehle, als JSON.</translation>
-    </message>
-    <message>
         <source>The folders that the tool “files” may read, one a line.</source>
         <translation>Die Ordner, die das Werkzeug „Dateien“ lesen darf, einer pro Zeile.</translation>
     </message>
@@ -692,14 +660,6 @@
         <translation>Der Name des Modells; leer: das erste des Servers.</translation>
     </message>
     <message>
-        <source>The models in the order of their colours, as JSON.</source>
-        <translation>Die Modelle in der Reihenfolge ihrer Farben, als JSON.</translation>
-    </message>
-    <message>
-        <source>The models that are offered first, as JSON.</source>
-        <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
-    </message>
-    <message>
         <source>The oracle shows not only the answer that counts, but also those before it.</source>
         <translation>Das Orakel zeigt nicht nur die Antwort, die gilt, sondern auch die davor.</translation>
     </message>
@@ -708,20 +668,12 @@
         <translation>Das Orakel zeigt, was gefragt wurde, wie schnell jede Antwort kam und was sie gekostet hat.</translation>
     </message>
     <message>
-        <source>The oracle was shown</source>
-        <translation>Das Orakel wurde gezeigt</translation>
-    </message>
-    <message>
         <source>The voice</source>
         <translation>Die Stimme</translation>
     </message>
     <message>
         <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
         <translation>Die Stimme, die antwortet; leer: was die App für deine Sprache wählt.</translation>
-    </message>
-    <message>
-        <source>The voice that goes with the persona; empty for the spoken voice.</source>
-        <translation>Die Stimme, die zur Persona gehört; leer: die gewählte Stimme.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -750,10 +702,6 @@
     <message>
         <source>Voice</source>
         <translation>Stimme</translation>
-    </message>
-    <message>
-        <source>Voice of new conversations</source>
-        <translation>Stimme neuer Unterhaltungen</translation>
     </message>
     <message>
         <source>Voice server</source>
@@ -836,10 +784,6 @@
         <translation>Wohin deine Worte gehen</translation>
     </message>
     <message>
-        <source>Whether the app has introduced itself.</source>
-        <translation>Ob sich die App vorgestellt hat.</translation>
-    </message>
-    <message>
         <source>Which language model answers. The router chooses one by the kind of question.</source>
         <translation>Welches Sprachmodell antwortet. Der Router wählt eins je nach Art der Frage.</translation>
     </message>
@@ -864,16 +808,8 @@
         <translation>Deine Stimme allein beginnt und beendet deine Redebeiträge, ohne Sprechtaste.</translation>
     </message>
     <message>
-        <source>as many as fit</source>
-        <translation>so viele, wie passen</translation>
-    </message>
-    <message>
         <source>bf16, for 24 GB</source>
         <translation>bf16, für 24 GB</translation>
-    </message>
-    <message>
-        <source>frames</source>
-        <translation>Frames</translation>
     </message>
     <message>
         <source>int4, for 8 GB</source>

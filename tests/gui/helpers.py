@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,9 +33,14 @@ from app.services.sound_service import SoundTestService
 from app.services.updates import UpdateService
 from app.session.control import WeightsStore
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeFactory, no_devices
 
 Dialog = TypeVar("Dialog", bound=QDialog)
+
+
+WELCOMED = WindowState(first_run_done=True)
+"""The state of a window whose user has finished with the welcome's cards."""
 
 
 async def diagnosed(with_words: bool, sections: object) -> str:
@@ -88,6 +94,7 @@ async def shown(
     factory: FakeFactory,
     settings: Settings | None = None,
     *,
+    state: WindowState | None = None,
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
     weights: Callable[[Settings], WeightsStore] | None = None,
@@ -106,13 +113,16 @@ async def shown(
     everything: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs; with `everything`, all its panes are open, and the
-    oracle shows all thoughts with their details. Checks that no task is left behind.
+    oracle shows all thoughts with their details. `state`: what the window has kept from an earlier start. Checks that
+    no task is left behind.
     """
     with tempfile.TemporaryDirectory() as folder:
         settings = settings or Settings()
         if everything:
-            settings.oracle_earlier = settings.oracle_details = settings.oracle_introduced = True
+            settings.oracle_earlier = settings.oracle_details = True
         settings.path = settings.path or Path(folder) / "settings.json"
+        if state is not None:
+            replace(state, path=settings.path.with_name("window.json")).save()
         window = MainWindow(
             factory,
             settings,
@@ -137,6 +147,7 @@ async def shown(
         before = asyncio.all_tasks()
         try:
             if everything:
+                window.keep.state.oracle_introduced = True
                 window.resize(1280, 1000)
                 window.panes.chosen = True
                 for action in window.panes.actions_:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.research.benches.startup import StartupResult, read_profile
 from app.research.window.dense_talk import SmoothnessResult
+from app.settings.window_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     """Heard from Python itself, which tells of every import, up to the first picture."""
     report, config = tmp_path / "report", tmp_path / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text('{"first_run_done": true}')
+    WindowState(first_run_done=True, path=config / "window.json").save()
     homes = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE")}
     run = tmp_path / "run"
     run.mkdir(mode=0o700)

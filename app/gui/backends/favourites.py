@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QWidget
 from app.gui.design.plain import verbatim
 from app.gui.state.choice import MODELLED, is_router
 from app.session.control import BackendChoice
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTING_LIST
 
 MAX_FAVOURITES = 9
 """Alt+1 to Alt+9."""
@@ -89,21 +87,16 @@ class Favourites(QObject):
             self.picks.append(action)
 
 
-def to_text(backends: Iterable[BackendChoice]) -> str:
-    """Favourites as JSON, for the settings."""
-    rows = [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in backends]
-    return json.dumps(rows, ensure_ascii=False) if rows else ""
+def to_rows(backends: Iterable[BackendChoice]) -> list[dict[str, str]]:
+    """Returns favourites as the window's state keeps them."""
+    return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in backends]
 
 
-def from_text(text: str, providers: Iterable[str]) -> tuple[BackendChoice, ...]:
-    """Reads what `to_text` wrote; skips what is malformed or of an unknown provider."""
-    known = list(providers)  # a provider in the text may be of any type, also one that no set takes
-    try:
-        rows = read_json(text or "[]", SETTING_LIST)
-    except ValueError:
-        return ()
+def from_rows(rows: Iterable[Any], providers: Iterable[str]) -> tuple[BackendChoice, ...]:
+    """Reads what `to_rows` returned; skips anything malformed or of an unknown provider."""
+    known = list(providers)  # a provider in the file may be of any type, even an unhashable one
     backends = []
-    for row in rows if isinstance(rows, list) else ():
+    for row in rows:
         if not isinstance(row, dict) or row.get("provider") not in known:
             continue
         choice = BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.frame import as_frames
-from app.gui.backends.favourites import from_text, to_text
+from app.gui.backends.favourites import from_rows, to_rows
 from app.gui.controllers.sound_controller import SoundController
 from app.gui.design.motion import reduce_motion
 from app.gui.design.theme import apply_theme
@@ -25,7 +25,7 @@ from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
 _OF_A_BACKEND = ("provider", "embedded_model", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
-_OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
+_OF_THE_MODEL = ("precision", "weights_folder")
 _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 
@@ -76,8 +76,8 @@ class LiveSettings(QObject):
         setup.favourites.set_labels(
             {backend.itemData(place): backend.itemText(place) for place in range(backend.count())}
         )
-        setup.favourites.show_backends(from_text(settings.favourite_backends, self._providers()))
-        setup.favourites.changed.connect(lambda backends: self.change("favourite_backends", to_text(backends)))
+        setup.favourites.show_backends(from_rows(keep.state.favourites, self._providers()))
+        setup.favourites.changed.connect(lambda backends: keep.remember(favourites=to_rows(backends)))
         setup.favourites.picked.connect(self.pick_backend)
 
     def begin(self) -> None:

@@ -146,8 +146,7 @@ class Number(Editor):
             box.setSuffix(f" {said(declared.unit)}")
         box.setKeyboardTracking(False)
         self._set_control(box)
-        # The session must not restart at each step on the way.
-        (box.editingFinished if declared.effect == "restart" else box.valueChanged).connect(self._changed)
+        box.valueChanged.connect(self._changed)
         self.revert()
 
     @property

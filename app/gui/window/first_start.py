@@ -40,7 +40,7 @@ class FirstStart(QObject):
             self.cards = None
             self._window.transcript.welcome.drop_cards()
             self._window.background.cancel(LOOK)
-            self._window.live.change("first_run_done", True)
+            self._window.keep.remember(first_run_done=True)
 
     def show_level(self, event: e.LevelMeasured) -> None:
         """Shows how loud the user is."""

@@ -63,6 +63,7 @@ from app.history.base import LONGEST_TITLE
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.paths import default_path
+from app.settings.window_state import WindowState, strings
 from app.untrusted.text import one_line
 
 LEAST_PX = 480, 480
@@ -82,8 +83,9 @@ class MainWindow(QMainWindow):
         self._filtered = False
         service, choices = services.backend_service, services.choices
 
-        self.keep = SettingsController(settings, self)
-        model_colours.load(settings.model_colours, lambda names: self.keep.change("model_colours", names))
+        state = WindowState.load((settings.path or default_path()).with_name("window.json"))
+        self.keep = SettingsController(settings, state, self)
+        model_colours.load(strings(state.model_colours), lambda names: self.keep.remember(model_colours=names))
         self.background = BackgroundTasks(self)
         self.lists = ModelLists(choices.backends, service, self.background, self)
         self.dialogs = Dialogs(settings, self.lists, self.background, service, choices.mcp_servers, self)
@@ -103,9 +105,7 @@ class MainWindow(QMainWindow):
         self.state = SessionState(self.manager, settings, self)
         self.offers = Offers(self)
         self._build_controllers(services)
-        self.layout_store = WindowLayoutStore(
-            self, self.panes, (settings.path or default_path()).with_name("window.json")
-        )
+        self.layout_store = WindowLayoutStore(self, self.panes, self.keep)
         self._lay_out()
         self._order_tabs()
         self.pages = InspectorPages(self, services.log)
@@ -116,8 +116,8 @@ class MainWindow(QMainWindow):
         self.dock.duplex.setChecked(settings.duplex)
         self.set_talk_mode(settings.talk_mode)
         self.models.show()
-        if settings.notice:
-            self.messages.say(settings.notice, level="warning")
+        if notice := " ".join(filter(None, (settings.notice, state.notice))):
+            self.messages.say(notice, level="warning")
         self.view.show_state()
 
     # -- building

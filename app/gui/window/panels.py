@@ -67,7 +67,7 @@ class Panels(QObject):
 
     def begin(self) -> None:
         """The window is there: at the very first start its welcome shows microphone and model."""
-        if self._services.machine is not None and not self._window.settings.first_run_done:
+        if self._services.machine is not None and not self._window.keep.state.first_run_done:
             from app.gui.window.first_start import FirstStart
 
             self.first_start = FirstStart(self._window, self._services.machine)
@@ -246,7 +246,7 @@ class Panels(QObject):
     def _done(self) -> None:
         if self.first_start is not None:
             self.first_start.finish()
-        self._window.live.change("first_run_done", True)
+        self._window.keep.remember(first_run_done=True)
 
     # -- log, about
 

@@ -94,8 +94,8 @@ class SessionView(QObject):
         Not while the talk button is held, which would move from under the mouse.
         """
         window = self._window
-        if not window.settings.oracle_introduced and not window.state.talk.held:
-            window.live.change("oracle_introduced", True)
+        if not window.keep.state.oracle_introduced and not window.state.talk.held:
+            window.keep.remember(oracle_introduced=True)
             if window.panes.has_room_for_oracle():
                 window.panes.oracle_action.setChecked(True)
 

@@ -9,12 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 
-from app.gui.backends.favourites import MAX_FAVOURITES, from_text, to_text
+from app.gui.backends.favourites import MAX_FAVOURITES, from_rows, to_rows
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import open_models, shown, until
 
@@ -43,11 +44,11 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         window.live.pick_backend(GPT)
         await until(lambda: window.manager.wanted.backend == GPT == window.setup.choice)
         star(window)
-        assert from_text(window.settings.favourite_backends, ("embedded", "openai")) == (BUILT_IN, GPT)
+        assert from_rows(window.keep.state.favourites, ("embedded", "openai")) == (BUILT_IN, GPT)
         star(window)
         assert favourites.backends == (BUILT_IN,)
         star(window)
-    assert [row["provider"] for row in json.loads(json.loads(path.read_text())["favourite_backends"])] == [
+    assert [row["provider"] for row in json.loads(path.with_name("window.json").read_text())["favourites"]] == [
         "embedded",
         "openai",
     ]
@@ -60,14 +61,14 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
 
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
     factory = FakeFactory()
-    settings = Settings(favourite_backends=to_text((GPT, GEMMA, BUILT_IN)))
-    async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
+    state = WindowState(favourites=to_rows((GPT, GEMMA, BUILT_IN)))
+    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         window.transcript.composer.field.setFocus()
         for keys, backend in (("Alt+1", GPT), ("Alt+2", GEMMA), ("Alt+3", BUILT_IN)):
             QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
             await until(lambda backend=backend: ("set_backend", backend) in factory.session.calls)
-            await until(lambda backend=backend: settings.provider == backend.provider)
+            await until(lambda backend=backend: window.settings.provider == backend.provider)
             checked = [action.isChecked() for action in window.setup.favourites.picks]
             assert checked == [backend == other for other in (GPT, GEMMA, BUILT_IN)]
             assert window.setup.backend.currentData() == backend.provider
@@ -80,8 +81,8 @@ async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is
 
 async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
     factory = FakeFactory()
-    settings = Settings(favourite_backends=to_text((GPT,)))
-    async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
+    state = WindowState(favourites=to_rows((GPT,)))
+    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         factory.session.refusal = UserError("There is no key for OpenAI.")
         QTest.keySequence(window, QKeySequence("Alt+1"))
@@ -91,20 +92,19 @@ async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
 
 async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understood() -> None:
     many = [BackendChoice("openai", f"model-{number}") for number in range(12)]
-    assert from_text(to_text(many), ("openai",)) == tuple(many[:MAX_FAVOURITES])
-    assert from_text(to_text((GPT, GEMMA)), ("ollama",)) == (GEMMA,)
-    assert from_text('[{"provider": "embedded", "model": "x"}, 4, {}]', ("embedded",)) == ()
-    assert from_text("{", ("openai",)) == from_text("{}", ("openai",)) == from_text("", ("openai",)) == ()
-    settings = Settings(favourite_backends=to_text(many))
-    async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
+    assert from_rows(to_rows(many), ("openai",)) == tuple(many[:MAX_FAVOURITES])
+    assert from_rows(to_rows((GPT, GEMMA)), ("ollama",)) == (GEMMA,)
+    assert from_rows([{"provider": "embedded", "model": "x"}, 4, {}, {"provider": []}], ("embedded",)) == ()
+    state = WindowState(favourites=to_rows(many))
+    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
         favourites = window.setup.favourites
         favourites.toggle(GPT)
         assert len(favourites.picks) == MAX_FAVOURITES and GPT not in favourites.backends
 
 
 async def test_swaps_leave_no_actions_behind() -> None:
-    settings = Settings(favourite_backends=to_text((GPT, GEMMA)))
-    async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
+    state = WindowState(favourites=to_rows((GPT, GEMMA)))
+    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         for keys in ("Alt+1", "Alt+2") * 5:
             QTest.keySequence(window, QKeySequence(keys))

@@ -10,13 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.backends.favourites import to_text
+from app.gui.backends.favourites import to_rows
 from app.gui.backends.model_rows import ModelRow, is_local
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import open_models, say, shown, until
 
@@ -59,9 +60,9 @@ def click(window: MainWindow, name: str) -> None:
 
 
 async def test_models_are_listed_by_where_they_run() -> None:
-    settings = Settings(favourite_backends=to_text((GPT,)), ollama_url=GEMMA.base_url)
+    settings, state = Settings(ollama_url=GEMMA.base_url), WindowState(favourites=to_rows((GPT,)))
     service = FakeBackendService(lists=LISTS)
-    async with shown(FakeFactory(), settings, service=service) as window:
+    async with shown(FakeFactory(), settings, state=state, service=service) as window:
         window.setup._catalogue = Catalogue().models
         open_models(window, other=False)
         await until(lambda: "qwen3:8b" in listed(window).get("On your network", ()))

@@ -215,7 +215,7 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
         dialog.always.setChecked(True)
         press(dialog, "Use for this conversation")
         assert factory.session.calls[0] == ("set_style", Style(voice="mouth"))
-        assert (settings.voice, settings.persona_voice) == ("", "mouth")
+        assert settings.voice == "mouth"
         assert "own voice" in window.transcript.header.words.text()
         window.dialogs.open_conversation(Style(voice="choir/ann"), ToolChoice(), 0.0)
         await until(lambda: dialog.voice.currentText() == "Ann (speaks another language)")

@@ -263,13 +263,13 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
     async with shown(factory, choices=CHOICES) as window:
         dialog_row = await row_of(window, "frontend")
         dialog_row.set_value("kame")
-        for key, value in (("precision", "int8"), ("context_frames", 500), ("weights_folder", "/tmp")):
+        for key, value in (("precision", "int8"), ("weights_folder", "/tmp")):
             (await row_of(window, key)).set_value(value)
         await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 2
         choice = factory.choices[-1]
-        assert (choice.frontend, choice.model.precision, choice.model.context) == ("kame", "int8", 500)
+        assert (choice.frontend, choice.model.precision, choice.model.weights) == ("kame", "int8", "/tmp")
         assert window.setup.frontend.currentData() == "kame" and not window.model.isHidden()
 
 

@@ -17,7 +17,7 @@ from app.gui.state.choice import session_choice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService, no_devices, two_devices
 from tests.gui.first_run.test_wizard import FakeMachine
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import WELCOMED, say, shown, until
 
 GONE = (
     "The microphone “Headset” is gone. The conversation goes on with “Built-in”; yours is taken again when it is back."
@@ -126,8 +126,8 @@ async def test_an_open_device_list_does_not_change() -> None:
 
 async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
     there: tuple[list[str], list[str]] = ([], [])
-    machine, settings = FakeMachine(), Settings(first_run_done=True)
-    async with shown(FakeFactory(), settings, list_devices=lambda: there, machine=machine) as window:
+    machine, settings = FakeMachine(), Settings()
+    async with shown(FakeFactory(), settings, list_devices=lambda: there, machine=machine, state=WELCOMED) as window:
         window.panels.open_settings("microphone")
         window.panels.open_first_run(again=True)
         run = window.panels.first_run

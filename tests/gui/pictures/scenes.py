@@ -34,6 +34,7 @@ class Scene:
     dark: bool = False
     settings: dict[str, object] = field(default_factory=dict)
     forget: str = ""
+    first: bool = False
 
     @asynccontextmanager
     async def opened(
@@ -45,7 +46,7 @@ class Scene:
         theme = "dark" if (self.dark if dark is None else dark) else "light"
         apply_theme(app, theme, percent)  # as the app itself does before there is a window
         values = {**self.settings, "theme": theme, "font_scale": percent}
-        async with scripted_window(size or self.size, forget=self.forget, **values) as scripted:
+        async with scripted_window(size or self.size, forget=self.forget, first=self.first, **values) as scripted:
             widget = await self.play(scripted)
             await scripted.settle()
             yield widget
@@ -241,9 +242,9 @@ SCENES = (
     Scene("demo", _demo_at("question", 4.4), settings=GEMMA),
     Scene("demo-ask", _demo_at("ask", 1.0), settings=GEMMA),
     Scene("demo-figures", _demo_at("figures", 1.0), settings=GEMMA),
-    Scene("first-use", _first_use, (1100, 720), settings={"first_run_done": False}),
-    Scene("first-run", _first_run, settings={"first_run_done": False}),
-    Scene("first-run-voice", _first_voice, settings={"first_run_done": False}),
+    Scene("first-use", _first_use, (1100, 720), first=True),
+    Scene("first-run", _first_run, first=True),
+    Scene("first-run-voice", _first_voice, first=True),
     Scene("small", _talk, (900, 600), settings=LEAVES, forget="Why leaves turn red"),
     Scene("large", _talk, (2560, 1440), settings=LEAVES, forget="Why leaves turn red"),
 )

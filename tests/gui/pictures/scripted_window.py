@@ -31,7 +31,7 @@ from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakePrices, FakeServers, FakeSoundService
-from tests.gui.helpers import until
+from tests.gui.helpers import WELCOMED, until
 from tests.support.demo_talk import QUESTIONS, ScriptedDemoService, Voice
 
 NOW = datetime(2026, 11, 21, 18, 20)
@@ -228,14 +228,18 @@ def _still(app: QApplication):
 
 @asynccontextmanager
 async def scripted_window(
-    size: tuple[int, int], *, forget: str = "", **values: object
+    size: tuple[int, int], *, forget: str = "", first: bool = False, **values: object
 ) -> AsyncIterator[ScriptedWindow]:
-    """A window of this size with these settings; `forget`: a conversation to leave out of the history."""
+    """A window of this size with these settings; `forget`: a conversation to leave out of the history;
+    `first`: it is the very first start.
+    """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     with _still(app), tempfile.TemporaryDirectory() as folder:
-        settings = Settings(**{"first_run_done": True, "reduced_motion": True, **values})
+        settings = Settings(**{"reduced_motion": True, **values})
         settings.path = Path(folder) / "settings.json"
+        if not first:
+            replace(WELCOMED, path=settings.path.with_name("window.json")).save()
         factory, history = FakeFactory(), history_of_a_year()
         history.views.pop(forget, None)
         service = FakeBackendService(
@@ -255,7 +259,7 @@ async def scripted_window(
                 history=history,
                 machine=_Machine(),
                 demo=demo_service(),
-                weights=_Weights(settings.first_run_done),
+                weights=_Weights(not first),
                 choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
             ),
         )

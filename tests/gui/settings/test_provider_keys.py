@@ -32,7 +32,7 @@ SECRET = "sk-never-to-be-seen-1234567890"
 @asynccontextmanager
 async def keys_page(service: BackendService, **settings: object) -> AsyncIterator[tuple[MainWindow, SettingsDialog]]:
     """The window with its settings open at the keys."""
-    kept = Settings(first_run_done=True, **settings)  # type: ignore[arg-type]
+    kept = Settings(**settings)  # type: ignore[arg-type]
     async with shown(FakeFactory(), kept, service=service, choices=WindowChoices(backends=PROVIDERS)) as window:
         window.panels.open_settings("models")
         assert window.panels.settings is not None
@@ -162,7 +162,7 @@ async def test_a_real_server_is_tested_by_its_address_with_the_key_that_was_type
     with peer(script) as server, _generators_closed(asyncio.get_running_loop()):
         address = f"{server}/v1"
         service = BackendService(KeyStore(environment={}, open_keyring=lambda: None))
-        async with shown(FakeFactory(), Settings(first_run_done=True), service=service) as window:
+        async with shown(FakeFactory(), Settings(), service=service) as window:
             window.panels.open_settings("compatible_url")
             dialog = window.panels.settings
             assert dialog is not None

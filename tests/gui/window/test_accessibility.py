@@ -35,7 +35,7 @@ from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
-from tests.gui.helpers import open_models, say, shown, until
+from tests.gui.helpers import WELCOMED, open_models, say, shown, until
 from tests.gui.pictures.window import side_by_side, talk
 
 CONTROLS = (
@@ -274,12 +274,13 @@ async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
     log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
     async with shown(
         FakeFactory(),
-        Settings(first_run_done=True, provider="openai"),
+        Settings(provider="openai"),
         choices=choices,
         service=FakeBackendService(),
         sound_service=FakeSoundService(),
         history=FakeHistory(),
         machine=FakeMachine(),
+        state=WELCOMED,
         log=log,
         list_devices=two_devices,
     ) as window:

@@ -17,6 +17,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.controllers.test_asker import FakeSpeaking
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, no_devices, two_devices
 from tests.gui.first_run.test_wizard import CARD, HERE, PLAIN, FakeMachine
@@ -137,7 +138,7 @@ async def test_details_open_the_wizard_at_their_page_over_the_window(name: str, 
         assert abs(over.y()) <= 2 or wizard.y() in (room.top(), room.bottom() - wizard.frameGeometry().height())
         await until(wizard.isActiveWindow)
         QTest.keyClick(wizard, Qt.Key.Key_Escape)
-        assert not wizard.isVisible() and not window.settings.first_run_done
+        assert not wizard.isVisible() and not window.keep.state.first_run_done
         assert cards_of(window).isVisible(), "only a look at details hides nothing"
 
 
@@ -154,7 +155,7 @@ async def test_what_is_chosen_in_the_wizard_is_in_force_and_ends_the_first_start
         await until(lambda: window.settings.provider == "ollama")
         assert window.settings.ollama_model == "gemma3:4b"
         QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-        assert not run.isVisible() and window.settings.first_run_done
+        assert not run.isVisible() and window.keep.state.first_run_done
         assert window.panels.first_start is not None and window.panels.first_start.cards is None
         assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
 
@@ -178,7 +179,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         if way == "spoken":
             cough = e.UserStarted(0.5, 1), e.UserEnded(0.8, 1, 0.7, "words"), e.TranscriptFinal(0.9, 1, "", 1)
             say(window, factory, *cough)
-            assert not window.settings.first_run_done, "a cough is no conversation"
+            assert not window.keep.state.first_run_done, "a cough is no conversation"
         if way == "done":
             press(cards, "Done: hide microphone and model")
         elif way == "typed":
@@ -192,7 +193,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
             say(window, factory, *spoken(2, window.transcript.welcome.questions[0].text()))
         else:
             say(window, factory, *spoken(2, "Hello."))
-        assert window.settings.first_run_done and not cards.isVisible()
+        assert window.keep.state.first_run_done and not cards.isVisible()
         assert window.transcript.welcome.questions[0].isVisibleTo(window.transcript.welcome)
     async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
         assert window.panels.first_start is None and dialogs(window) == []
@@ -204,7 +205,7 @@ async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_mac
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings.load(path), **desk()) as window:  # type: ignore[arg-type]
         cards_of(window)
-    assert not Settings.load(path).first_run_done, "nothing was answered"
+    assert not WindowState.load(path.with_name("window.json")).first_run_done, "nothing was answered"
     async with shown(FakeFactory(), Settings()) as window:
         assert window.panels.first_start is None and not window.menu.set_up_action.isVisible()
 

@@ -79,7 +79,7 @@ from tests.gui.fakes import (
     FakeServers,
     FakeSoundService,
 )
-from tests.gui.helpers import open_models, until
+from tests.gui.helpers import WELCOMED, open_models, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_run_window import start
@@ -460,8 +460,8 @@ async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[Main
         provider="compatible",
         compatible_model="жук",
         compatible_url="http://127.0.0.1:8080/v1",
-        first_run_done=True,
     )
+    replace(WELCOMED, path=folder / "window.json").save()
     window = MainWindow(
         factory,
         settings,

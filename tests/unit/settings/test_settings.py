@@ -1,4 +1,4 @@
-"""Tests the settings: declarations, saving and loading, migrations, and broken files."""
+"""Tests the settings and the window's state: declarations, saving and loading, and broken files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from app.settings import user_pauses
 from app.settings.declarations import Settings, choices_of, declaration, declarations, page_of
 from app.settings.markdown import settings_markdown
+from app.settings.window_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 
 
@@ -145,7 +146,7 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
         ("temperature", -0.5, -1.0),
         ("temperature", 0, 0.0),
         ("temperature", -1, -1.0),
-        ("context_frames", 10**400, 3000),
+        ("answer_delay_ms", 10**400, 5000),
     ],
 )
 def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
@@ -171,45 +172,6 @@ def test_what_is_no_number_is_told(path: Path, content: str) -> None:
     path.write_text(content)
     settings = Settings.load(path)
     assert settings.temperature == -1.0 and "“Temperature”" in settings.notice
-
-
-def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
-    old = {
-        "frontend": "moshi",
-        "manner": "after",
-        "provider": "openai",
-        "openai_url": "http://127.0.0.1:8080/v1",
-        "openai_model": "gemma",
-        "temperature": 0.55,
-        "tools": "clock mcp:weather",
-        "cap_dollars": 2,
-        "context_frames": 1500,
-        "talk_hotkey": "",
-        "keep_recordings": True,
-        "routes": "{}",
-        "aside_provider": "google",
-        "favourite_brains": "[]",
-    }
-    path.parent.mkdir()
-    path.write_text(json.dumps(old))
-    settings = Settings.load(path)
-    assert settings == Settings(
-        frontend="moshi",
-        answer_mode="after",
-        provider="compatible",
-        compatible_url="http://127.0.0.1:8080/v1",
-        compatible_model="gemma",
-        temperature=0.55,
-        tools="clock mcp:weather",
-        cap_dollars=2.0,
-        context_frames=1500,
-        talk_hotkey="",
-        keep_recordings=True,
-        routes="{}",
-        secondary_provider="google",
-        favourite_backends="[]",
-    )
-    assert settings.notice == "" and settings.keep_history and settings.theme == "system"
 
 
 def test_every_setting_is_declared_whole() -> None:
@@ -255,9 +217,8 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
 def test_the_table_names_every_setting_that_people_change() -> None:
     lines = [line for line in settings_markdown().splitlines() if line.startswith("| ")]
     rows = [line for line in lines if "`" in line]
-    told = [declared for declared in declarations() if declared.place != "app"]
     assert len(lines) == len(rows) + 2 * len(Settings.pages)
-    for declared, line in zip(told, rows, strict=True):
+    for declared, line in zip(declarations(), rows, strict=True):
         assert f"| `{declared.name}` |" in line and line.count("|") == 5
     table = settings_markdown()
     heads = [line.removeprefix("### ") for line in table.splitlines() if line.startswith("#")]
@@ -265,7 +226,7 @@ def test_the_table_names_every_setting_that_people_change() -> None:
     assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
     assert "From 0 to $1000; 0: no cap." in table
-    assert "`routes`" in table and "favourite_backends" not in table and "first_run_done" not in table
+    assert "`routes`" in table
 
 
 def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> None:
@@ -297,3 +258,20 @@ def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monke
     settings.save()
     assert "pirate" in path.with_name("settings.json.unread").read_text("utf-8")
     assert Settings.load(path).persona == ""
+
+
+def test_the_windows_state_comes_back_and_what_makes_no_sense_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    state = WindowState(first_run_done=True, recent_commands=["a"], layout={"shown": ["oracle"]}, path=path)
+    state.save()
+    assert WindowState.load(path) == state
+    kept = {"version": 1, "first_run_done": "yes", "favourites": {}, "model_colours": ["m", 3], "layout": [], "new": 1}
+    path.write_text(json.dumps(kept))
+    state = WindowState.load(path)
+    assert state == WindowState(model_colours=["m", 3]) and strings(state.model_colours) == ["m"]
+    path.write_text(json.dumps({"first_run_done": True, "window": "AAAA"}))
+    assert WindowState.load(path) == WindowState() and state.notice == "", "another version is not read"
+    path.write_bytes(b"\xff{")
+    state = WindowState.load(path)
+    assert state == WindowState() and "window layout was damaged" in state.notice
+    assert path.with_name("window.json.broken").exists()
