@@ -6,7 +6,6 @@
 - `storage`: reads and writes both files
 - `paths`: the app's names, and where the user's files are
 - `user_pauses`: how long the user's pauses are, in a file of its own
-- `markdown`: the table of settings in the guide
 
 `Settings.load` reads the file and replaces what it lacks or has wrong by the default. The window's dialog edits the
 attributes by their declarations and calls `save`. API keys are no settings; see `app.services.api_keys`.

@@ -1,6 +1,6 @@
 """Declares every setting once, and loads and saves them all.
 
-The settings dialog, the table in the guide and the file on disk derive from the declarations. No setting is a secret:
+The settings dialog, the tables in the guide and the file on disk derive from the declarations. No setting is a secret:
 API keys are kept elsewhere.
 """
 
@@ -42,17 +42,7 @@ class Settings(TalkSettings):
             {"speech": tr("The voice"), "talk": tr("Taking turns"), "recognition": tr("Speech recognition")},
         ),
         "models": Page(
-            tr("Models and keys"),
-            {
-                "backend": tr("Model"),
-                "openai": tr("OpenAI"),
-                "anthropic": tr("Anthropic"),
-                "google": tr("Google"),
-                "ollama": tr("Ollama"),
-                "compatible": tr("Another server"),
-                "answers": tr("Answers"),
-                "tools": tr("Tools"),
-            },
+            tr("Models"), {"backend": tr("Models and servers"), "answers": tr("Answers"), "tools": tr("Tools")}
         ),
         "sound": Page(
             tr("Sound"), {"devices": tr("Devices"), "processing": tr("Processing of the microphone's sound")}
@@ -306,8 +296,3 @@ def page_of(section: str) -> str:
 def declaration(key: str) -> Setting:
     """The declaration of the setting `key`. Raises KeyError."""
     return _declared()[key]
-
-
-def choices_of(key: str) -> tuple[str, ...]:
-    """The values that the setting `key` may have; empty when it is free text, a number or a switch."""
-    return declaration(key).choices

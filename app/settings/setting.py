@@ -62,11 +62,6 @@ class Setting:
         return tuple(self.words)
 
     @property
-    def live(self) -> bool:
-        """Whether a change takes effect at once."""
-        return self.effect in ("now", "restart")
-
-    @property
     def kind(self) -> Kind:
         """What is edited."""
         if isinstance(self.default, bool):

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from app.settings.setting import setting, tr
+
+
+def _backend(default: str, label: str, help: str) -> Any:
+    """Returns a setting about back-ends, which “Models and servers” and the list of models change."""
+    return setting(default, label, help, "backend", place="file")
 
 
 @dataclass(slots=True)
@@ -142,55 +148,33 @@ class TalkSettings:
             "compatible": tr("Another server"),
             "router": tr("Router"),
         },
-    )
-    embedded_model: str = setting(
-        "",
-        tr("Built-in model"),
-        tr("The app's own model that answers; empty for the best one that is here."),
-        "backend",
         place="file",
     )
-    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
-    ollama_model: str = setting(
-        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "ollama"
+    embedded_model: str = _backend(
+        "", tr("Built-in model"), tr("The app's own model that answers; empty for the best one that is here.")
     )
-    openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "openai")
-    anthropic_model: str = setting(
-        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "anthropic"
-    )
-    google_model: str = setting("", tr("Google model"), tr("The model's name; empty for the default one."), "google")
-    compatible_url: str = setting(
+    ollama_url: str = _backend("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."))
+    ollama_model: str = _backend("", tr("Ollama model"), tr("The model's name; empty for the first one there."))
+    openai_model: str = _backend("", tr("OpenAI model"), tr("The model's name; empty for the default one."))
+    anthropic_model: str = _backend("", tr("Anthropic model"), tr("The model's name; empty for the default one."))
+    google_model: str = _backend("", tr("Google model"), tr("The model's name; empty for the default one."))
+    compatible_url: str = _backend(
         "",
         tr("Address of the other server"),
         tr("Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."),
-        "compatible",
     )
-    compatible_model: str = setting(
-        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "compatible"
+    compatible_model: str = _backend(
+        "", tr("Model on the other server"), tr("The model's name; empty for the server's first.")
     )
-    routes: str = setting(
-        "", tr("Router's table"), tr("Which model answers which kind of question, as JSON."), "backend", place="file"
+    routes: str = _backend("", tr("Router's table"), tr("Which model answers which kind of question, as JSON."))
+    secondary_provider: str = _backend(
+        "", tr("Comparison model"), tr("The model whose answers are shown beside the spoken ones; empty for none.")
     )
-    secondary_provider: str = setting(
-        "",
-        tr("Comparison model"),
-        tr("The model whose answers are shown beside the spoken ones; empty for none."),
-        "backend",
-        place="file",
+    secondary_model: str = _backend(
+        "", tr("Name of the comparison model"), tr("The model's name; empty for the default one.")
     )
-    secondary_model: str = setting(
-        "",
-        tr("Name of the comparison model"),
-        tr("The model's name; empty for the default one."),
-        "backend",
-        place="file",
-    )
-    secondary_url: str = setting(
-        "",
-        tr("Server of the comparison model"),
-        tr("Where it is; empty for the default address."),
-        "backend",
-        place="file",
+    secondary_url: str = _backend(
+        "", tr("Server of the comparison model"), tr("Where it is; empty for the default address.")
     )
 
     persona: str = setting(

@@ -21,7 +21,8 @@ from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.design.theme import apply_theme
 from app.gui.logs.table_model import LogSource
-from app.gui.state.choice import WindowChoices
+from app.gui.models.model_list import ModelListView, ModelRow
+from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import StartAtLogin, WindowServices
 from app.history.base import HistoryService
@@ -31,7 +32,6 @@ from app.services.machine_service import MachineService
 from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
 from app.services.updates import UpdateService
-from app.session.control import WeightsStore
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeFactory, no_devices
@@ -97,7 +97,7 @@ async def shown(
     state: WindowState | None = None,
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
-    weights: Callable[[Settings], WeightsStore] | None = None,
+    missing_weights: Callable[[str], str] = lambda frontend: "",
     service: BackendService | None = None,
     sound_service: SoundTestService | None = None,
     history: HistoryService | None = None,
@@ -129,7 +129,7 @@ async def shown(
             WindowServices(
                 list_devices=list_devices,
                 choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
-                weights=weights(settings) if weights is not None else None,
+                missing_weights=missing_weights,
                 backend_service=service,
                 sound_service=sound_service,
                 history=history,
@@ -214,10 +214,23 @@ def transcript(window: MainWindow) -> list[str]:
     return [view.card_text(place) for place in range(len(view.cards))]
 
 
-def open_models(window: MainWindow, *, other: bool = True) -> None:
-    """Opens the popover of models; with `other`, the fields for any model and server, too."""
+def open_models(window: MainWindow) -> None:
+    """Opens the popover of models."""
     window.top_bar.pill.click()
-    window.setup.other_button.setChecked(other)
+
+
+def click_model(view: ModelListView, name: str) -> None:
+    """Clicks the row of a model in a list of models."""
+    places = [p for p, row in enumerate(view.rows.rows) if isinstance(row, ModelRow) and row.name == name]
+    assert places, f"{name} is not listed"
+    view.scrollTo(view.rows.index(places[0]))
+    point = view.visualRect(view.rows.index(places[0])).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)
+
+
+def choose(window: MainWindow, provider: str) -> None:
+    """Changes to the model last used of a provider, as the list of models does."""
+    window.live.pick_backend(backend_choice(window.settings, provider))
 
 
 def oracle(window: MainWindow) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 
 import app.backend
 import app.frontend
-from app.settings.declarations import choices_of, declarations
+from app.settings.declarations import declaration, declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -171,7 +171,7 @@ def test_a_changed_text_is_told_with_its_translation(
 
 def test_every_language_can_be_chosen(tool: ModuleType) -> None:
     there = [tool.language_of(path) for path in tool.languages()]
-    assert choices_of("window_language") == ("system", tool.SOURCE_LANGUAGE, *there)
+    assert declaration("window_language").choices == ("system", tool.SOURCE_LANGUAGE, *there)
 
 
 def test_the_files_hold_no_places(tool: ModuleType) -> None:

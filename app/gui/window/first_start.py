@@ -1,4 +1,4 @@
-"""The very first start: the welcome shows microphone and model, until the user has said something or is done."""
+"""The very first start: the welcome shows microphone and model until the user has said something or presses *Done*."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.first_run.model_offer import ModelOffer
+from app.gui.first_run.model_card import BEST, ModelOffer
 from app.gui.first_run.welcome_cards import WelcomeCards
 from app.gui.state.talk_state import Phase
 from app.services.machine_service import MachineService, MachineView
@@ -35,11 +35,12 @@ class FirstStart(QObject):
         self._show_state()
 
     def finish(self) -> None:
-        """The user knows their way: never shows the cards again."""
+        """Hides the cards for good."""
         if self.cards is not None:
             self.cards = None
             self._window.transcript.welcome.drop_cards()
-            self._window.background.cancel(LOOK)
+            for task in (LOOK, BEST):
+                self._window.background.cancel(task)
             self._window.keep.remember(first_run_done=True)
 
     def show_level(self, event: e.LevelMeasured) -> None:
@@ -48,7 +49,7 @@ class FirstStart(QObject):
             self.cards.microphone.show_level(event.user_dbfs, event.at, event.clipped)
 
     def apply(self, event: e.Event) -> None:
-        """Takes in an event of the session: the first words that are said or typed end this."""
+        """Applies an event of the session: the first words that are said or typed end the first start."""
         if isinstance(event, e.TranscriptFinal) and event.text.strip():
             self.finish()
 
@@ -64,12 +65,14 @@ class FirstStart(QObject):
         return ModelOffer(window.models_controller, window.settings, window.background, parent)
 
     def _connect(self, cards: WelcomeCards) -> None:
-        window, panels = self._window, self._window.panels
+        window, dialogs = self._window, self._window.dialogs
         cards.done.connect(self.finish)
         cards.microphone.picked.connect(lambda name: window.live.change("microphone", name))
-        cards.microphone.details_wanted.connect(lambda: panels.open_first_run("sound"))
-        cards.model.details_wanted.connect(lambda: panels.open_first_run("model"))
-        cards.model.set_up_wanted.connect(panels.open_first_run)
+        cards.microphone.details_wanted.connect(window.sound.open_dialog)
+        cards.microphone.details.setVisible(window.menu.sound_action.isVisible())
+        cards.model.details.setVisible(dialogs.has_models)
+        cards.model.details_wanted.connect(window.menu.models)
+        cards.model.set_up_wanted.connect(dialogs.open_models)
         cards.model.choose_wanted.connect(lambda: window.setup.open_at(window.top_bar.pill))
         cards.model.picked.connect(window.live.pick_backend)
         window.setup.shown.connect(self._show_model)
@@ -92,7 +95,7 @@ class FirstStart(QObject):
             self.cards.microphone.show_state(self._window.state.talk)
 
     def _look(self, phase: Phase) -> None:
-        """Checks the machine once nothing else loads: both take the processor."""
+        """Checks the machine once the session has loaded: both need the processor."""
         if self.cards is None or self._looked or phase == "loading":
             return
         self._looked = True

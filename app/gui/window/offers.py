@@ -20,12 +20,10 @@ class Offers(QObject):
         super().__init__(window)
         self._window = window
 
-    def frontend(self, key: str, precision: str) -> None:
+    def frontend(self, key: str, label: str) -> None:
         """A front-end's weights have arrived, perhaps in the middle of a session."""
-        setup = self._window.setup.frontend
-        name = setup.itemText(setup.findData(key))
-        words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(name)
-        offer = (self.tr("Use it"), lambda: self._use_frontend(key, precision))
+        words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(label)
+        offer = (self.tr("Use it"), lambda: self._use_frontend(key))
         self._window.messages.say(words, offer=offer, topic="frontend", level="notice")
 
     def restart(self) -> None:
@@ -58,6 +56,6 @@ class Offers(QObject):
         self._window.messages.clear_topic("model")
         self._window.live.pick_backend(BackendChoice("embedded", key))
 
-    def _use_frontend(self, key: str, precision: str) -> None:
+    def _use_frontend(self, key: str) -> None:
         self._window.messages.clear_topic("frontend")
-        self._window.live.pick_frontend(key, precision)
+        self._window.live.pick_frontend(key)

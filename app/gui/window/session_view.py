@@ -74,7 +74,7 @@ class SessionView(QObject):
         window.asker.apply(event)
         window.panels.apply(event)
         window.system.tray.apply(event)
-        for part in (window.status, window.model, window.latency, window.mini_mode):
+        for part in (window.status, window.frontend_bar, window.latency, window.mini_mode):
             part.apply(event)
         if not past:
             for pane in (window.transcript, window.oracle, window.timeline, window.pages.requests):
@@ -143,7 +143,7 @@ class SessionView(QObject):
         window.mini_mode.begin()
         window.status.begin()
         window.latency.begin()
-        window.model.forget_memory()
+        window.frontend_bar.forget_memory()
         window.transcript.begin(first)
         if choice.record_folder:
             window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it

@@ -15,7 +15,7 @@ from unittest import mock
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from app.gui.backends import favourites
+from app.gui.models import favourites
 from app.gui.oracle import card
 from app.gui.shell.instance import Instance, Order
 from app.platform import single_instance
@@ -37,7 +37,7 @@ async def _state(data: bytes, folder: Path) -> str:
     path = folder / "window.json"
     path.write_bytes(data)
     state = WindowState.load(path)
-    for choice in favourites.from_rows(state.favourites, ("ollama", "openai", "router")):
+    for choice in favourites.read_rows(state.favourites, ("ollama", "openai", "router")):
         assert choice.model == harmless(choice.model)
     strings(state.recent_commands + state.model_colours)
     state.save()
@@ -113,7 +113,7 @@ async def _answer(data: bytes, folder: Path) -> str:
 
 _LINES = [b"mute 123.5\n", b"raise\n", b"press 1e5\n", b"toggle nan\n", b"unmute", b"mute " + b"9" * 300 + b"\n"]
 BOUNDARIES: tuple[Boundary, ...] = (
-    Boundary("window-state", json_bytes(_STATES), _state, ("app.settings.window_state", "app.gui.backends.favourites")),
+    Boundary("window-state", json_bytes(_STATES), _state, ("app.settings.window_state", "app.gui.models.favourites")),
     Boundary("tool-arguments", json_bytes(_ARGUMENTS), _arguments, ("app.gui.oracle.card",)),
 )
 if sys.platform != "win32":

@@ -72,7 +72,9 @@ def texts(window: QWidget) -> list[QWidget]:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("name", ["talk", "empty", "thoughts", "models", "devices", "settings", "first-run"])
+@pytest.mark.parametrize(
+    "name", ["talk", "empty", "thoughts", "models", "devices", "settings", "first-use", "models-here", "models-machine"]
+)
 async def test_words_can_be_read(name: str, theme: str) -> None:
     async with scene(name).opened(dark=theme != "light") as window:
         apply_theme(QApplication.instance(), theme)

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.settings.choice_editors import EDITORS
 from app.gui.settings.dialog import SettingsDialog
-from app.gui.settings.row import SettingRow
+from app.gui.settings.rows import SettingRow
 from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.setting import Setting
 from tests.gui.window.test_accessibility import controls, cut_off
@@ -419,7 +419,7 @@ def test_a_sentence_says_why_a_setting_has_not_come_about(place: Place) -> None:
 
 def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
     QTest.keyClicks(place.dialog.search, "tool servers")
-    assert place.found == [] and place.titles == ["Models and keys › Tools"]
+    assert place.found == [] and place.titles == ["Models › Tools"]
     assert not place.dialog.area.nothing.isVisible()
 
 
@@ -488,7 +488,7 @@ def test_it_opens_at_a_setting(place: Place) -> None:
     assert dialog_title(place) == "Advanced"
     assert QApplication.focusWidget() is place.dialog.rows["weights_folder"].editor.line
     place.dialog.open_refreshed("models")
-    assert dialog_title(place) == "Models and keys" and place.dialog.pages.hasFocus()
+    assert dialog_title(place) == "Models" and place.dialog.pages.hasFocus()
 
 
 # -- back to the defaults

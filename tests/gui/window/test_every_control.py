@@ -181,7 +181,7 @@ OPENERS = {
     "settings": lambda w: w.panels.open_settings(),
     "log": lambda w: w.panels.open_log(),
     "about": lambda w: w.panels.open_about(),
-    "first run": lambda w: w.panels.open_first_run(again=True),
+    "machine": lambda w: w.dialogs.open_models("machine"),
     "sound": lambda w: w.sound.open_dialog(),
     "routes": lambda w: w.dialogs.open_routes(),
     "servers": lambda w: w.dialogs.open_servers(),

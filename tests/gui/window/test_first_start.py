@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QWidget
+from pytest import LogCaptureFixture
 
 from app.conversation import events as e
 from app.gui.first_run.welcome_cards import WelcomeCards
+from app.gui.models.models_dialog import ModelsDialog
+from app.gui.sound.dialog import SoundDialog
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
+from app.services.graphics_service import GraphicsOffer
+from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.controllers.test_asker import FakeSpeaking
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, no_devices, two_devices
-from tests.gui.first_run.test_wizard import CARD, HERE, PLAIN, FakeMachine
-from tests.gui.helpers import press, say, shown, spoken, typed, until
-from tests.gui.models.test_models_panel import FakeModels
+from tests.gui.fakes import (
+    CARD,
+    HERE,
+    PLAIN,
+    PROVIDERS,
+    FakeBackendService,
+    FakeFactory,
+    FakeMachine,
+    FakeSoundService,
+    no_devices,
+    two_devices,
+)
+from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until
+from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_panels import dialogs
 
@@ -112,7 +129,7 @@ async def test_a_better_model_is_downloaded_in_the_card() -> None:
         await until(lambda: "Big is on this machine" in offer.words.text())
 
 
-async def test_what_fits_the_machine_is_offered_and_leads_to_the_wizards_page() -> None:
+async def test_what_fits_the_machine_is_offered_and_leads_to_its_download() -> None:
     async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
         model = cards_of(window).model
         await until(model.card_button.isVisible)
@@ -122,42 +139,57 @@ async def test_what_fits_the_machine_is_offered_and_leads_to_the_wizards_page() 
         assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and not model.use_button.isVisible()
         assert "this machine" in model.cost.text()
         press(model, "Set up what fits the graphics card")
-        wizard = window.panels.first_run
-        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is wizard.voice
+        page = open_dialog(window, ModelsDialog).local
+        assert page is not None and page.isVisible()
+        await until(lambda: page.list.chosen is not None and page.list.chosen.key == "kame")
+        assert page.get_button.isEnabled()
 
 
-@pytest.mark.parametrize(("name", "page"), [("Details about sound", "sound"), ("Details about the model", "backend")])
-async def test_details_open_the_wizard_at_their_page_over_the_window(name: str, page: str) -> None:
+async def test_a_card_that_lacks_something_leads_to_its_installation() -> None:
+    view = replace(PLAIN, graphics=GraphicsOffer("offered", "A card is here.", 1, 1, 1))
+    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(view))) as window:  # type: ignore[arg-type]
+        model = cards_of(window).model
+        await until(model.card_button.isVisible)
+        assert model.card.text() == "KAME can use your graphics card once it is set up."
+        press(model, "Set up what fits the graphics card")
+        page = open_dialog(window, ModelsDialog).machine
+        assert page is not None
+        await until(page.graphics.isVisible)
+        assert "A card is here." in page.graphics.words.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("Details about sound", SoundDialog), ("Details about the model", ModelsDialog)]
+)
+async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDialog]) -> None:
     async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
         press(cards_of(window), name)
-        wizard = window.panels.first_run
-        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is getattr(wizard, page)
-        over = wizard.frameGeometry().center() - window.frameGeometry().center()
-        room = wizard.screen().availableGeometry()
-        assert abs(over.x()) <= 2 or wizard.x() == room.left()
-        assert abs(over.y()) <= 2 or wizard.y() in (room.top(), room.bottom() - wizard.frameGeometry().height())
-        await until(wizard.isActiveWindow)
-        QTest.keyClick(wizard, Qt.Key.Key_Escape)
-        assert not wizard.isVisible() and not window.keep.state.first_run_done
+        dialog = open_dialog(window, kind)
+        await until(dialog.isActiveWindow)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and not window.keep.state.first_run_done
         assert cards_of(window).isVisible(), "only a look at details hides nothing"
 
 
-async def test_what_is_chosen_in_the_wizard_is_in_force_and_ends_the_first_start() -> None:
-    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
-        window.panels.open_first_run()
-        run = window.panels.first_run
-        assert run is not None
-        await until(lambda: run.machine.view is not None)
-        for page in range(1, 5):
-            await until(run.next_button.isEnabled)
-            QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-            await until(lambda page=page: run.here == page)
-        await until(lambda: window.settings.provider == "ollama")
-        assert window.settings.ollama_model == "gemma3:4b"
-        QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-        assert not run.isVisible() and window.keep.state.first_run_done
-        assert window.panels.first_start is not None and window.panels.first_start.cards is None
-        assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
+async def test_an_offer_that_is_still_looked_for_when_the_cards_go_harms_nothing(caplog: LogCaptureFixture) -> None:
+    models = FakeModels()
+    looked, go_on = threading.Event(), threading.Event()
+
+    def best(language: str) -> ModelView | None:
+        looked.set()
+        go_on.wait(5)
+        return models.views["big"]
+
+    models.best = best  # type: ignore[method-assign]
+    async with shown(FakeFactory(), Settings(), **desk(models=models)) as window:  # type: ignore[arg-type]
+        cards = cards_of(window)
+        await until(looked.is_set)
+        press(cards, "Done: hide microphone and model")
+        go_on.set()
+        assert window.models_controller is not None
+        window.models_controller.progressed.emit("1 of 2 GB", 0.5)
+        await asyncio.sleep(0.05)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_another_model_is_chosen_from_the_list() -> None:
@@ -166,7 +198,7 @@ async def test_another_model_is_chosen_from_the_list() -> None:
         assert window.setup.isVisible()
         window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
         model = cards_of(window).model
-        assert model.name.text() == "gpt-4.1" and "paid for with your key" in model.cost.text()
+        assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
 
 
 @pytest.mark.parametrize("way", ["done", "typed", "spoken", "asked"])
@@ -207,7 +239,7 @@ async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_mac
         cards_of(window)
     assert not WindowState.load(path.with_name("window.json")).first_run_done, "nothing was answered"
     async with shown(FakeFactory(), Settings()) as window:
-        assert window.panels.first_start is None and not window.menu.set_up_action.isVisible()
+        assert window.panels.first_start is None
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])

@@ -22,14 +22,14 @@ from tests.gui.fakes import (
     PROVIDERS,
     FakeBackendService,
     FakeFactory,
+    FakeMachine,
     FakePrices,
     FakeServers,
     FakeSoundService,
     two_devices,
 )
-from tests.gui.first_run.test_wizard import FakeMachine
 from tests.gui.helpers import WELCOMED, say, shown, spoken, until
-from tests.gui.models.test_models_panel import FakeModels
+from tests.gui.models.test_local_models import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -84,10 +84,9 @@ ENTRIES = (
     ("Conversation", "Style and tools", "Style and tools"),
     ("Conversation", "Sound", "Sound"),
     ("Edit", "Settings", "Settings"),
-    ("Model", "Connection", "Connection"),
+    ("Model", "Models and servers", "Models and servers"),
     ("Model", "Router's table", "Router's table"),
     ("Model", "Compare", "Compare"),
-    ("Help", "Set up KAME", "Set up KAME"),
     ("Help", "Keys", "Keys"),
     ("Help", "Guide", "Guide"),
     ("Help", "Log", "Log"),
@@ -142,10 +141,9 @@ async def test_closing_the_window_closes_all() -> None:
         window.panels.open_settings()
         window.panels.open_log()
         window.panels.open_about()
-        window.panels.open_first_run(again=True)
         window.dialogs.open_backend(BackendChoice("openai"))
         window.dialogs.open_duplicate("x", BackendChoice())
-        assert len(dialogs(window)) == 6
+        assert len(dialogs(window)) == 5
         window.close()
         assert dialogs(window) == []
 

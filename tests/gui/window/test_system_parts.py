@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.cli import parser
-from app.gui.settings.row import SettingRow
+from app.gui.settings.rows import SettingRow
 from app.gui.window import app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance

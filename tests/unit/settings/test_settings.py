@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import user_pauses
-from app.settings.declarations import Settings, choices_of, declaration, declarations, page_of
-from app.settings.markdown import settings_markdown
+from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.window_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 
@@ -189,7 +188,7 @@ def test_every_setting_is_declared_whole() -> None:
             assert special or declared.lowest <= declared.default <= declared.highest
     sections = [section for page in Settings.pages.values() for section in page.sections]
     assert len(sections) == len(set(sections)) and len(Settings.pages) == 6
-    used = [declared.section for declared in declarations() if declared.place == "dialog"]
+    used = [declared.section for declared in declarations()]
     assert list(dict.fromkeys(used)) == sections
     assert used == sorted(used, key=sections.index)
 
@@ -211,22 +210,8 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
         "mute_hotkey": "keys",
     }
     assert {key: declaration(key).kind for key in kinds} == kinds
-    assert choices_of("theme") == ("system", "light", "dark", "contrast") and choices_of("persona") == ()
-
-
-def test_the_table_names_every_setting_that_people_change() -> None:
-    lines = [line for line in settings_markdown().splitlines() if line.startswith("| ")]
-    rows = [line for line in lines if "`" in line]
-    assert len(lines) == len(rows) + 2 * len(Settings.pages)
-    for declared, line in zip(declarations(), rows, strict=True):
-        assert f"| `{declared.name}` |" in line and line.count("|") == 5
-    table = settings_markdown()
-    heads = [line.removeprefix("### ") for line in table.splitlines() if line.startswith("#")]
-    assert heads == ["General", "Voice", "Models and keys", "Sound", "Privacy", "Advanced"]
-    assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
-    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
-    assert "From 0 to $1000; 0: no cap." in table
-    assert "`routes`" in table
+    assert declaration("theme").choices == ("system", "light", "dark", "contrast")
+    assert declaration("persona").choices == ()
 
 
 def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> None:

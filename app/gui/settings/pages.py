@@ -1,0 +1,190 @@
+"""The list of the settings' pages, and the area with all rows, which shows a page or the results of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QListWidget, QListWidgetItem, QScrollArea, QVBoxLayout, QWidget
+
+from app.gui.design.fonts import POINTS_PER_PX, set_size
+from app.gui.design.icons import icon
+from app.gui.design.theme import tokens
+from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
+from app.gui.widgets.form import wrapped
+from app.gui.widgets.panel import Quiet
+from app.gui.widgets.translation import said
+from app.settings.declarations import Settings, declarations, page_of
+
+ICONS = {
+    "general": "settings",
+    "voice": "audio-lines",
+    "models": "sparkles",
+    "sound": "volume-2",
+    "privacy": "shield",
+    "advanced": "sliders-horizontal",
+}
+ICON_PX, NARROWEST_PX = 18, 176
+WIDEST_PX = 640
+"""Of a page's content, at the usual size of text."""
+STACKED_PX = 440
+"""Narrower pages have their editors below the labels."""
+SECTION_PX, EDGE_PX = 20, 12
+
+
+class PageList(QListWidget):
+    """Is as wide as its longest name."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Pages of settings"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for page in Settings.pages.values():
+            self.addItem(said(page.label))
+        self._icon_px = ICON_PX
+        self._dress()
+        self.currentRowChanged.connect(lambda _: self.tint())
+
+    def tint(self) -> None:
+        """Gives the icons the theme's colours: the accent to the page that is shown."""
+        t, here = tokens(), self.currentRow()
+        for place, name in enumerate(map(ICONS.__getitem__, Settings.pages)):
+            self._item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=self._icon_px))
+
+    def fit(self) -> None:
+        """Takes the width and the height of its lines from the size of text."""
+        metrics = self.fontMetrics()
+        self._icon_px = max(ICON_PX, metrics.ascent())
+        self.setIconSize(QSize(self._icon_px, self._icon_px))
+        self.tint()
+        for place in range(self.count()):
+            self._item(place).setSizeHint(QSize(0, metrics.lineSpacing() + 20))
+        widest = max(metrics.horizontalAdvance(self._item(place).text()) for place in range(self.count()))
+        self.setFixedWidth(max(NARROWEST_PX, widest + self._icon_px + 48))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
+            self._dress()
+
+    def _dress(self) -> None:
+        t = tokens()
+        sheet = (
+            "QListWidget, QListWidget:focus { background: transparent; border: none; }"
+            "QListWidget::item { border: 2px solid transparent; border-radius: 8px; padding: 4px 6px; }"
+            f"QListWidget::item:focus {{ border-color: {t.accent_text}; }}"
+        )
+        if sheet != self.styleSheet():
+            self.setStyleSheet(sheet)
+        self.tint()
+
+    def _item(self, place: int) -> QListWidgetItem:
+        return self.item(place)
+
+
+class SettingsArea(QScrollArea):
+    """`rows` by the settings' keys; `links` may leave the dialog. `dialogs`: the other dialogs that there are."""
+
+    def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
+        super().__init__(parent)
+        self._inside = QWidget(self)
+        self.title = wrapped(self._inside, self.tr("Page"))
+        self.nothing = Quiet(parent=self._inside)
+        self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
+        usable = [link for link in LINKS if link.target in self.rows or link.target in dialogs]
+        self.links = [LinkRow(link, self._inside) for link in usable]
+        self.sections: dict[str, Section] = {}
+        column = QVBoxLayout(self._inside)
+        column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
+        column.setSpacing(SECTION_PX)
+        column.addWidget(self.title)
+        column.addWidget(self.nothing)
+        for page in Settings.pages.values():
+            for key, title in page.sections.items():
+                section = self.sections[key] = Section(said(title), said(page.label), self._inside)
+                for row in self.rows.values():
+                    if row.declared.section == key:
+                        section.add(row)
+                for link in self.links:
+                    if link.link.section == key:
+                        section.add(link)
+                column.addWidget(section)
+        column.addStretch(1)
+        self.setWidget(self._inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self._inside.setAutoFillBackground(False)
+        self._dress()
+
+    def show_page(self, page: str) -> None:
+        sections = Settings.pages[page].sections
+        self.title.setText(said(Settings.pages[page].label))
+        self._show_if(lambda row: row.declared.section in sections, lambda link: link.link.section in sections)
+
+    def search(self, text: str) -> None:
+        """Shows the rows that contain every word of `text`."""
+        words = text.casefold().split()
+        self.title.setText(self.tr("Found for “{0}”").format(text.strip()))
+        self.nothing.setText(self.tr("Nothing found for “{0}”.").format(text.strip()))
+        self._show_if(lambda row: row.holds(words), lambda link: link.holds(words), searching=True)
+
+    def focus_first(self) -> None:
+        """Moves the focus to the first setting that is shown."""
+        first = next((row for row in self.rows.values() if not row.isHidden()), None)
+        if first is not None:
+            first.editor.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def fit(self) -> None:
+        """Makes it as wide as its widest setting needs, with the editors below the labels."""
+        self._dress()
+        needed = 0
+        for row in self.rows.values():
+            row.stack(True)
+            needed = max(needed, row.minimumSizeHint().width())
+        self._stack()
+        self.setMinimumHeight(self.fontMetrics().lineSpacing() * 12)
+        self.setMinimumWidth(needed + 2 * EDGE_PX + self.verticalScrollBar().sizeHint().width())
+
+    def page_of(self, key: str) -> str:
+        """The page of a setting."""
+        return page_of(self.rows[key].declared.section)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stack()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        set_size(self.title, "title", QFont.Weight.DemiBold)
+        self._inside.setMaximumWidth(round((WIDEST_PX + 2 * EDGE_PX) * self._scale))
+
+    @property
+    def _scale(self) -> float:
+        """How large text is, of its usual size."""
+        return QApplication.font().pointSizeF() / (tokens().small * POINTS_PER_PX)
+
+    def _stack(self) -> None:
+        stacked = self.viewport().width() < (STACKED_PX + 2 * EDGE_PX) * self._scale
+        for row in self.rows.values():
+            row.stack(stacked)
+
+    def _show_if(
+        self,
+        row_shown: Callable[[SettingRow], bool],
+        link_shown: Callable[[LinkRow], bool],
+        *,
+        searching: bool = False,
+    ) -> None:
+        for row in self.rows.values():
+            row.setVisible(row_shown(row))
+        for link in self.links:
+            link.setVisible(link_shown(link))
+        found = [part for part in self.sections.values() if part.settle(with_page=searching)]
+        self.nothing.setVisible(not found)
