@@ -25,7 +25,7 @@ def patience_of(steps: float) -> float:
 
 @dataclass(slots=True)
 class Settings(TalkSettings):
-    """The settings in force. `notice` says, in a sentence, what was wrong with the file, if anything."""
+    """The current settings. `notice`: a sentence about what was wrong with the file, if anything."""
 
     pages: ClassVar[Mapping[str, Page]] = {
         "general": Page(
@@ -34,7 +34,7 @@ class Settings(TalkSettings):
                 "essentials": tr("Essentials"),
                 "look": tr("Appearance"),
                 "start": tr("Start and end"),
-                "keys": tr("Keys everywhere"),
+                "keys": tr("Global hotkeys"),
             },
         ),
         "voice": Page(
@@ -109,7 +109,7 @@ class Settings(TalkSettings):
     font_scale: int = setting(
         100,
         tr("Text size"),
-        tr("How large all text is, of the system's own size."),
+        tr("The size of all text, relative to the system's."),
         "look",
         lowest=80,
         highest=200,
@@ -117,17 +117,17 @@ class Settings(TalkSettings):
         unit="%",
     )
     reduced_motion: bool = setting(
-        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "look"
+        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: changes appear immediately."), "look"
     )
     oracle_earlier: bool = setting(
         False,
         tr("Earlier thoughts"),
-        tr("The oracle shows not only the answer that counts, but also those before it."),
+        tr("The oracle shows the earlier answers, too, not only the current one."),
         "look",
     )
     oracle_details: bool = setting(
         False,
-        tr("Details of thoughts"),
+        tr("Request details"),
         tr("The oracle shows what was asked, how fast each answer came, and what it cost."),
         "look",
     )
@@ -148,12 +148,12 @@ class Settings(TalkSettings):
     close_to_tray: bool = setting(
         False,
         tr("Stay in the tray"),
-        tr("Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits."),
+        tr("Closing the window hides it, and the conversation continues. The icon's menu shows it again, or quits."),
         "start",
     )
     notify_answers: bool = setting(
         True,
-        tr("Tell of answers"),
+        tr("Notify me about answers"),
         tr(
             "A notification shows the first words of an answer while the window is hidden or minimised; never those of "
             "a conversation that is not kept. It needs the icon in the tray."
@@ -164,7 +164,7 @@ class Settings(TalkSettings):
     precision: str = setting(
         "auto",
         tr("Precision"),
-        tr("How the weights of KAME and Moshi are kept on the graphics card."),
+        tr("How the weights of KAME and Moshi are stored on the graphics card."),
         "model",
         effect="restart",
         words={
@@ -177,7 +177,7 @@ class Settings(TalkSettings):
     answer_delay_ms: int = setting(
         0,
         tr("Answer delay"),
-        tr("How long KAME or Moshi keeps silent after you have spoken."),
+        tr("How long KAME or Moshi waits after you have spoken."),
         "model",
         highest=5000,
         step=80,
@@ -186,7 +186,7 @@ class Settings(TalkSettings):
     oracle_lead_ms: int = setting(
         0,
         tr("Oracle lead"),
-        tr("By how much KAME or Moshi hears you later than the transcriber does."),
+        tr("How much later than the transcriber KAME or Moshi hears you."),
         "model",
         highest=5000,
         step=80,
@@ -203,17 +203,17 @@ class Settings(TalkSettings):
     keep_recordings: bool = setting(
         False,
         tr("Keep recordings"),
-        tr("Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept."),
+        tr("Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept."),
         "history",
         effect="talk",
     )
 
     check_updates: bool = setting(
         False,
-        tr("Look for new versions"),
+        tr("Check for new versions"),
         tr(
             "Asks one address once a day which version is the newest. Nothing about you, this machine or this version "
-            "is sent. Switched off, nobody is asked."
+            "is sent. While this is off, nothing is asked."
         ),
         "updates",
     )
@@ -221,7 +221,7 @@ class Settings(TalkSettings):
     weights_folder: str = setting(
         "",
         tr("Weights"),
-        tr("A folder that holds the weights already; empty for the app's own downloads."),
+        tr("A folder that already holds the weights; empty for the app's own downloads."),
         "downloads",
         effect="restart",
         hint="folder",
@@ -233,13 +233,13 @@ class Settings(TalkSettings):
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What else is in the file: settings of other versions, and values that can't be used here."""
+    """Everything else in the file: settings of other versions, and unusable values."""
     _unread: bool = field(default=False, compare=False, repr=False)
-    """There is a file that could not be read."""
+    """Whether there is a file that could not be read."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
-        """Loads the file at `path` (default: the user's own); what it lacks, or has wrong, is at its default."""
+        """Loads the file at `path` (default: the user's own). Missing and invalid settings are at their defaults."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
         stored = read_stored(settings.path)
@@ -281,12 +281,12 @@ def _declared() -> Mapping[str, Setting]:
 
 
 def declarations() -> Iterator[Setting]:
-    """The declared settings, in the order of their pages and sections."""
+    """Returns the declared settings, in the order of their pages and sections."""
     return iter(_declared().values())
 
 
 def page_of(section: str) -> str:
-    """The key of the page that has this section. Raises KeyError."""
+    """Returns the key of the page with this section. Raises KeyError."""
     for key, page in Settings.pages.items():
         if section in page.sections:
             return key
@@ -294,5 +294,5 @@ def page_of(section: str) -> str:
 
 
 def declaration(key: str) -> Setting:
-    """The declaration of the setting `key`. Raises KeyError."""
+    """Returns the declaration of the setting `key`. Raises KeyError."""
     return _declared()[key]

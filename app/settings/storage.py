@@ -23,7 +23,7 @@ class Stored:
 
 
 def read_stored(path: Path, name: str = "settings file") -> Stored:
-    """Reads the file, which sentences call `name`. Never raises: a damaged file is renamed to `*.broken`."""
+    """Reads the file, which is called `name` in notices. Never raises: a damaged file is renamed to `*.broken`."""
     try:
         return Stored(read_json_file(path, SETTINGS, any_number=True))  # each setting checks its own number
     except FileNotFoundError:

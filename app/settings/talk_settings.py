@@ -51,7 +51,7 @@ class TalkSettings:
         5,
         tr("Patience"),
         tr(
-            "How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits "
+            "How long KAME waits in a pause before it treats your turn as finished: 0 answers soonest, 10 waits "
             "longest. It also learns how long your own pauses are."
         ),
         "talk",
@@ -61,10 +61,10 @@ class TalkSettings:
     )
     openings: bool = setting(
         True,
-        tr("Openings"),
+        tr("Filler phrases"),
         tr(
-            "The cascade says something short like “Let me think.” where its answer takes longer than half a second, "
-            "or three quarters of one hands-free, since you may go on."
+            "The cascade says something short like “Let me think.” if its answer takes longer than half a second, or "
+            "three quarters of a second hands-free, where you may continue."
         ),
         "talk",
     )
@@ -83,8 +83,8 @@ class TalkSettings:
         "en",
         tr("Language"),
         tr(
-            "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words "
-            "tell when you have finished; in other languages the sound and the silence do."
+            "The language that you speak and are answered in. KAME and Moshi speak English only. In English your words "
+            "help to tell when you have finished; in other languages only sound and silence do."
         ),
         "essentials",
         effect="talk",
@@ -94,7 +94,7 @@ class TalkSettings:
             "es": tr("Spanish"),
             "fr": tr("French"),
             "it": tr("Italian"),
-            "auto": tr("What is heard"),
+            "auto": tr("Detect"),
         },
     )
     recogniser: str = setting(
@@ -114,7 +114,7 @@ class TalkSettings:
     speech_rate: int = setting(
         100,
         tr("Speaking rate"),
-        tr("How fast the voice speaks, of its own pace."),
+        tr("How fast the voice speaks, relative to its own pace."),
         "speech",
         hint="slider",
         lowest=50,
@@ -222,45 +222,45 @@ class TalkSettings:
     )
     cap_dollars: float = setting(
         0.0,
-        tr("Cap"),
-        tr("US dollars that a conversation may cost. At the cap, models that cost money are not asked any more."),
+        tr("Spending limit"),
+        tr("US dollars that a conversation may cost. At the limit, models that cost money are no longer asked."),
         "answers",
         effect="talk",
         highest=1000,
         step=0.1,
         unit="$",
-        special=(0, tr("no cap")),
+        special=(0, tr("no limit")),
     )
 
     microphone: str = setting(
         "",
         tr("Microphone"),
-        tr("What you speak into. It can be changed in mid-conversation."),
+        tr("What you speak into. It can be changed during a conversation."),
         "devices",
         hint="device",
     )
     loudspeaker: str = setting(
         "",
         tr("Loudspeaker"),
-        tr("What speaks to you. It can be changed in mid-conversation."),
+        tr("What speaks to you. It can be changed during a conversation."),
         "devices",
         hint="device",
     )
     echo_cancellation: bool = setting(
         True,
         tr("Echo cancellation"),
-        tr("Takes the app's own voice out of the microphone's sound, so that you can interrupt on loudspeakers."),
+        tr("Removes the app's own voice from the microphone's sound, so that you can interrupt it on loudspeakers."),
         "processing",
     )
     noise_suppression: bool = setting(
         False,
         tr("Noise suppression"),
-        tr("Takes out what sounds on and on, such as a fan; a voice may lose some brightness."),
+        tr("Removes steady noise such as a fan; a voice may lose some brightness."),
         "processing",
     )
     auto_gain: bool = setting(
         False,
         tr("Automatic gain"),
-        tr("Makes a quiet voice louder, and with it whatever else there is to hear."),
+        tr("Makes a quiet voice louder, and all other sounds with it."),
         "processing",
     )

@@ -1,4 +1,4 @@
-"""Keeps how long the user's pauses within turns are between talks, in a file of its own."""
+"""Stores the lengths of the user's pauses within turns in a file of its own, from one conversation to the next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.untrusted.limits import SMALL_FILE
 
 
 def load_pauses() -> PauseLengths:
-    """Returns what is known of the user's pauses; nothing yet where the file is missing or makes no sense."""
+    """Returns the stored lengths; none if the file is missing or invalid."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = read_json_file(pauses_path(), SMALL_FILE)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
@@ -23,7 +23,7 @@ def load_pauses() -> PauseLengths:
 
 
 def keep_pauses(pauses: PauseLengths) -> None:
-    """Writes the file; where that fails, only what was learned is lost."""
+    """Writes the file; if that fails, only the newest lengths are lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
             write_json(pauses_path(), {"mean_log": round(pauses.mean_log, 4), "count": pauses.count})

@@ -9,7 +9,7 @@ from typing import Any
 from app.settings.storage import read_stored, write_stored
 
 VERSION = 1
-"""Of the file's format. A file of any other version is ignored, and replaced by the next save."""
+"""The version of the file's format. A file of another version is ignored, and replaced by the next save."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class WindowState:
 
     @classmethod
     def load(cls, path: Path) -> WindowState:
-        """Loads the file; anything missing or of another type is at its default."""
+        """Loads the file; fields that are missing or of another type are at their defaults."""
         stored = read_stored(path, "file of favourites and window layout")
         state = cls(path=path, notice=stored.notice, _unread=stored.unread)
         if stored.values.get("version") == VERSION:
@@ -52,7 +52,7 @@ class WindowState:
 
 
 def strings(value: list[Any]) -> list[str]:
-    """Returns the strings of a list from the file, without anything else in it."""
+    """Returns the strings in a list from the file."""
     return [one for one in value if isinstance(one, str)]
 
 

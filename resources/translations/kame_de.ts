@@ -8,7 +8,7 @@
         <translation>Ein paar Sätze</translation>
     </message>
     <message>
-        <source>A folder that holds the weights already; empty for the app&apos;s own downloads.</source>
+        <source>A folder that already holds the weights; empty for the app&apos;s own downloads.</source>
         <translation>Ein Ordner, in dem die Gewichte schon liegen; leer: was die App selbst herunterlädt.</translation>
     </message>
     <message>
@@ -42,6 +42,10 @@
     <message>
         <source>Advanced</source>
         <translation>Erweitert</translation>
+    </message>
+    <message>
+        <source>Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept.</source>
+        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
     </message>
     <message>
         <source>Another server</source>
@@ -80,8 +84,8 @@
         <translation>So lang wie nötig</translation>
     </message>
     <message>
-        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. Switched off, nobody is asked.</source>
-        <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird niemand gefragt.</translation>
+        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. While this is off, nothing is asked.</source>
+        <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird nichts gefragt.</translation>
     </message>
     <message>
         <source>Automatic</source>
@@ -104,20 +108,16 @@
         <translation>Eingebautes Modell</translation>
     </message>
     <message>
-        <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
-        <translation>Um wie viel später KAME oder Moshi dich hört als die Spracherkennung.</translation>
-    </message>
-    <message>
-        <source>Cap</source>
-        <translation>Kostengrenze</translation>
-    </message>
-    <message>
         <source>Cascade</source>
         <translation>Kaskade</translation>
     </message>
     <message>
         <source>Change persona, voice, length, tools and limit here.</source>
         <translation>Persona, Stimme, Länge, Werkzeuge und Grenze hier ändern.</translation>
+    </message>
+    <message>
+        <source>Check for new versions</source>
+        <translation>Nach neuen Versionen suchen</translation>
     </message>
     <message>
         <source>Check this machine</source>
@@ -132,8 +132,8 @@
         <translation>Wählen, welches Modell welche Art von Frage beantwortet.</translation>
     </message>
     <message>
-        <source>Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits.</source>
-        <translation>Beim Schließen wird das Fenster verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
+        <source>Closing the window hides it, and the conversation continues. The icon&apos;s menu shows it again, or quits.</source>
+        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
@@ -152,8 +152,8 @@
         <translation>Dunkel</translation>
     </message>
     <message>
-        <source>Details of thoughts</source>
-        <translation>Einzelheiten der Gedanken</translation>
+        <source>Detect</source>
+        <translation>Erkennen</translation>
     </message>
     <message>
         <source>Devices</source>
@@ -196,6 +196,10 @@
         <translation>Das Wichtigste</translation>
     </message>
     <message>
+        <source>Filler phrases</source>
+        <translation>Füllsätze</translation>
+    </message>
+    <message>
         <source>Folders</source>
         <translation>Ordner</translation>
     </message>
@@ -214,6 +218,10 @@
     <message>
         <source>German</source>
         <translation>Deutsch</translation>
+    </message>
+    <message>
+        <source>Global hotkeys</source>
+        <translation>Globale Tastenkürzel</translation>
     </message>
     <message>
         <source>Google</source>
@@ -248,24 +256,20 @@
         <translation>Beim Sprechen gedrückt halten</translation>
     </message>
     <message>
-        <source>How fast the voice speaks, of its own pace.</source>
-        <translation>Wie schnell die Stimme spricht, in Prozent ihres eigenen Tempos.</translation>
+        <source>How fast the voice speaks, relative to its own pace.</source>
+        <translation>Wie schnell die Stimme spricht, gemessen an ihrem eigenen Tempo.</translation>
     </message>
     <message>
         <source>How freely the model chooses its words: 0 is sober and the same each time, 2 is wild.</source>
         <translation>Wie frei das Sprachmodell seine Worte wählt: 0 ist nüchtern und jedes Mal gleich, 2 ist wild.</translation>
     </message>
     <message>
-        <source>How large all text is, of the system&apos;s own size.</source>
-        <translation>Wie groß aller Text ist, in Prozent der Größe im System.</translation>
+        <source>How long KAME or Moshi waits after you have spoken.</source>
+        <translation>Wie lange KAME oder Moshi wartet, nachdem du gesprochen hast.</translation>
     </message>
     <message>
-        <source>How long KAME or Moshi keeps silent after you have spoken.</source>
-        <translation>Wie lange KAME oder Moshi schweigt, nachdem du gesprochen hast.</translation>
-    </message>
-    <message>
-        <source>How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
-        <translation>Wie lange KAME bei einer Pause wartet, bevor dein Redebeitrag als beendet gilt: 0 antwortet am schnellsten, 10 wartet am längsten. KAME lernt auch, wie lang deine Pausen sind.</translation>
+        <source>How long KAME waits in a pause before it treats your turn as finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
+        <translation>Wie lange KAME in einer Pause wartet, bevor es deinen Beitrag für beendet hält: 0 antwortet am schnellsten, 10 wartet am längsten. Es lernt auch, wie lang deine eigenen Pausen sind.</translation>
     </message>
     <message>
         <source>How long answers are.</source>
@@ -276,12 +280,16 @@
         <translation>Wie laut die Stimme ist, vor der Lautstärke des Lautsprechers.</translation>
     </message>
     <message>
+        <source>How much later than the transcriber KAME or Moshi hears you.</source>
+        <translation>Um wie viel später als die Spracherkennung KAME oder Moshi dich hört.</translation>
+    </message>
+    <message>
         <source>How the talk button and its keys are used.</source>
         <translation>Wie die Sprechtaste und ihre Tastenkürzel benutzt werden.</translation>
     </message>
     <message>
-        <source>How the weights of KAME and Moshi are kept on the graphics card.</source>
-        <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte liegen.</translation>
+        <source>How the weights of KAME and Moshi are stored on the graphics card.</source>
+        <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte gespeichert sind.</translation>
     </message>
     <message>
         <source>Icon in the tray</source>
@@ -324,10 +332,6 @@
         <translation>Bewahrt Unterhaltungen auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
     </message>
     <message>
-        <source>Keys everywhere</source>
-        <translation>Tasten überall</translation>
-    </message>
-    <message>
         <source>Language</source>
         <translation>Sprache</translation>
     </message>
@@ -356,16 +360,12 @@
         <translation>Protokoll</translation>
     </message>
     <message>
-        <source>Look for new versions</source>
-        <translation>Nach neuen Versionen sehen</translation>
-    </message>
-    <message>
         <source>Loudspeaker</source>
         <translation>Lautsprecher</translation>
     </message>
     <message>
-        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
-        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
+        <source>Makes a quiet voice louder, and all other sounds with it.</source>
+        <translation>Macht eine leise Stimme lauter und mit ihr alle anderen Geräusche.</translation>
     </message>
     <message>
         <source>Microphone</source>
@@ -432,8 +432,12 @@
         <translation>Rauschunterdrückung</translation>
     </message>
     <message>
-        <source>Nothing slides, pulses or fades: what changes is there at once.</source>
-        <translation>Nichts gleitet, pulsiert oder blendet: Was sich ändert, ist sofort da.</translation>
+        <source>Nothing slides, pulses or fades: changes appear immediately.</source>
+        <translation>Nichts gleitet, pulsiert oder blendet über: Änderungen sind sofort da.</translation>
+    </message>
+    <message>
+        <source>Notify me about answers</source>
+        <translation>Über Antworten benachrichtigen</translation>
     </message>
     <message>
         <source>Ollama</source>
@@ -462,10 +466,6 @@
     <message>
         <source>OpenAI, Anthropic, Google, Ollama and other servers: addresses, models and keys.</source>
         <translation>OpenAI, Anthropic, Google, Ollama und andere Server: Adressen, Modelle und Schlüssel.</translation>
-    </message>
-    <message>
-        <source>Openings</source>
-        <translation>Einleitende Worte</translation>
     </message>
     <message>
         <source>Oracle lead</source>
@@ -508,6 +508,18 @@
         <translation>Weniger Bewegung</translation>
     </message>
     <message>
+        <source>Removes steady noise such as a fan; a voice may lose some brightness.</source>
+        <translation>Entfernt gleichmäßiges Geräusch wie das eines Lüfters; eine Stimme kann etwas an Helligkeit verlieren.</translation>
+    </message>
+    <message>
+        <source>Removes the app&apos;s own voice from the microphone&apos;s sound, so that you can interrupt it on loudspeakers.</source>
+        <translation>Nimmt die eigene Stimme der App aus dem Ton des Mikrofons, damit du sie auch mit Lautsprechern unterbrechen kannst.</translation>
+    </message>
+    <message>
+        <source>Request details</source>
+        <translation>Einzelheiten der Anfragen</translation>
+    </message>
+    <message>
         <source>Rose</source>
         <translation>Rosa</translation>
     </message>
@@ -522,10 +534,6 @@
     <message>
         <source>Router: by kind of question</source>
         <translation>Router: je nach Art der Frage</translation>
-    </message>
-    <message>
-        <source>Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept.</source>
-        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
     </message>
     <message>
         <source>Say something, hear it again, and see what is measured.</source>
@@ -568,6 +576,10 @@
         <translation>Spracherkennung</translation>
     </message>
     <message>
+        <source>Spending limit</source>
+        <translation>Ausgabengrenze</translation>
+    </message>
+    <message>
         <source>Spoken voice</source>
         <translation>Sprechstimme</translation>
     </message>
@@ -586,14 +598,6 @@
     <message>
         <source>Table of the router</source>
         <translation>Tabelle des Routers</translation>
-    </message>
-    <message>
-        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
-        <translation>Filtert heraus, was gleichmäßig tönt, etwa einen Lüfter; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
-    </message>
-    <message>
-        <source>Takes the app&apos;s own voice out of the microphone&apos;s sound, so that you can interrupt on loudspeakers.</source>
-        <translation>Nimmt die Stimme der App aus dem Ton des Mikrofons, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
     </message>
     <message>
         <source>Taking turns</source>
@@ -616,10 +620,6 @@
         <translation>Petrol</translation>
     </message>
     <message>
-        <source>Tell of answers</source>
-        <translation>Antworten melden</translation>
-    </message>
-    <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -640,8 +640,8 @@
         <translation>Das Protokoll der App, für die Fehlersuche.</translation>
     </message>
     <message>
-        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
-        <translation>Die Kaskade sagt etwas Kurzes wie „Let me think.“, wenn ihre Antwort länger als eine halbe Sekunde braucht; freihändig ab einer Dreiviertelsekunde, weil du weitersprechen könntest.</translation>
+        <source>The cascade says something short like “Let me think.” if its answer takes longer than half a second, or three quarters of a second hands-free, where you may continue.</source>
+        <translation>Die Kaskade sagt etwas Kurzes wie „Lass mich nachdenken.“, wenn ihre Antwort länger als eine halbe Sekunde braucht, freihändig länger als eine Dreiviertelsekunde, weil du dann noch weitersprechen könntest.</translation>
     </message>
     <message>
         <source>The colour of what is chosen, and of the main buttons.</source>
@@ -654,6 +654,10 @@
     <message>
         <source>The language of the window&apos;s words, not of the conversation.</source>
         <translation>Die Sprache der Texte im Fenster, nicht die des Gesprächs.</translation>
+    </message>
+    <message>
+        <source>The language that you speak and are answered in. KAME and Moshi speak English only. In English your words help to tell when you have finished; in other languages only sound and silence do.</source>
+        <translation>Die Sprache, in der du sprichst und Antworten bekommst. KAME und Moshi sprechen nur Englisch. Im Englischen helfen deine Worte zu erkennen, wann du fertig bist; in anderen Sprachen nur Klang und Stille.</translation>
     </message>
     <message>
         <source>The model that hears you; empty for the app&apos;s choice for your language.</source>
@@ -676,12 +680,16 @@
         <translation>Der Name des Modells; leer: das erste des Servers.</translation>
     </message>
     <message>
-        <source>The oracle shows not only the answer that counts, but also those before it.</source>
-        <translation>Das Orakel zeigt nicht nur die Antwort, die gilt, sondern auch die davor.</translation>
+        <source>The oracle shows the earlier answers, too, not only the current one.</source>
+        <translation>Das Orakel zeigt auch die früheren Antworten, nicht nur die gültige.</translation>
     </message>
     <message>
         <source>The oracle shows what was asked, how fast each answer came, and what it cost.</source>
         <translation>Das Orakel zeigt, was gefragt wurde, wie schnell jede Antwort kam und was sie gekostet hat.</translation>
+    </message>
+    <message>
+        <source>The size of all text, relative to the system&apos;s.</source>
+        <translation>Die Größe aller Texte, gemessen an der des Systems.</translation>
     </message>
     <message>
         <source>The voice</source>
@@ -708,8 +716,8 @@
         <translation>Ausprobieren</translation>
     </message>
     <message>
-        <source>US dollars that a conversation may cost. At the cap, models that cost money are not asked any more.</source>
-        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+        <source>US dollars that a conversation may cost. At the limit, models that cost money are no longer asked.</source>
+        <translation>US-Dollar, die ein Gespräch kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Violet</source>
@@ -748,28 +756,20 @@
         <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Ein Sprachserver ist ein anderer Rechner, auf dem diese App mit „kame-desktop serve“ läuft, oder ein Server von Moshi oder KAME.</translation>
     </message>
     <message>
-        <source>What is heard</source>
-        <translation>Was gehört wird</translation>
-    </message>
-    <message>
         <source>What models cost; the spending limit is counted by them.</source>
         <translation>Was Modelle kosten; danach richtet sich die Ausgabengrenze.</translation>
     </message>
     <message>
-        <source>What speaks to you. It can be changed in mid-conversation.</source>
-        <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
+        <source>What speaks to you. It can be changed during a conversation.</source>
+        <translation>Woraus du Antworten hörst. Er lässt sich während eines Gesprächs wechseln.</translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
         <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen MCP-Server.</translation>
     </message>
     <message>
-        <source>What you speak into. It can be changed in mid-conversation.</source>
-        <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
-    </message>
-    <message>
-        <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
-        <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
+        <source>What you speak into. It can be changed during a conversation.</source>
+        <translation>Worin du sprichst. Es lässt sich während eines Gesprächs wechseln.</translation>
     </message>
     <message>
         <source>When I finish</source>
@@ -828,7 +828,7 @@
         <translation>int8, für 12 bis 16 GB</translation>
     </message>
     <message>
-        <source>no cap</source>
+        <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
@@ -4869,10 +4869,6 @@
         <translation>1 Anfrage</translation>
     </message>
     <message>
-        <source>Cap: {0} of {1}; {2}</source>
-        <translation>Kostengrenze: {0} von {1}; {2}</translation>
-    </message>
-    <message>
         <source>Getting ready: {0}</source>
         <translation>Wird vorbereitet: {0}</translation>
     </message>
@@ -4903,6 +4899,10 @@
     <message>
         <source>Shows the latency in the inspector.</source>
         <translation>Zeigt die Latenz im Inspektor.</translation>
+    </message>
+    <message>
+        <source>Spending limit: {0} of {1}; {2}</source>
+        <translation>Ausgabengrenze: {0} von {1}; {2}</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -5049,12 +5049,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Auch für neue Unterhaltungen</translation>
     </message>
     <message>
-        <source>As many as it takes.</source>
-        <translation>So viele wie nötig.</translation>
+        <source>Answers</source>
+        <translation>Antworten</translation>
     </message>
     <message>
-        <source>Cap in dollars</source>
-        <translation>Kostengrenze in Dollar</translation>
+        <source>As many as it takes.</source>
+        <translation>So viele wie nötig.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -5065,16 +5065,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
-        <source>How</source>
-        <translation>Wie</translation>
-    </message>
-    <message>
         <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
         <translation>Wie frei es seine Worte wählt: 0 nüchtern und jedes Mal gleich, 2 wild.</translation>
-    </message>
-    <message>
-        <source>It may &amp;cost at most</source>
-        <translation>Darf höchst&amp;ens kosten</translation>
     </message>
     <message>
         <source>Length of answers</source>
@@ -5085,8 +5077,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Länge: {0}</translation>
     </message>
     <message>
-        <source>Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked.</source>
-        <translation>Kurz vor der Grenze wird das Modell seltener gefragt; an der Grenze werden kostenpflichtige Modelle nicht mehr gefragt.</translation>
+        <source>Near the limit, the model is asked less often; at the limit, models that cost money are no longer asked.</source>
+        <translation>Nahe der Grenze wird das Modell seltener gefragt; an der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Persona</source>
@@ -5095,6 +5087,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Prices</source>
         <translation>Preise</translation>
+    </message>
+    <message>
+        <source>Spen&amp;ding limit</source>
+        <translation>Ausgaben&amp;grenze</translation>
+    </message>
+    <message>
+        <source>Spending limit in dollars</source>
+        <translation>Ausgabengrenze in Dollar</translation>
     </message>
     <message>
         <source>Style and tools</source>
@@ -5109,8 +5109,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Vom Modell vorgegebene Temperatur</translation>
     </message>
     <message>
-        <source>The price of this model is not known, so the cap has no effect. Enter its price.</source>
-        <translation>Der Preis dieses Modells ist nicht bekannt, deshalb wirkt die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+        <source>The price of this model is not known, so the limit has no effect. Enter its price.</source>
+        <translation>Der Preis dieses Modells ist nicht bekannt, also wirkt die Grenze nicht. Trag seinen Preis ein.</translation>
     </message>
     <message>
         <source>Tools that the model may use</source>
@@ -5145,20 +5145,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>auch für &amp;neue Unterhaltungen</translation>
     </message>
     <message>
+        <source>default voice</source>
+        <translation>Standardstimme</translation>
+    </message>
+    <message>
         <source>m&amp;edium</source>
         <translation>&amp;mittel</translation>
     </message>
     <message>
-        <source>no cap</source>
+        <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
         <source>the &amp;model&apos;s own</source>
         <translation>Vorgabe des M&amp;odells</translation>
-    </message>
-    <message>
-        <source>the usual one</source>
-        <translation>die übliche</translation>
     </message>
     <message>
         <source>{0} (not on this machine)</source>

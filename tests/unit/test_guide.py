@@ -37,5 +37,5 @@ def test_the_tables_name_every_setting(guide: ModuleType) -> None:
     assert heads == ["General", "Voice", "Models", "Sound", "Privacy", "Advanced"]
     assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
-    assert "From 0 to $1000; 0: no cap." in table
+    assert "From 0 to $1000; 0: no limit." in table
     assert "`routes`" in table

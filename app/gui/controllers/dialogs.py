@@ -1,4 +1,4 @@
-"""The window's dialogs: imported and built when they are first wanted, kept, and closed with the window."""
+"""The window's dialogs: imported and built on first use, kept, and closed with the window."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Dialogs(QObject):
     """A kind of model, and the key of the model or voice to use for it; an empty key leaves the choice to the app."""
     secondary_chosen = Signal(object)
     duplicate_chosen = Signal(str, object)
-    """A conversation's key, and the `BackendChoice` for its double."""
+    """A conversation's key, and the `BackendChoice` for its duplicate."""
     conversation_set = Signal(object, object, float, bool)
     routes_changed = Signal(object)
     routes_left = Signal()
     prices_wanted = Signal()
     prices_kept = Signal()
     servers_moved = Signal(object)
-    """Servers of tools were changed, renamed or taken out: a dict, see `with_servers_moved`."""
+    """Tool servers were changed, renamed or removed: a dict, see `with_servers_moved`."""
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class Dialogs(QObject):
         self._mcp_servers = mcp_servers
         self._parent = parent
         self.refused: set[tuple[str, str]] = set()
-        """The providers and addresses that have refused something in this run."""
+        """The places (provider and address) that have refused a request in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, secondary: False
-        """Whether it was a router that asked a back-end which has failed, at the side or not."""
+        """Returns whether a failed back-end was asked by the router; the second argument: as the comparison model."""
         self._models_here = models
         self._machine = machine
         self._graphics = graphics
@@ -214,7 +214,7 @@ class Dialogs(QObject):
         self.open_backend(choice, secondary, told=False)
 
     def open_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """How the conversation is held."""
+        """Opens “Style and tools” with a conversation's settings."""
         if self.conversation is None:
             from app.gui.models.style_dialog import StyleDialog
 
@@ -238,12 +238,12 @@ class Dialogs(QObject):
             self.conversation.show_voices(voices, self._settings.language)
 
     def show_cost(self, driver: BackendChoice) -> None:
-        """Has the conversation's dialog say whether a cap can hold the back-end that drives."""
+        """Shows in “Style and tools” whether the spending limit can work for the active back-end."""
         if self.conversation is not None and self._prices is not None:
             self.conversation.show_cost(self._prices.unpriced(driver) is None)
 
     def open_prices(self, driver: BackendChoice) -> None:
-        """What back-ends cost; a price for the one that drives can be entered at once if it has none."""
+        """Opens the price table; if the active back-end has no price, with a new row for it."""
         if self._prices is None:
             return
         if self.prices is None:
@@ -254,7 +254,7 @@ class Dialogs(QObject):
         self.prices.open_with(self._prices.unpriced(driver) or "")
 
     def open_servers(self) -> None:
-        """The servers of tools."""
+        """Opens the list of tool servers."""
         if self._tool_servers is None:
             return
         if self.servers is None:
@@ -272,7 +272,7 @@ class Dialogs(QObject):
             self.servers_moved.emit(moved)
 
     def close_all(self) -> None:
-        """The window goes."""
+        """Closes all dialogs with the window."""
         dialogs: tuple[Panel | None, ...] = (self.models, self.question, self.routes, self.conversation, self.prices)
         for dialog in (*dialogs, self.servers):
             if dialog is not None:

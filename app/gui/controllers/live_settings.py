@@ -1,4 +1,4 @@
-"""What follows from a changed setting, at once: for the conversation that runs, the window, the pickers that show it.
+"""Applies changed settings immediately: to the running conversation, the window, and the controls that show them.
 
 Takes what the settings' dialog and the bar's pickers say. Settings that are not named here count when they are needed
 next: for a new conversation, or a new start.
@@ -26,7 +26,7 @@ _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 
 class LiveSettings(QObject):
-    """`change` takes a setting by its key."""
+    """`change` changes a setting by its key."""
 
     earlier_changed = Signal(bool)
     details_changed = Signal(bool)
@@ -70,14 +70,14 @@ class LiveSettings(QObject):
         setup.favourites.picked.connect(self.pick_backend)
 
     def begin(self) -> None:
-        """Has the window look as the settings say."""
+        """Applies the settings of the window's look."""
         self._look()
         self._motion(self._settings.reduced_motion)
         self._earlier(self._settings.oracle_earlier)
         self.details_changed.emit(self._settings.oracle_details)
 
     def change(self, key: str, value: object) -> None:
-        """Change a setting, and bring about what follows from it."""
+        """Changes a setting, and applies it."""
         settings, sound = self._settings, self._sound
         if getattr(settings, key) == value:
             return
@@ -105,7 +105,7 @@ class LiveSettings(QObject):
         self.change("frontend", key)
 
     def pick_backend(self, choice: BackendChoice) -> None:
-        """Has this back-end drive, as if it was picked in the bar."""
+        """Selects the back-end, as if it was picked in the list of models."""
         if choice != self._setup.choice:
             self._setup.show_backend(choice)
             self._setup.backend_picked.emit(choice)

@@ -145,7 +145,7 @@ class ModelCard(Boxed):
         self._show()
 
     def show_model(self, choice: BackendChoice, name: str) -> None:
-        """Shows the model that answers, with its name for people."""
+        """Shows the model that answers, by its display name."""
         self._choice = choice
         self.name.setText(name)
         self._show()

@@ -68,7 +68,7 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def show_state(self, state: TalkState) -> None:
-        """Follows whether the session hears anything."""
+        """Shows whether the session hears anything."""
         self._state = state
         self.level.set_muted(state.muted)
         if state.phase != "running":
@@ -109,10 +109,10 @@ class MicrophoneCard(Boxed):
 
 
 class WelcomeCards(QWidget):
-    """Both cards, beside each other where there is room."""
+    """Both cards, beside each other if there is room."""
 
     done = Signal()
-    """The user has seen enough of them."""
+    """The user has finished with the cards."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class WelcomeCards(QWidget):
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
-        """All that the Tab key goes to, in its order."""
+        """The controls in their Tab order."""
         model = self.model
         offer = (model.offer.get_button, model.offer.stop_button) if model.offer is not None else ()
         return (

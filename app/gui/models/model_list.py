@@ -37,7 +37,7 @@ SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "clo
 MOST_OF_A_PROVIDER = 6
 """Models of a provider that are listed without a search."""
 ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
-"""At the usual size of text."""
+"""At the default text size."""
 
 _Index = QModelIndex | QPersistentModelIndex
 _NONE = QModelIndex()
@@ -60,7 +60,7 @@ class ModelRow:
     download: str = ""
 
     def matches(self, words: Sequence[str]) -> bool:
-        """Whether all `words`, in lower case, are in its name or detail."""
+        """Returns whether all `words`, in lower case, are in its name or detail."""
         text = f"{self.name} {self.detail}".lower()
         return all(word in text for word in words)
 
@@ -172,7 +172,7 @@ class ModelListModel(QAbstractListModel):
         self.endResetModel()
 
     def heading(self, section: Section) -> str:
-        """The heading of a section."""
+        """Returns the heading of a section."""
         return {
             "chosen": self.tr("Last chosen"),
             "favourites": self.tr("Favourites"),
@@ -187,7 +187,7 @@ class ModelListModel(QAbstractListModel):
         return len(self.rows)
 
     def row(self, index: _Index) -> ModelRow | None:
-        """The model at an index; None for a heading."""
+        """Returns the model at an index; None for a heading."""
         row = self.rows[index.row()] if index.isValid() else None
         return row if isinstance(row, ModelRow) else None
 
@@ -206,7 +206,7 @@ class ModelListModel(QAbstractListModel):
 
 
 class ModelListView(QListView):
-    """`picked` at a click or Enter; `starred` at a click on the star, or Ctrl+D."""
+    """Emits `picked` at a click or Enter, `starred` at a click on the star or Ctrl+D."""
 
     picked = Signal(object)
     starred = Signal(object)

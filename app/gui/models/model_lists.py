@@ -1,4 +1,4 @@
-"""Lists the models that each provider offers: at once what is known, the rest fetched in the background."""
+"""Lists the models that each provider offers: known ones immediately, the rest fetched in the background."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Place = tuple[str, str]
 
 
 class ModelLists(QObject):
-    """`changed` emits a provider's key and URL when its list, or the reason why there is none, has changed."""
+    """Emits `changed` with a provider's key and URL when its list, or the reason why there is none, has changed."""
 
     changed = Signal(str, str)
 
@@ -31,39 +31,39 @@ class ModelLists(QObject):
         super().__init__(parent)
         self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
-        """Whether the event loop runs, without which nothing can be fetched."""
+        """Whether the event loop is running; nothing can be fetched without it."""
         self._service = service
         self._background = background
         self._found: dict[_Place, tuple[str, ...]] = {}
         self._trouble: dict[_Place, str] = {}
 
     def label(self, provider: str) -> str:
-        """A provider's name for people."""
+        """Returns a provider's display name."""
         view = self.views.get(provider)
         return view.label if view is not None else provider
 
     def offered(self, choice: BackendChoice) -> tuple[str, ...]:
-        """The models to offer now: those found, else those suggested."""
+        """Returns the fetched models, or the suggested ones before that."""
         view = self.views.get(choice.provider)
         return self._found.get(choice.place, view.suggestions if view is not None else ())
 
     def trouble(self, choice: BackendChoice) -> str:
-        """Why the list could not be fetched, as a sentence; empty when all is well."""
+        """Returns a sentence about why the list could not be fetched; empty if nothing is wrong."""
         return self._trouble.get(choice.place, "")
 
     def can_ask(self, choice: BackendChoice) -> bool:
-        """Whether the list of models can be fetched for this provider and server."""
+        """Returns whether the list of models can be fetched for this provider and server."""
         view = self.views.get(choice.provider)
         if self._service is None or view is None or choice.provider not in MODELLED:
             return False
         return bool(choice.base_url) or view.url != ""
 
     def busy(self, choice: BackendChoice) -> bool:
-        """Whether a list is being fetched."""
+        """Returns whether a list is being fetched."""
         return self._background.busy(_task(choice))
 
     def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the list in the background, unless it is known; `fresh` fetches it even so."""
+        """Fetches the list in the background, unless it is known; with `fresh`, even if it is known."""
         service, place = self._service, choice.place
         if service is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
             return

@@ -1,4 +1,4 @@
-"""The dialog “Style and tools” of a conversation: persona, voice, temperature, length, tools and cost cap."""
+"""The dialog “Style and tools” of a conversation: persona, voice, temperature, length, tools and limit."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ from app.session.control import Length, Style, ToolChoice
 MOST_DOLLARS = 1000.0
 HIGHEST_TEMPERATURE = 2.0
 USUAL_TEMPERATURE = 0.7
-"""Where the slider stands when it is first switched on."""
+"""The slider's position when it is first enabled."""
 STEPS = 20
-"""Of the temperature's slider, for each 1.0."""
+"""Steps of the temperature's slider for each 1.0."""
 
 
 class StyleDialog(Panel):
-    """`used` emits a `Style`, a `ToolChoice`, the cap in dollars, and whether new conversations get them, too."""
+    """Emits `used` with a `Style`, a `ToolChoice`, the spending limit in dollars, and whether to use them for new
+    conversations, too.
+    """
 
     used = Signal(object, object, float, bool)
     prices_wanted = Signal()
@@ -77,12 +79,12 @@ class StyleDialog(Panel):
         return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
 
     def show_voices(self, voices: Sequence[VoiceView], language: str) -> None:
-        """Offers the usual voice and those of `voices` that speak `language`: two letters, or "auto" for any. The
-        chosen one stays, with a note if it can't speak.
+        """Lists the default voice and those of `voices` that speak `language`: two letters, or "auto" for any. The
+        chosen one stays in the list, with a note if it can't be used.
         """
         chosen = self.voice.currentData() or ""
         self.voice.clear()
-        self.voice.addItem(self.tr("the usual one"), "")
+        self.voice.addItem(self.tr("default voice"), "")
         for voice in voices:
             if language in ("auto", voice.language):
                 self.voice.addItem(voice.label, voice.key)
@@ -109,7 +111,7 @@ class StyleDialog(Panel):
         self._show_cost()
 
     def show_cost(self, known: bool) -> None:
-        """Sets whether the model's price is known; the cap has no effect otherwise."""
+        """Sets whether the model's price is known; the limit has no effect otherwise."""
         self._cost_known = known
         self._show_cost()
 
@@ -162,21 +164,22 @@ class StyleDialog(Panel):
 
     def _make_cap(self) -> None:
         self.cap = DollarBox(self)
-        self.cap.setAccessibleName(self.tr("Cap in dollars"))
+        self.cap.setAccessibleName(self.tr("Spending limit in dollars"))
         self.cap.setToolTip(
             self.tr(
-                "Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked."
+                "Near the limit, the model is asked less often; at the limit, models that cost money are no longer "
+                "asked."
             )
         )
         self.cap.setRange(0.0, MOST_DOLLARS)
         self.cap.setDecimals(2)
         self.cap.setSingleStep(0.1)
         self.cap.setPrefix("$")
-        self.cap.setSpecialValueText(self.tr("no cap"))
+        self.cap.setSpecialValueText(self.tr("no limit"))
         self.prices_button = self.button(self.tr("&Prices…"), self.tr("Prices"))
         self.prices_button.setToolTip(self.tr("What models cost. Costs are counted by this table."))
         self.cost_words = Quiet(
-            self.tr("The price of this model is not known, so the cap has no effect. Enter its price."), self
+            self.tr("The price of this model is not known, so the limit has no effect. Enter its price."), self
         )
         self._cost_known = True
         self.cap.valueChanged.connect(self._show_cost)
@@ -185,14 +188,14 @@ class StyleDialog(Panel):
         self.heading(self.tr("Who answers"))
         self.column.addWidget(self.persona)
         self.column.addLayout(row(label_of(self.voice, self.tr("V&oice"), self), 12, self.voice, stretch=2))
-        self.heading(self.tr("How"))
+        self.heading(self.tr("Answers"))
         how = grid(12, 8, stretch=1)
         temperature = row(self.own_temperature, 8, self.temperature, 4, self.degrees, stretch=2)
         how.addWidget(label_of(self.temperature, self.tr("&Temperature"), self), 0, 0)
         how.addLayout(temperature, 0, 1)
         how.addWidget(PlainLabel(self.tr("Length of answers"), self), 1, 0)
         how.addLayout(row(*self.lengths.values(), None, spacing=18), 1, 1)
-        how.addWidget(label_of(self.cap, self.tr("It may &cost at most"), self), 2, 0)
+        how.addWidget(label_of(self.cap, self.tr("Spen&ding limit"), self), 2, 0)
         how.addLayout(row(self.cap, 4, self.prices_button, None), 2, 1)
         how.addWidget(self.cost_words, 3, 1)
         self.column.addLayout(how)

@@ -20,7 +20,7 @@ from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 TEXT_PX = 8
-"""Left of the text in a field for numbers."""
+"""Space to the left of the text in a number field."""
 DOT_PX, ROOM_PX = 20, 32
 
 
@@ -44,7 +44,7 @@ class Switch(Editor):
 
 
 class Choice(Editor):
-    """A list of values, with the words of the declaration or those given to `offer`."""
+    """A list of values, with labels from the declaration or from `offer`."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -63,7 +63,7 @@ class Choice(Editor):
         self._fill()
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Offers these values with their words, once the list is closed; the present value stays offered, too."""
+        """Lists these values with their labels, once the list is closed; keeps the current value in the list."""
         self._offered = list(choices)
         if not self.list.view().isVisible():
             self._fill()
@@ -100,7 +100,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Ignores the mouse wheel; on focus, selects words that stand for a number, so that typing replaces them."""
+    """Ignores the mouse wheel. On focus, selects a special value's words, so that typing replaces them."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -120,7 +120,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A number in its range; the one below the range may stand for something else, in words."""
+    """A number in its range. The value below the range may have a special meaning, shown in words."""
 
     letters = 24, 14
 
@@ -189,12 +189,12 @@ class Number(Editor):
 
 class _Slider(QSlider):
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to the page."""
+        """Lets the wheel scroll the page."""
         event.ignore()
 
 
 class Slider(Editor):
-    """Submits a number when the handle is let go, and at each key."""
+    """Submits a number when the handle is released, and at each key press."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -222,7 +222,7 @@ class Slider(Editor):
         self._submit(rounded)
 
     def _rounded(self, value: int) -> int:
-        """The nearest value that is a whole number of steps away from the lowest."""
+        """Returns the nearest value that is a whole number of steps from the lowest."""
         lowest, step = int(self.declared.lowest), int(self.declared.step)
         return lowest + round((value - lowest) / step) * step
 
@@ -238,7 +238,7 @@ class Slider(Editor):
 
 
 class Dot(QRadioButton):
-    """One accent as a dot; the chosen one has a ring."""
+    """An accent as a dot, with a ring if it is chosen."""
 
     def __init__(self, accent: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -326,4 +326,4 @@ EDITORS: dict[str, type[Editor]] = {
     "folders": Folders,
     "keys": Keys,
 }
-"""By the kind of the setting."""
+"""The editor for each kind of setting."""

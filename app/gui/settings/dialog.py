@@ -24,7 +24,7 @@ SIZE_PX = 920, 680
 
 
 class ResetBar(QWidget):
-    """`asked` when the user is asked, `confirmed` to reset all settings, `undone` to restore what they were."""
+    """Emits `asked` when it asks the user, `confirmed` to reset all settings, `undone` to restore them."""
 
     asked = Signal()
     confirmed = Signal()
@@ -52,7 +52,7 @@ class ResetBar(QWidget):
         self.undo_button.clicked.connect(self._undo)
 
     def show_state(self, changed: int, undoable: int) -> None:
-        """`changed`: how many settings differ from their default; `undoable`: how many were just reset."""
+        """Shows the state: how many settings differ from their defaults (`changed`), and how many were just reset."""
         self._changed, self._undoable = changed, undoable
         if self.asking:
             words = self.tr("Settings that are not at their defaults: {0}. Reset them?").format(changed)
@@ -92,7 +92,7 @@ class ResetBar(QWidget):
 
 
 class SettingsDialog(Panel):
-    """`dialogs`: the names of the other dialogs that its pages can lead to."""
+    """`dialogs`: the names of the dialogs that its pages link to."""
 
     changed = Signal(str, object)
     """A setting's key and its new value, once the input is complete."""
@@ -123,7 +123,7 @@ class SettingsDialog(Panel):
         self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the present settings; with `key`, at that setting, or at the page of that name."""
+        """Opens with the current settings; with `key`, at that setting or page."""
         if not self.isVisible():
             self._refresh()
         self.appear()
@@ -143,16 +143,16 @@ class SettingsDialog(Panel):
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Says below a setting why it has not come about; nothing if empty."""
+        """Shows below a setting why it could not be applied; nothing if empty."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """Says below a setting what there is to know about it now; if it is not `usable`, why."""
+        """Shows a hint below a setting, or why it is disabled if it is not `usable`."""
         self.rows[key].show_note(sentence)
         self.rows[key].set_usable(usable)
 
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
-        """Offers these values of a setting, each with its words. The present one stays offered in any case."""
+        """Lists these values of a setting with their labels. The current value always stays in the list."""
         editor = self.rows[key].editor
         assert isinstance(editor, Choice), f"{key} isn't chosen from a list"
         editor.offer(choices)
@@ -207,7 +207,7 @@ class SettingsDialog(Panel):
         self.area.ensureWidgetVisible(row)
 
     def _show_links(self, key: str) -> None:
-        """Rows that lead to a setting show its value."""
+        """Updates the value in rows that link to a setting."""
         row = self.rows[key]
         for link in self.area.links:
             if link.link.target == key:
@@ -324,6 +324,6 @@ class SettingsDialog(Panel):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Keeps what was typed."""
+        """Commits what was typed."""
         self._commit()
         super().hideEvent(event)

@@ -27,14 +27,14 @@ ICONS = {
 }
 ICON_PX, NARROWEST_PX = 18, 176
 WIDEST_PX = 640
-"""Of a page's content, at the usual size of text."""
+"""The widest that a page's content gets, at the default text size."""
 STACKED_PX = 440
-"""Narrower pages have their editors below the labels."""
+"""In narrower pages, editors go below their labels."""
 SECTION_PX, EDGE_PX = 20, 12
 
 
 class PageList(QListWidget):
-    """Is as wide as its longest name."""
+    """The pages by name; as wide as the longest name."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,13 +47,13 @@ class PageList(QListWidget):
         self.currentRowChanged.connect(lambda _: self.tint())
 
     def tint(self) -> None:
-        """Gives the icons the theme's colours: the accent to the page that is shown."""
+        """Colours the icons by the theme: the current page's in the accent colour."""
         t, here = tokens(), self.currentRow()
         for place, name in enumerate(map(ICONS.__getitem__, Settings.pages)):
             self._item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=self._icon_px))
 
     def fit(self) -> None:
-        """Takes the width and the height of its lines from the size of text."""
+        """Sets its width and line height from the text size."""
         metrics = self.fontMetrics()
         self._icon_px = max(ICON_PX, metrics.ascent())
         self.setIconSize(QSize(self._icon_px, self._icon_px))
@@ -84,7 +84,7 @@ class PageList(QListWidget):
 
 
 class SettingsArea(QScrollArea):
-    """`rows` by the settings' keys; `links` may leave the dialog. `dialogs`: the other dialogs that there are."""
+    """All settings and links. `rows`: by the settings' keys; `dialogs`: the names of the dialogs that links open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
@@ -138,7 +138,7 @@ class SettingsArea(QScrollArea):
             first.editor.setFocus(Qt.FocusReason.TabFocusReason)
 
     def fit(self) -> None:
-        """Makes it as wide as its widest setting needs, with the editors below the labels."""
+        """Sets the minimum width to what the widest setting needs with its editor below the label."""
         self._dress()
         needed = 0
         for row in self.rows.values():
@@ -149,7 +149,7 @@ class SettingsArea(QScrollArea):
         self.setMinimumWidth(needed + 2 * EDGE_PX + self.verticalScrollBar().sizeHint().width())
 
     def page_of(self, key: str) -> str:
-        """The page of a setting."""
+        """Returns the page of a setting."""
         return page_of(self.rows[key].declared.section)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -167,7 +167,7 @@ class SettingsArea(QScrollArea):
 
     @property
     def _scale(self) -> float:
-        """How large text is, of its usual size."""
+        """The text size relative to the default."""
         return QApplication.font().pointSizeF() / (tokens().small * POINTS_PER_PX)
 
     def _stack(self) -> None:

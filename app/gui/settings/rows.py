@@ -95,27 +95,27 @@ class SettingRow(QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Whether each of `words`, in lower case, occurs in its name, key, place, explanation or choices."""
+        """Returns whether all `words`, in lower case, occur in its name, key, place, explanation or choices."""
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
     def show_error(self, sentence: str) -> None:
-        """Shows why the input is invalid, or did not come about; nothing if empty."""
+        """Shows why the input is invalid or could not be applied; nothing if empty."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
     def show_note(self, sentence: str) -> None:
-        """Shows what there is to say about the setting at present; nothing if empty."""
+        """Shows a hint about the setting; nothing if empty."""
         self.note.setText(sentence)
         self.note.setVisible(bool(sentence))
 
     def set_usable(self, usable: bool) -> None:
-        """Whether the setting can be changed here; if not, a note should say why."""
+        """Enables or disables the editor; if it is disabled, a hint should say why."""
         self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
-        """Places the editor below the words, where there is no room beside the label."""
+        """Places the editor below the explanation if there is no room beside the label."""
         if stacked == self._stacked:
             return
         self._stacked = stacked
@@ -169,7 +169,7 @@ class SettingRow(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`target`: a setting's key, whose value is shown, or the name of a dialog that the window opens."""
+    """A link to a setting, whose value is shown, or to a dialog that the window opens: `target` is its key or name."""
 
     section: str
     target: str
@@ -206,7 +206,7 @@ LINKS = (
 
 
 class LinkRow(QWidget):
-    """Emits the link's target by `wanted`."""
+    """Emits `wanted` with the link's target."""
 
     wanted = Signal(str)
 
@@ -238,14 +238,14 @@ class LinkRow(QWidget):
         self._dress()
 
     def show_value(self, words: str) -> None:
-        """Shows the value of the setting that it leads to, unless the row has an explanation of its own."""
+        """Shows the value of the linked setting, unless the link has an explanation."""
         if not self.link.help:
             self.words.setText(words)
             self.words.show()
             self.button.setAccessibleDescription(words)
 
     def holds(self, words: list[str]) -> bool:
-        """Whether each of `words`, in lower case, occurs in its name or explanation."""
+        """Returns whether all `words`, in lower case, occur in its name or explanation."""
         text = f"{self.label.text()}\n{said(self.link.help)}".casefold()
         return all(word in text for word in words)
 
@@ -260,7 +260,7 @@ class LinkRow(QWidget):
 
 
 class _Card(QWidget):
-    """Paints the ground of its rows, and a line above each but the first that is shown."""
+    """Paints the background of its rows, and a line above each visible row but the first."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -307,7 +307,7 @@ class Section(QWidget):
         self._card.column.addWidget(row)
 
     def settle(self, *, with_page: bool) -> bool:
-        """Shows itself if a row is to be shown, and says whether; `with_page`: its heading names the page, too."""
+        """Shows itself if it has visible rows, and returns whether it has; `with_page`: with its page in the heading."""
         shown = any(not row.isHidden() for row in self._card.rows)
         self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)
         self.setVisible(shown)

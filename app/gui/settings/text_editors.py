@@ -26,7 +26,7 @@ from app.settings.setting import Setting
 
 
 class Editor(QWidget):
-    """Edits one value. `value` is the present one; `submitted` emits another that the user has entered."""
+    """Edits one value. `value` is the current one; `submitted` emits a new one that the user has entered."""
 
     submitted = Signal(object)
     rejected = Signal(str)
@@ -50,7 +50,7 @@ class Editor(QWidget):
         return self._in_letters(super().minimumSizeHint(), self.letters[1])
 
     def keep(self, value: Any) -> None:
-        """Sets the value; input that is being typed stays."""
+        """Sets the value, but keeps input that is being typed."""
         being_typed = self.dirty
         self.value = value
         if not being_typed:
@@ -58,11 +58,11 @@ class Editor(QWidget):
 
     @property
     def dirty(self) -> bool:
-        """Whether there is input that is not the value yet."""
+        """Whether there is uncommitted input."""
         return False
 
     def commit(self) -> None:
-        """Takes the input as the value."""
+        """Commits the input as the value."""
 
     def revert(self) -> None:
         """Shows the value, and drops any input."""
@@ -99,7 +99,7 @@ class Editor(QWidget):
 
 
 class Line(Editor):
-    """A line of text, taken at Enter or when the focus leaves it."""
+    """A line of text, committed at Enter or when it loses the focus."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -113,7 +113,7 @@ class Line(Editor):
         return self.line.text() != self.value
 
     def commit(self) -> None:
-        """Takes the text, without spaces around it."""
+        """Commits the text, stripped of surrounding spaces."""
         text = self.line.text().strip()
         if text != self.line.text():
             self.line.setText(text)
@@ -146,13 +146,13 @@ class _Text(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Takes the text, unless only a menu has opened."""
+        """Commits the text, unless the focus went to a menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter takes the text, since Enter is a line break."""
+        """Commits the text at Ctrl+Enter, since Enter is a line break."""
         done = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if done and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.left.emit()
@@ -161,7 +161,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """Several lines of text, taken when the focus leaves them, or at Ctrl+Enter."""
+    """Several lines of text, committed at Ctrl+Enter or when they lose the focus."""
 
     wide = True
     rows = 4
@@ -224,7 +224,7 @@ class Keys(Editor):
         super().__init__(declared, parent)
         self.field = KeyField(said(declared.label), self)
         self.taken: tuple[str, ...] = ()
-        """Keys that are used for something else."""
+        """Keys that are in use for something else."""
         self.setFocusProxy(self.field)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

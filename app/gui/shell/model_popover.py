@@ -36,11 +36,11 @@ class ModelPopover(Popover):
     routes_wanted = Signal()
     comparison_wanted = Signal()
     download_wanted = Signal(str)
-    """The key of a model of the catalogue."""
+    """The key of a model in the catalogue."""
     answer_mode_picked = Signal(str)
     frontend_picked = Signal(str)
     shown = Signal(str, str, str)
-    """The model in use, for the pill: its provider's key, its name, and who runs it."""
+    """The model in use, for the pill: its provider's key, its name, and its provider's name."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class ModelPopover(Popover):
         self._catalogue = catalogue
         self._labels: dict[str, str] = {}
         self._loaded = ""
-        """The name of the model that a session says it uses, where the choice leaves that open."""
+        """The name of the model that the session reports, if the choice names none."""
         self.choice = backend_choice(settings)
-        """The back-end in use, or being switched to."""
+        """The back-end in use, or the one that is being switched to."""
         self.favourites = favourites
         self.models = ModelSearch(settings, lists, favourites, catalogue, self)
         self.search, self.list = self.models.field, self.models.list
@@ -112,7 +112,7 @@ class ModelPopover(Popover):
         self.column.addWidget(widget)
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens with all models, and the search field ready to be typed into."""
+        """Opens with all models and the focus in the search field."""
         self.models.open_with(self.choice)
         self.set_width(WIDTH_PX)
         super().open_at(anchor)

@@ -20,7 +20,7 @@ LOOK = "first start: check the machine"
 
 
 class FirstStart(QObject):
-    """Shows the cards when it is made; `finish` hides them for good."""
+    """Shows the cards when it is constructed; `finish` hides them for good."""
 
     def __init__(self, window: MainWindow, machine: MachineService) -> None:
         super().__init__(window)
@@ -44,7 +44,7 @@ class FirstStart(QObject):
             self._window.keep.remember(first_run_done=True)
 
     def show_level(self, event: e.LevelMeasured) -> None:
-        """Shows how loud the user is."""
+        """Shows the user's level."""
         if self.cards is not None and self.cards.isVisible():
             self.cards.microphone.show_level(event.user_dbfs, event.at, event.clipped)
 
@@ -80,7 +80,7 @@ class FirstStart(QObject):
         window.manager.phase_changed.connect(self._look)
 
     def _order_tabs(self, cards: WelcomeCards) -> None:
-        """Tab goes to the cards before the questions."""
+        """Puts the cards before the questions in the Tab order."""
         before: QWidget = self._window.conversations.rows
         for control in cards.controls:
             QWidget.setTabOrder(before, control)

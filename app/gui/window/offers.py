@@ -1,4 +1,4 @@
-"""Messages that offer something with a button: what has arrived while nobody watched, and what could be lost."""
+"""Notifications with an action button: about downloads that have finished, and about what could be lost."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class Offers(QObject):
-    """Says each in the window's message bar."""
+    """Shows each in the window's message bar."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
 
     def frontend(self, key: str, label: str) -> None:
-        """A front-end's weights have arrived, perhaps in the middle of a session."""
+        """A front-end's weights were downloaded, perhaps during a session."""
         words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(label)
         offer = (self.tr("Use it"), lambda: self._use_frontend(key))
         self._window.messages.say(words, offer=offer, topic="frontend", level="notice")
 
     def restart(self) -> None:
-        """What a graphics card needs has arrived."""
+        """What the graphics card needs is installed."""
         graphics = self._window.graphics
         assert graphics is not None
         words = self.tr("What the graphics card needs is installed, and is used after a restart of KAME.")
@@ -35,7 +35,7 @@ class Offers(QObject):
         self._window.messages.say(words, offer=offer, topic="graphics", level="notice")
 
     def model(self, key: str, label: str) -> None:
-        """A language model has arrived while another one was in use."""
+        """A language model was downloaded while another one was in use."""
         words = self.tr("{0} is here. New conversations with the built-in model use it.").format(label)
         offer = (self.tr("Use it now"), lambda: self._use_model(key))
         self._window.messages.say(words, offer=offer, topic="model", level="notice")

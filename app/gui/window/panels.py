@@ -69,19 +69,19 @@ class Panels(QObject):
                 panel.close()
 
     def show_levels(self, event: e.LevelMeasured) -> None:
-        """Shows how loud both sides are."""
+        """Shows the levels of both sides."""
         if self.first_start is not None:
             self.first_start.show_level(event)
 
     def apply(self, event: e.Event) -> None:
-        """Takes in an event of the session."""
+        """Applies an event of the session."""
         if self.first_start is not None:
             self.first_start.apply(event)
 
     # -- settings
 
     def open_settings(self, key: str = "") -> None:
-        """All settings; with `key`, that one first."""
+        """Opens the settings; with `key`, at that setting or page."""
         if self.settings is None:
             from app.gui.settings.dialog import SettingsDialog
 
@@ -97,18 +97,18 @@ class Panels(QObject):
         self.settings.open_refreshed(key)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """The settings say this below a setting from now on; if it is not `usable`, it can't be changed."""
+        """Shows a hint below a setting from now on; if it is not `usable`, disables it."""
         self._notes[key] = (sentence, usable)
         if self.settings is not None:
             self.settings.tell(key, sentence, usable=usable)
 
     def warn(self, key: str, sentence: str) -> None:
-        """The settings, where they are open, say why a setting has not come about; nothing if empty."""
+        """Shows below a setting, if the dialog is open, why it could not be applied; nothing if empty."""
         if self.settings is not None:
             self.settings.say(key, sentence)
 
     def _other_dialogs(self) -> dict[str, Callable[[], object]]:
-        """What the pages of the settings lead to, by the names of `app.gui.settings.links`."""
+        """Returns what opens each dialog that the settings link to, by the names in `app.gui.settings.rows`."""
         window, menu = self._window, self._window.menu
         ways: dict[str, Callable[[], object]] = {"style": menu.style.emit}
         if window.models_controller is not None:
@@ -131,7 +131,7 @@ class Panels(QObject):
         return ways
 
     def _list_models(self) -> None:
-        """Looks for the voices and recognisers on this machine, to offer them."""
+        """Finds the voices and recognisers on this machine in the background, and lists them."""
         controller = self._window.models_controller
         if controller is not None:
             models = controller.service.models
@@ -140,7 +140,7 @@ class Panels(QObject):
             )
 
     def _offer_models(self, views: Sequence[ModelView]) -> None:
-        """Offers those that know the language of conversations."""
+        """Lists those that know the language of conversations."""
         assert self.settings is not None
         language = self._window.settings.language
         voices, recognisers = [("", self.tr("Automatic"))], [("", self.tr("Automatic"))]
@@ -154,7 +154,7 @@ class Panels(QObject):
         self.settings.set_choices("recogniser", recognisers)
 
     def _offer_settings(self, *names: str) -> None:
-        """The settings offer what the bar does."""
+        """Lists the same values in the settings as the window's own controls."""
         assert self.settings is not None
         setup = self._window.setup
         pickers = {
@@ -182,7 +182,7 @@ class Panels(QObject):
     # -- log, about
 
     def open_log(self, *, fault: bool = False) -> None:
-        """What the program has noted, and what others may need to help; with `fault`, the newest fault."""
+        """Opens the log, and the diagnostics to share; with `fault`, at the newest error."""
         source = self._services.log
         if source is None or self._services.diagnose is None:
             return
@@ -221,7 +221,7 @@ class Panels(QObject):
             self.model_arrived.emit(key, view.label)
 
     def open_about(self) -> None:
-        """What KAME is, which version, and what it is made of."""
+        """Opens the version and the licences."""
         if self.about is None:
             from app.gui.window.about_dialog import AboutDialog
 
@@ -230,7 +230,7 @@ class Panels(QObject):
         self.about.appear()
 
     def open_guide(self) -> None:
-        """The guide to the window."""
+        """Opens the guide."""
         if self.guide is None:
             from app.gui.window.guide_dialog import GuideDialog
 

@@ -37,7 +37,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         assert dialog.persona.toPlainText() == "" and "Empty: KAME as it is" in dialog.persona.placeholderText()
         assert dialog.own_temperature.isChecked() and not dialog.temperature.isEnabled()
         assert not any(switch.isChecked() for switch in dialog.tools.switches.values())
-        assert dialog.cap.text() == "no cap"
+        assert dialog.cap.text() == "no limit"
         QTest.keyClicks(dialog.persona, "You are a pirate.")
         dialog.own_temperature.click()
         dialog.temperature.setValue(24)
@@ -208,7 +208,7 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
         assert dialog.style_choice.voice == "gone"
         await until(lambda: dialog.voice.count() == 4)
         offered = [(dialog.voice.itemText(n), dialog.voice.itemData(n)) for n in range(4)]
-        there = [("the usual one", ""), ("Mouth", "mouth"), ("Bea", "choir/bea")]
+        there = [("default voice", ""), ("Mouth", "mouth"), ("Bea", "choir/bea")]
         assert offered == [*there, ("gone (not on this machine)", "gone")]
         assert dialog.style_choice.voice == "gone", "what was chosen stays, unless another one is"
         dialog.voice.setCurrentIndex(1)

@@ -293,7 +293,7 @@ def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
     assert place.told == [("temperature", -1.0)] and row.editor.box.text() == declaration("temperature").special[1]
     QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
     assert place.told[1:] == [("temperature", 0.0)]
-    assert place.row("cap_dollars").editor.box.text() == "no cap"
+    assert place.row("cap_dollars").editor.box.text() == "no limit"
 
 
 def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
