@@ -55,7 +55,7 @@ class LiveSettings(QObject):
         self._menu = menu
         keep.follow("frontend", does=self._frontend)
         keep.follow("weights_folder", does=lambda _: frontend_bar.refresh())
-        keep.follow("answer_mode", does=self._answer_mode)
+        keep.follow("answer_mode", does=setup.show_answer_mode)
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)
         keep.follow("theme", "accent", "font_scale", does=lambda _: self._look())
         keep.follow("reduced_motion", does=self._motion)
@@ -115,9 +115,6 @@ class LiveSettings(QObject):
     def _frontend(self, key: str) -> None:
         self._setup.show_frontend(key)
         self._frontend_bar.refresh()
-
-    def _answer_mode(self, answer_mode: str) -> None:
-        self._setup.show_answer_mode(answer_mode)
 
     def _look(self) -> None:
         app = QApplication.instance()

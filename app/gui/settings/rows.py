@@ -307,7 +307,7 @@ class Section(QWidget):
         self._card.column.addWidget(row)
 
     def settle(self, *, with_page: bool) -> bool:
-        """Shows itself if it has visible rows, and returns whether it has; `with_page`: with its page in the heading."""
+        """Shows itself if it has visible rows, and returns whether it has; `with_page`: the heading names the page."""
         shown = any(not row.isHidden() for row in self._card.rows)
         self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)
         self.setVisible(shown)

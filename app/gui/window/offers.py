@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -23,8 +24,7 @@ class Offers(QObject):
     def frontend(self, key: str, label: str) -> None:
         """A front-end's weights were downloaded, perhaps during a session."""
         words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(label)
-        offer = (self.tr("Use it"), lambda: self._use_frontend(key))
-        self._window.messages.say(words, offer=offer, topic="frontend", level="notice")
+        self._offer("frontend", words, self.tr("Use it"), lambda: self._window.live.pick_frontend(key))
 
     def restart(self) -> None:
         """What the graphics card needs is installed."""
@@ -37,8 +37,8 @@ class Offers(QObject):
     def model(self, key: str, label: str) -> None:
         """A language model was downloaded while another one was in use."""
         words = self.tr("{0} is here. New conversations with the built-in model use it.").format(label)
-        offer = (self.tr("Use it now"), lambda: self._use_model(key))
-        self._window.messages.say(words, offer=offer, topic="model", level="notice")
+        choice = BackendChoice("embedded", key)
+        self._offer("model", words, self.tr("Use it now"), lambda: self._window.live.pick_backend(choice))
 
     def open_conversation(self, view: ConversationView) -> None:
         """Opening another conversation would lose what was said."""
@@ -52,10 +52,11 @@ class Offers(QObject):
         unknown = missing.model or missing.provider
         self._window.messages.say(words.format(unknown, self._window.setup.favourites.words(instead)), level="warning")
 
-    def _use_model(self, key: str) -> None:
-        self._window.messages.clear_topic("model")
-        self._window.live.pick_backend(BackendChoice("embedded", key))
+    def _offer(self, topic: str, words: str, button: str, use: Callable[[], object]) -> None:
+        """Shows a notice with a button, which goes once it was pressed."""
 
-    def _use_frontend(self, key: str) -> None:
-        self._window.messages.clear_topic("frontend")
-        self._window.live.pick_frontend(key)
+        def take() -> None:
+            self._window.messages.clear_topic(topic)
+            use()
+
+        self._window.messages.say(words, offer=(button, take), topic=topic, level="notice")
