@@ -45,7 +45,7 @@
     </message>
     <message>
         <source>Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept.</source>
-        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
+        <translation>Speichert auch den Ton und die Ereignisse jeder Unterhaltung auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
     </message>
     <message>
         <source>Another server</source>
@@ -133,7 +133,7 @@
     </message>
     <message>
         <source>Closing the window hides it, and the conversation continues. The icon&apos;s menu shows it again, or quits.</source>
-        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
+        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und die Unterhaltung geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
@@ -717,7 +717,7 @@
     </message>
     <message>
         <source>US dollars that a conversation may cost. At the limit, models that cost money are no longer asked.</source>
-        <translation>US-Dollar, die ein Gespräch kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
+        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Violet</source>
@@ -761,7 +761,7 @@
     </message>
     <message>
         <source>What speaks to you. It can be changed during a conversation.</source>
-        <translation>Woraus du Antworten hörst. Er lässt sich während eines Gesprächs wechseln.</translation>
+        <translation>Woraus du Antworten hörst. Er lässt sich während einer Unterhaltung wechseln.</translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
@@ -769,7 +769,7 @@
     </message>
     <message>
         <source>What you speak into. It can be changed during a conversation.</source>
-        <translation>Worin du sprichst. Es lässt sich während eines Gesprächs wechseln.</translation>
+        <translation>Worin du sprichst. Es lässt sich während einer Unterhaltung wechseln.</translation>
     </message>
     <message>
         <source>When I finish</source>
@@ -1304,7 +1304,7 @@
     </message>
     <message>
         <source>Copies the conversation. The copy continues with this model; the original stays as it is.</source>
-        <translation>Kopiert das Gespräch. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
+        <translation>Kopiert die Unterhaltung. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
     </message>
     <message>
         <source>Duplicate with another model</source>
@@ -2309,10 +2309,6 @@
         <translation>Das gewählte Modell herunterladen</translation>
     </message>
     <message>
-        <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
-        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird einmal auf diesem Rechner gemessen. Fakten: wie viele von 120 kurzen Fragen es richtig beantwortet.</translation>
-    </message>
-    <message>
         <source>Let the app choose a model of this kind</source>
         <translation>Die App ein Modell dieser Art wählen lassen</translation>
     </message>
@@ -3274,6 +3270,10 @@
     <message>
         <source>Close this dialog</source>
         <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
+        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird einmal auf diesem Rechner gemessen. Fakten: wie viele von 120 kurzen Fragen es richtig beantwortet.</translation>
     </message>
     <message>
         <source>Models and servers</source>
@@ -4345,11 +4345,11 @@
     </message>
     <message>
         <source>The conversation continues with it instead of the router.</source>
-        <translation>Das Gespräch geht mit ihm weiter statt mit dem Router.</translation>
+        <translation>Die Unterhaltung geht mit ihm weiter statt mit dem Router.</translation>
     </message>
     <message>
         <source>The conversation continues with it.</source>
-        <translation>Das Gespräch geht mit ihm weiter.</translation>
+        <translation>Die Unterhaltung geht mit ihm weiter.</translation>
     </message>
     <message>
         <source>a &amp;program on this machine</source>

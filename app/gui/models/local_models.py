@@ -200,8 +200,8 @@ class LocalModels(QWidget):
 
         def show(views: Sequence[ModelView]) -> None:
             self.list.show_models(views, self._used)
-            if chosen:
-                self.list.choose(chosen)
+            if chosen or self.list.chosen is None:
+                self.list.choose(chosen or views[0].key)
             self._shape()
 
         models = self._controller.service.models
@@ -331,10 +331,6 @@ class LocalModels(QWidget):
     # -- building
 
     def _lay_out(self) -> None:
-        lead = self.tr(
-            "Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 "
-            "short questions it answers correctly."
-        )
         buttons = row(
             self.get_button,
             self.stop_button,
@@ -347,7 +343,6 @@ class LocalModels(QWidget):
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(Quiet(lead, self))
         column.addWidget(self.list, 1)
         for widget in (self.words, self.said, self.bar):
             column.addWidget(widget)

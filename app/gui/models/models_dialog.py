@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QListWidgetItem, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.models.local_models import LocalModels
@@ -12,11 +12,12 @@ from app.gui.models.model_lists import ModelLists
 from app.gui.models.server_form import ServerForm
 from app.gui.widgets.form import row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
+from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
 
 LOCAL, MACHINE = "embedded", "machine"
 """The places in the list that are no server: the models on this machine, and what the machine has."""
-PLACES_LETTERS, SIZE_PX = 22, (940, 600)
+SIZE_PX = 940, 600
 PLACE = Qt.ItemDataRole.UserRole
 
 
@@ -30,9 +31,7 @@ class ModelsDialog(Panel):
         self.local: LocalModels | None = None
         self.form: ServerForm | None = None
         self.machine: MachinePage | None = None
-        self.places = QListWidget(self)
-        self.places.setAccessibleName(self.tr("Places where models run"))
-        self.places.setFixedWidth(self.fontMetrics().averageCharWidth() * PLACES_LETTERS + 24)
+        self.places = SideList(self.tr("Places where models run"), self)
         self.title = wrapped(self, self.tr("Page"))
         self.lead = Quiet(parent=self)
         self.stack = QStackedWidget(self)
@@ -115,9 +114,12 @@ class ModelsDialog(Panel):
         view = self._lists.views.get(place)
         if place == MACHINE:
             return self.tr("What this machine has, and what fits it. The embedded voice works on any machine.")
-        if place == LOCAL or view is None:
-            return ""
-        if view.wants_key:
+        if place == LOCAL:
+            return self.tr(
+                "Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 "
+                "short questions it answers correctly."
+            )
+        if view is not None and view.wants_key:
             return self.tr("What you say is sent there as text, and billed to your account.")
         return self.tr("A server on this machine or another one: what you say is sent to its address as text.")
 
@@ -126,6 +128,7 @@ class ModelsDialog(Panel):
         item.setData(PLACE, key)
         self._holders[key] = page
         self.stack.addWidget(page)  # which does nothing for a page that it has
+        self.places.fit()
 
     def _leave(self) -> None:
         for page in (self.form, self.machine):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QListWidget, QListWidgetItem, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
@@ -14,6 +14,7 @@ from app.gui.design.theme import tokens
 from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
 from app.gui.widgets.form import wrapped
 from app.gui.widgets.panel import Quiet
+from app.gui.widgets.side_list import SideList
 from app.gui.widgets.translation import said
 from app.settings.declarations import Settings, declarations, page_of
 
@@ -25,7 +26,7 @@ ICONS = {
     "privacy": "shield",
     "advanced": "sliders-horizontal",
 }
-ICON_PX, NARROWEST_PX = 18, 176
+ICON_PX = 18
 WIDEST_PX = 640
 """The widest that a page's content gets, at the default text size."""
 STACKED_PX = 440
@@ -33,54 +34,33 @@ STACKED_PX = 440
 SECTION_PX, EDGE_PX = 20, 12
 
 
-class PageList(QListWidget):
-    """The pages by name; as wide as the longest name."""
+class PageList(SideList):
+    """The pages by name, each with its icon."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         self.setAccessibleName(self.tr("Pages of settings"))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for page in Settings.pages.values():
             self.addItem(said(page.label))
-        self._icon_px = ICON_PX
-        self._dress()
         self.currentRowChanged.connect(lambda _: self.tint())
 
     def tint(self) -> None:
         """Colours the icons by the theme: the current page's in the accent colour."""
         t, here = tokens(), self.currentRow()
+        side = max(ICON_PX, self.fontMetrics().ascent())
+        self.setIconSize(QSize(side, side))
         for place, name in enumerate(map(ICONS.__getitem__, Settings.pages)):
-            self._item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=self._icon_px))
+            self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
-    def fit(self) -> None:
-        """Sets its width and line height from the text size."""
-        metrics = self.fontMetrics()
-        self._icon_px = max(ICON_PX, metrics.ascent())
-        self.setIconSize(QSize(self._icon_px, self._icon_px))
+    def fit(self, before_px: int = 0) -> None:
+        """Also sets the size of the icons."""
         self.tint()
-        for place in range(self.count()):
-            self._item(place).setSizeHint(QSize(0, metrics.lineSpacing() + 20))
-        widest = max(metrics.horizontalAdvance(self._item(place).text()) for place in range(self.count()))
-        self.setFixedWidth(max(NARROWEST_PX, widest + self._icon_px + 48))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
-            self._dress()
+        super().fit(self.iconSize().width() + 18)
 
     def _dress(self) -> None:
-        t = tokens()
-        sheet = (
-            "QListWidget, QListWidget:focus { background: transparent; border: none; }"
-            "QListWidget::item { border: 2px solid transparent; border-radius: 8px; padding: 4px 6px; }"
-            f"QListWidget::item:focus {{ border-color: {t.accent_text}; }}"
-        )
-        if sheet != self.styleSheet():
-            self.setStyleSheet(sheet)
-        self.tint()
-
-    def _item(self, place: int) -> QListWidgetItem:
-        return self.item(place)
+        super()._dress()
+        if self.count():
+            self.tint()
 
 
 class SettingsArea(QScrollArea):
