@@ -265,9 +265,15 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None, *, hidden: bool = False) -> int:
     """Shows the window and returns its exit code. `order`: it shows the demo. `report_start`: see
-    `app.gui.window.start_report`. `hidden`: it starts in the tray, or minimised.
+    `app.gui.window.start_report`. `hidden`: it starts in the tray, or minimised. Raises UserError where no window can
+    open.
     """
     import sys
+
+    from app.platform.display import window_obstacle
+
+    if obstacle := window_obstacle():
+        raise UserError(obstacle)
 
     from app.audio.devices.list_process import list_current_devices
     from app.audio.devices.watch import DeviceWatch

@@ -1,7 +1,7 @@
 """Set KAME Desktop up on a bare machine, then start it or its tests.
 
     python3 packaging/bootstrap.py run [arguments of the app]
-    python3 packaging/bootstrap.py test [--windows] [arguments of pytest]
+    python3 packaging/bootstrap.py test [--all | --windows] [arguments of pytest]
     python3 packaging/bootstrap.py setup
     python3 packaging/bootstrap.py lock
 
@@ -20,19 +20,20 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.checks import run_tests, run_windows_tests  # noqa: E402
+from installation.checks import Times, run_tests, run_windows_tests  # noqa: E402
 from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import prepare  # noqa: E402
-from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
+from installation.problems import DEVELOPERS, USER_CAN_FIX, Problem, problem_of_system  # noqa: E402
 from installation.resolution import write_locks  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
@@ -41,12 +42,17 @@ USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
   run [arguments]    set up what is missing, then start the app with these arguments
   test [arguments]   set up what is missing, then check the imports' rules, style, layout and types, and run the tests
-                     (the arguments go to pytest, which then runs one test at a time)
+                     but the slow ones (the arguments go to pytest, which then runs one test at a time)
+  test --all [...]   the same with all tests, for which it installs torch
   test --windows     set up what is missing, then check the app on Windows, under Wine (Debian 12)
   setup              set up only; tries a graphics card's part again if it failed before
   lock               resolve the locks again from pyproject.toml (for developers)
 
-  --no-gpu           leave the parts for an NVIDIA graphics card out (not of the tests, which need them)
+  --no-gpu           leave the parts for an NVIDIA graphics card out
+
+Exit codes: 0; 2 for what you can put right, with a sentence that says how; of the tests, the first failure's. Tests
+that need a program or library which this machine lacks are left out, and named at the end. That is a failure only where
+the variable CI is set.
 """
 
 
@@ -68,29 +74,36 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         if command == "lock":
             write_locks(places, env)
             return 0
-        prepare(places, env, command, use_gpu)
+        if command == "test":
+            return test(places, env, arguments)
+        prepare(places, Steps(places.log), env, command, use_gpu)
         if command == "run":
             run_app(places, env, arguments)
-        if command == "setup":
-            return 0
-        if arguments[:1] == ["--windows"]:
-            return run_windows_tests(places, env, Steps(places.log), arguments[1:])
-        return run_tests(places, env, arguments)
+        return 0
     except Problem as problem:
         print(problem, file=sys.stderr)
         return USER_CAN_FIX
     except OSError as error:
-        print(
-            f"The set-up stopped: {error}.\nA file or folder could not be used as needed.\nCheck that the "
-            "project's folder is yours and the disk has room, then run the same command again.",
-            file=sys.stderr,
-        )
+        print(problem_of_system(error, places.root, DEVELOPERS), file=sys.stderr)
         return USER_CAN_FIX
     except KeyboardInterrupt:
         print("\nStopped. Run the same command again to go on.", file=sys.stderr)
         return CANCELLED
     except Stopped as stop:
         return 128 + stop.number
+
+
+def test(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Set up what the tests need, and run them; return the exit code."""
+    kind = arguments[0] if arguments[:1] in (["--all"], ["--windows"]) else ""
+    arguments = arguments[1:] if kind else arguments
+    steps, times, began = Steps(places.log), Times(), time.monotonic()
+    missing = prepare(places, steps, env, "test --all" if kind == "--all" else "test", use_gpu=False)
+    if kind == "--windows":
+        return run_windows_tests(places, env, steps, arguments)
+    times.add("Set-up: downloads", steps.downloading)
+    times.add("Set-up: the rest", time.monotonic() - began - steps.downloading)
+    return run_tests(places, env, arguments, everything=kind == "--all", missing=missing, times=times)
 
 
 if __name__ == "__main__":

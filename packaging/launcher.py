@@ -13,7 +13,6 @@ Windows, cancels by closing the standard input.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ if str(HERE) not in sys.path:
 from installation.children import CANCELLED, Stopped, catch_signals  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
 from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
-from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
+from installation.problems import USER_CAN_FIX, USERS, Problem, problem_of_system  # noqa: E402
 from installation.provision import Provision  # noqa: E402
 from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
@@ -120,28 +119,11 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
     except Problem as problem:
         return tell(problem, reports)
     except OSError as error:
-        return tell(problem_of_system(error, places), reports)
+        return tell(problem_of_system(error, places.venv.parent, USERS), reports)
     except (KeyboardInterrupt, Stopped):
         if reports is None:
             print(f"\n{STOPPED_CARD if command == 'card' else STOPPED}", file=sys.stderr)
         return CANCELLED
-
-
-def problem_of_system(error: OSError, places: InstalledPlaces) -> Problem:
-    """Explain an error of the operating system."""
-    if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
-        return Problem(f"The disk is full: {error}.", "Not all files could be written.", "Make room, then try again.")
-    if error.errno == getattr(errno, "EDQUOT", None):
-        return Problem(
-            f"The room that you may use on the disk is full: {error}.",
-            "Not all files could be written.",
-            "Remove files of yours, or ask who manages this machine for more room, then try again.",
-        )
-    return Problem(
-        f"The set-up stopped: {error}.",
-        "A file or folder could not be used as needed.",
-        f"Check that the folder {places.venv.parent} is yours and that no other program uses it, then try again.",
-    )
 
 
 def tell(problem: Problem, reports: Reports | None) -> int:

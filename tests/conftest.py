@@ -1,18 +1,76 @@
-"""What all tests share: properties are searched the same way each time, and nothing of the user's is seen."""
+"""What all tests share: properties are searched the same way each time, and nothing of the user's is seen.
+
+With `--short`, tests that are marked `slow` are left out, and so are modules that import torch. What needs a program or
+library that this machine lacks is skipped; the last lines say how many tests were.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
+from importlib.util import find_spec
 from typing import Any
 
+import pytest
 from hypothesis import settings
+
+from tests.support.parts import LEFT_OUT
 
 LONGEST_ID = 60
 """Characters of a parameter in a test's name. Windows can't hold longer names in the environment of a test."""
+
+
+TORCH = ("torch", "moshi", "safetensors", "sentencepiece")
+"""What the short command's environment lacks. There it can't be imported either where it is installed."""
+
+SHARED_LIBRARY = re.compile(r"(\S+): cannot open shared object file")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--short", action="store_true", help="leave out what is marked slow, and modules that need torch")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("short"):
+        for name in filter(find_spec, TORCH):
+            sys.modules[name] = None  # type: ignore[assignment]
+        settings.load_profile("short")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("short"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    """Skips a module that can't be imported, with `--short` for want of torch, or for want of a system's library."""
+    report = yield
+    error = report.call.excinfo and report.call.excinfo.value.__cause__
+    reason = ""
+    if isinstance(error, ImportError):
+        if collector.config.getoption("short") and (error.name or "").partition(".")[0] in TORCH:
+            reason = f"needs {error.name}: runs with --all"
+        elif library := SHARED_LIBRARY.search(str(error)):
+            reason = LEFT_OUT + library[1]
+    if reason:
+        report.outcome, report.longrepr = "skipped", (str(collector.path), 1, reason)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says what this machine lacks, and how many tests and modules were left out for it."""
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())]
+    lacking = Counter(reason.removeprefix(LEFT_OUT) for reason in reasons if reason.startswith(LEFT_OUT))
+    for part, count in sorted(lacking.items()):
+        terminalreporter.write_line(f"Left out for want of {part}: {count}")
 
 
 def pytest_make_parametrize_id(val: Any) -> str | None:
@@ -21,8 +79,10 @@ def pytest_make_parametrize_id(val: Any) -> str | None:
 
 
 settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None)
 settings.load_profile("suite")
+
 
 if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.

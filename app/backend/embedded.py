@@ -1,5 +1,5 @@
 """The embedded back-end: a small model in a child process that the app starts, keeps for the next conversation, and
-ends.
+ends. If the child dies, the next request starts it again.
 
 The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
 those of any other server.
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
-import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,12 +24,14 @@ from app.models.catalogue import DEFAULTS, models_of
 from app.models.locations import is_here
 from app.models.pool import MODELS, ModelKey, model_key
 from app.models.selection import load_speeds
-from app.platform.children import end_child, python_module_command, quiet_child
-from app.untrusted.files import read_json_line
+from app.platform.children import ChildError, ChildWorker
+from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 START_SECONDS = 60.0
 WARM_UP_ATTEMPTS = 100
+
+_log = logging.getLogger(__name__)
 
 
 def spare_threads(cores: int | None = None) -> int:
@@ -41,16 +43,16 @@ def spare_threads(cores: int | None = None) -> int:
 class _Server:
     """A child process and its address. `works`: its model is loaded, and no request to it has failed."""
 
-    child: subprocess.Popen[bytes]
+    child: ChildWorker
     url: str = ""
     key: str = ""
     works: bool = False
 
     def alive(self) -> bool:
-        return self.works and self.child.poll() is None
+        return self.works and self.child.alive()
 
     def close(self) -> None:
-        end_child(self.child)
+        self.child.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class EmbeddedBackend:
         self._server: _Server | None = None
         self._key: ModelKey | None = None
         self._client: OpenAICompatibleBackend | None = None
+        self._starting: asyncio.Task[OpenAICompatibleBackend] | None = None
 
     def answer_together(self, at_once: int) -> None:
         """Makes it answer so many requests at a time, on all cores, where nobody talks. Call it before `open`."""
@@ -93,32 +96,48 @@ class EmbeddedBackend:
         """
         file = await asyncio.to_thread(model_file, self._chosen)
         self._key = model_key("llm", file, self._threads, self._at_once)
-        self._server = await asyncio.to_thread(MODELS.acquire, self._key)
+        server: _Server | None = await asyncio.to_thread(MODELS.acquire, self._key)
+        if server is None:
+            how = (str(self._threads), str(self._at_once))
+            child = ChildWorker("app.backend.embedded_server", str(file), *how, start_seconds=START_SECONDS)
+            server = _Server(child)
+        self._server = server
         try:
-            async with asyncio.timeout(START_SECONDS):
-                if self._server is None:
-                    await self._start(file)
-                else:
-                    self._client = await self._connect(self._server)
-        except (TimeoutError, ValueError, KeyError):
-            await self.close()
-            raise BackendError(
-                f"The model {self.model} could not be started, so nothing can answer. It may need more memory than is "
-                "free: close something, or choose a smaller model or another provider."
-            ) from None
+            await self._running(server)
         except BaseException:
             await self.close()
             raise
 
-    async def _start(self, file: Path) -> None:
-        how = (str(self._threads), str(self._at_once))
-        command = python_module_command("app.backend.embedded_server", str(file), *how)
-        server = self._server = _Server(await asyncio.to_thread(_start_child, command))
-        address = await asyncio.to_thread(_read_address, server.child)
-        server.url, server.key = address["url"], address["key"]
-        self._client = await self._connect(server)
-        await self._warm_up(server, self._client)
-        server.works = True
+    async def _running(self, server: _Server) -> OpenAICompatibleBackend:
+        """Returns the client of the child, which is started if it does not run. Raises BackendError."""
+        starting = self._starting
+        if starting is None or (starting.done() and (self._client is None or not server.child.alive())):
+            starting = self._starting = asyncio.create_task(self._start(server), name="start the embedded model")
+            starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(starting)  # a request that is cancelled leaves the start to the next one
+
+    async def _start(self, server: _Server) -> OpenAICompatibleBackend:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._disconnect()
+                fresh = not server.child.alive()
+                if fresh:
+                    address = read_json(await asyncio.to_thread(server.child.start), CHILD_LINE)
+                    server.url, server.key = address["url"], address["key"]
+                self._client = client = await self._connect(server)
+                if fresh:
+                    await self._warm_up(server, client)
+                server.works = True
+                return client
+        except (BackendError, ChildError, TimeoutError, ValueError, KeyError) as error:
+            await self._disconnect()
+            if isinstance(error, BackendError):
+                raise
+            cause = str(error) if isinstance(error, ChildError) else "its process was not ready in time"
+            raise BackendError(
+                f"The model {self.model} could not be started, so nothing can answer: {cause}. It may need more memory "
+                "than is free: close something and ask again, or choose a smaller model or another provider."
+            ) from None
 
     async def _connect(self, server: _Server) -> OpenAICompatibleBackend:
         client = OpenAICompatibleBackend(
@@ -131,17 +150,49 @@ class EmbeddedBackend:
         await client.open()
         return client
 
+    async def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with contextlib.suppress(Exception):
+                await client.close()
+
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        client, server = self._client, self._server
-        if client is None or server is None:
+        async with aclosing(self._items(request)) as items:
+            yield items
+
+    async def _items(self, request: ChatRequest) -> AsyncGenerator[StreamItem, None]:
+        """Yields the answer. If the child dies before its first word, a new one is asked the same question."""
+        server = self._server
+        if server is None:
             raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
-        try:
-            async with client.stream(request) as items:
-                yield items
-        except BackendError:
-            server.works = False  # the next conversation starts another child
-            raise
+        for last in (False, True):
+            client, begun = await self._running(server), False
+            child = server.child.pid
+            try:
+                async with client.stream(request) as items:
+                    async for item in items:
+                        begun = True
+                        server.child.worked()
+                        yield item
+                return
+            except BackendError as error:
+                server.works = False  # the next conversation starts another child
+                if error.kind not in ("network", "broken"):
+                    raise
+                cause = "its process had to be started again"  # for another request, unless it is the same one
+                if server.child.pid == child:
+                    cause = await asyncio.to_thread(server.child.ending)
+                    if server.child.alive():
+                        raise
+                _log.warning("The embedded model has stopped: %s.", cause)
+                if begun or last:
+                    raise BackendError(
+                        f"The model {self.model} has stopped while it answered: {cause}. Your next question starts it "
+                        "again. If it keeps stopping, close other programs, or choose a smaller model or another "
+                        "provider.",
+                        "broken",
+                    ) from None
 
     async def prime(self, request: ChatRequest) -> None:
         """Lets the model read the conversation so far; a failure here will come again with the next request."""
@@ -163,11 +214,12 @@ class EmbeddedBackend:
 
     async def close(self) -> None:
         """Leaves the child to the next conversation, or ends it."""
-        client, self._client = self._client, None
         server, self._server = self._server, None
-        if client is not None:
-            with contextlib.suppress(Exception):
-                await client.close()
+        starting, self._starting = self._starting, None
+        if starting is not None:
+            starting.cancel()
+            await asyncio.wait([starting])
+        await self._disconnect()
         if server is not None and self._key is not None:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
@@ -181,18 +233,8 @@ class EmbeddedBackend:
                         pass
                 return
             except BackendError:
-                if attempt == WARM_UP_ATTEMPTS or server.child.poll() is not None:
+                if not server.child.alive():
+                    raise ChildError(await asyncio.to_thread(server.child.ending)) from None
+                if attempt == WARM_UP_ATTEMPTS:
                     raise
                 await asyncio.sleep(0.1)
-
-
-def _start_child(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
-    )
-
-
-def _read_address(child: subprocess.Popen[bytes]) -> dict[str, str]:
-    assert child.stdout is not None
-    address: dict[str, str] = read_json_line(child.stdout, CHILD_LINE)
-    return address

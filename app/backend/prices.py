@@ -5,7 +5,6 @@ The app's own list is `resources/prices.json`; a file of the same form in the us
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Mapping
@@ -14,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from app.backend.base import Usage
-from app.platform.files import write_json
-from app.untrusted.files import read_json_file
-from app.untrusted.limits import PRICES, Refused
+from app.platform.files import free_name, write_json
+from app.untrusted.files import read_versioned
+from app.untrusted.limits import PRICES, OtherVersion, Refused
+
+VERSION = 1
+"""Of the format of both files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +91,22 @@ def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[st
 def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
     """Writes the user's prices atomically. Raises OSError.
 
-    Other contents of the file stay; a file that could not be used is kept beside it as `*.broken`.
+    Other contents of the file stay; a file that could not be used is kept beside it as `*.broken` or `*.version-N`.
     """
     path = Path(os.path.realpath(path))  # a backup lies beside the file itself, not beside a link to it
     value: dict[str, Any] = {}
-    broken = False
+    unusable = ""
     try:
         value = _read(path)
         _prices_of(value)
     except FileNotFoundError:
         pass
-    except (OSError, ValueError):
-        value, broken = {}, True
+    except (OSError, ValueError) as error:
+        value, unusable = {}, error.ending if isinstance(error, OtherVersion) else "broken"
     rows = {name.strip().lower(): row for name, row in value.get("models", {}).items()}
     value["models"] = {name: {**_others(rows.get(name, {})), **_row_of(price)} for name, price in prices.items()}
-    write_json(path, value, indent=1, backup=_unused(path.with_name(path.name + ".broken")) if broken else None)
-
-
-def _unused(path: Path) -> Path:
-    """Returns `path`, with a number after it if such a file exists."""
-    numbered = (path.with_name(f"{path.name}{number}") for number in itertools.count(2))
-    return next(place for place in itertools.chain([path], numbered) if not place.exists())
+    backup = free_name(path, unusable) if unusable else None
+    write_json(path, {"version": VERSION, **value}, indent=1, backup=backup)
 
 
 def _others(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +114,7 @@ def _others(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    value: dict[str, Any] = read_json_file(path, PRICES)
+    value = read_versioned(path, PRICES, VERSION)
     if not isinstance(value.get("models"), dict):
         raise Refused('it is no object with "models"')
     return value

@@ -235,7 +235,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         record_folder=args.record,
         server=args.url,
     )
-    report = TalkReport(terminal)
+    report = TalkReport(terminal, paced=paced)
     try:
         # What is wrong with files and devices is said at once, not after the models have loaded.
         _check_ends(args)

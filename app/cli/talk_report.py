@@ -54,13 +54,17 @@ class SwapGaps:
 
 
 class TalkReport:
-    """Follows a conversation's events: prints turns as they settle, and sums the conversation up."""
+    """Follows a conversation's events: prints turns as they settle, and sums the conversation up.
 
-    def __init__(self, terminal: Terminal) -> None:
+    `paced`: the sound was played at its own pace, so that the times are those that a user waits.
+    """
+
+    def __init__(self, terminal: Terminal, *, paced: bool = True) -> None:
         self.transcript = Transcript()
         self.usage = ConversationUsage()
         self.failures: list[str] = []
         self._terminal = terminal
+        self._paced = paced
         self._stages = Stages()
         self._revisions = RevisionLog(Revision)
         self._driving = 0  # revisions of the driving back-end
@@ -126,6 +130,10 @@ class TalkReport:
         """Seconds from the end of each question to its answer; below 0 where that began before."""
         return [round(answer.response, 3) for answer in self._stages.answers]
 
+    @property
+    def _whose_time(self) -> str:
+        return "" if self._paced else " of the file (played faster than real time; --realtime shows what a user waits)"
+
     def summary(self) -> dict[str, Any]:
         """The conversation in numbers and words."""
         return {
@@ -141,7 +149,8 @@ class TalkReport:
                 if t.text
             ],
             "seconds": self._seconds,
-            "response_seconds": self._responses,
+            "paced": self._paced,
+            ("response_seconds" if self._paced else "response_seconds_in_file"): self._responses,
             "oracle_revisions": self._driving,
             "swaps": self._swaps.gaps,
             "backends": [
@@ -161,14 +170,15 @@ class TalkReport:
         heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
         parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
         if self._responses:
-            parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
+            times = ", ".join(f"{r:.2f} s" for r in self._responses)
+            parts.append(f"answered after {times}{self._whose_time}")
         parts.append(f"{self._driving} oracle revisions, {self._underruns} underruns")
         self._terminal.say("; ".join(parts) + ".")
         for gap in self._swaps.gaps:
             if gap["first_word_seconds"] is not None:
                 self._terminal.say(
                     f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
-                    f"{gap['gap_seconds']:.2f} s without new words for the voice."
+                    f"{gap['gap_seconds']:.2f} s without new words for the voice{self._whose_time}."
                 )
         if len(self.usage.backends) > 1 or self.usage.cost:
             for (backend, model), counts in self.usage.backends.items():

@@ -12,8 +12,7 @@ Read in this order:
 - `blocks.py`, `aloud.py`: code and tables in an answer, and the sentence that a voice says in their place
 - `backend_speed.py`, `usage.py`: how often to ask a back-end, and what that costs
 - `clauses.py`, `spoken_form.py`, `correction.py`: from an answer's text to clauses, and from one revision to the next
-- `events.py`, `event_json.py`, `event_upgrade.py`, `transcript.py`: all that happens, as JSON, from older versions, and
-  the transcript that follows from it
+- `events.py`, `event_json.py`, `transcript.py`: all that happens, as JSON, and the transcript that follows from it
 - `revisions.py`: the events folded into oracle revisions, for panes, latency, usage and transcript
 - `progress.py`, `heard_part.py`, `markdown.py`: what was heard of a revision, and how it was written
 - `latency.py`, `latency_causes.py`, `frame_budget.py`: how long each step took, why, and how late the frame loop was

@@ -6,7 +6,6 @@ import dataclasses
 import json
 from typing import Any, get_args
 
-from app.conversation.event_upgrade import EventUpgrade
 from app.conversation.events import Event
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import EVENT_LINE
@@ -16,10 +15,6 @@ from app.untrusted.text import harmless
 EVENT_TYPES: dict[str, type[Any]] = {cls.__name__: cls for cls in get_args(Event)}
 LONGEST_SECONDS = 1e7
 """The latest time of an event, some four months."""
-
-
-class UnknownEventError(ValueError):
-    """An event of a type that this version of the app doesn't have."""
 
 
 def to_json(event: Event) -> str:
@@ -47,43 +42,22 @@ def harmless_event(event: Event) -> Event:
     return dataclasses.replace(event, **changed) if changed else event
 
 
-class EventReader:
-    """Reads the events of one session in order, whichever version of the app wrote them."""
-
-    def __init__(self) -> None:
-        self._upgrade = EventUpgrade()
-
-    def read(self, line: str | bytes) -> Event | None:
-        """Returns the event of a line written by `to_json`, or None if an older version said something twice.
-
-        Raises ValueError for anything else; its `str` is a clause.
-        """
-        try:
-            return self.event_of(read_json(line, EVENT_LINE))
-        except UnknownEventError:
-            raise
-        except ValueError as error:
-            raise ValueError(f"not an event ({error})") from error
-
-    def event_of(self, fields: Any) -> Event | None:
-        """Returns the event of a JSON object; None and ValueError as of `read`."""
-        if not isinstance(fields, dict):
-            raise ValueError("no event")
-        current = self._upgrade.apply(fields)
-        return None if current is None else checked_event(current)
+def read_event(line: str | bytes) -> Event:
+    """Returns the event of a line written by `to_json`. Raises ValueError for anything else; its `str` is a clause."""
+    try:
+        return checked_event(read_json(line, EVENT_LINE))
+    except ValueError as error:
+        raise ValueError(f"not an event ({error})") from error
 
 
-def checked_event(fields: dict[str, Any]) -> Event:
-    """Returns the event of a JSON object with today's names.
-
-    Raises ValueError if a field is missing, unknown or of a wrong type, and UnknownEventError.
-    """
-    name = fields.get("type")
+def checked_event(fields: Any) -> Event:
+    """Returns the event of a JSON object. Raises ValueError if a field is missing, unknown or of a wrong type."""
+    name = fields.get("type") if isinstance(fields, dict) else None
     if not isinstance(name, str):
         raise ValueError("an event without a type")
     kind = EVENT_TYPES.get(name)
     if kind is None:
-        raise UnknownEventError(f"not an event of this version (“{name[:40]}”)")
+        raise ValueError(f"there is none called “{name[:40]}”")
     event: Event = build(kind, {name: value for name, value in fields.items() if name != "type"})
     if not 0 <= event.at <= LONGEST_SECONDS:
         raise ValueError(f"{name} at {event.at} s")

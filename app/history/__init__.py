@@ -4,7 +4,7 @@ In reading order:
 
 - `base`: what the window sees: a conversation's view, its setup, its talks, and the protocol of the service.
 - `store`: the service itself. `writer`: the thread that owns the database; `open_talk`: a talk while it is written.
-- `database` opens the file, `schema` brings it up to date, `serialization` converts records to JSON and back.
+- `database` opens the file, `schema` makes its tables, `serialization` converts records to JSON and back.
 - `queries` and `search` read it, `packing` compresses talks, `erasing` removes conversations without a trace.
 - `rescue` takes what can be read from a damaged file into a new one, by the rows that `pages` finds in it.
 - `export` writes a conversation to a file, with `markdown`, `subtitles`, `timing` and `sound`; `importing` reads one

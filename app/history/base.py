@@ -92,7 +92,7 @@ class HistoryService(Protocol):
 
     @property
     def notice(self) -> str:
-        """What became of a damaged file, in a sentence to be shown once; empty if there was none."""
+        """What became of a file that could not be used, in a sentence to be shown once; empty if it could."""
         ...
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:

@@ -18,7 +18,7 @@ _NEWEST_FORMAT = 2
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
 _COLUMNS = {
     "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
-    "talks": "id, conversation, began, folder, packed, turns, brains, opening",
+    "talks": "id, conversation, began, folder, packed, turns, backends, opening",
     "events": "talk, serial, line",
     "turns": "id, talk, speaker, number, at, text",
     "unwanted": "folder",

@@ -1,8 +1,7 @@
-"""Opens the database of conversations, also if the file is damaged, old, new or inaccessible.
+"""Opens the database of conversations, also if the file is damaged, of another version, or inaccessible.
 
-A damaged file is moved away, and what can be read of it is rescued into a new one. One of a newer version of the app is
-left alone, and an older one is copied before it is brought up to date. If nothing can be stored, a database in memory
-replaces the file until the app is closed.
+A damaged file is moved away, and what can be read of it is rescued into a new one. One of another version of the app is
+set aside as it is. If nothing can be stored, a database in memory replaces the file until the app is closed.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import os
 import sqlite3
 import threading
 import time
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +31,7 @@ from app.history.damage import (
 from app.history.rescue import Rescued, rescue
 from app.platform.files import delete_file, move_file, set_aside
 from app.settings.paths import APP_NAME
+from app.untrusted.limits import OtherVersion
 
 PATIENCE_SECONDS = 2.0
 """How long another process may lock the file."""
@@ -43,12 +42,8 @@ SMALL_BYTES = 32 * 2**20
 
 _MAKING = threading.Lock()
 """Held while the file is made, so that no thread opens it before it has been closed again."""
-_NEWEST_IMAGINABLE = schema.NEWEST + 20
+_LAST_IMAGINABLE = schema.VERSION + 20
 """A later version than this is no version, but damage."""
-
-
-class NewerDatabaseError(Exception):
-    """A newer version of the app has written the file."""
 
 
 class ForeignError(Exception):
@@ -75,22 +70,14 @@ def history_path() -> Path:
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
 
 
-def backups(path: Path) -> list[Path]:
-    """Returns the copies that were made before the database was brought up to date."""
-    return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
-
-
 def open_database(path: Path) -> OpenDatabase:
     """Opens the file, or a database in memory if it can't be opened; never raises."""
     try:
         return _open_patiently(path)
     except ForeignError:
         return replace_damaged(path)
-    except NewerDatabaseError:
-        return _in_memory(
-            f"The conversations in {path} were written by a newer version of KAME and are left as they are. None is "
-            "kept until you update KAME."
-        )
+    except OtherVersion as error:
+        return _replace_other_version(path, error)
     except Exception as error:
         if is_damage_at_opening(error, path):
             return replace_damaged(path)
@@ -99,6 +86,23 @@ def open_database(path: Path) -> OpenDatabase:
             f"The conversations in {path} can't be opened ({reason}), and none is kept. See that you may write there "
             "and that there is room, and start KAME again."
         )
+
+
+def _replace_other_version(path: Path, why: OtherVersion) -> OpenDatabase:
+    """Sets aside the file of another version of the app, and begins a new one; never raises."""
+    try:
+        kept = _move_away(path, why.ending)
+        fresh = _open_patiently(path)
+    except Exception as error:
+        return _in_memory(
+            f"The conversations in {path} can't be used, since {why}, and could not be moved away ({error}), so none "
+            "is kept. Move the file elsewhere, and start KAME again."
+        )
+    notice = (
+        f"The file of conversations can't be used, since {why}, so a new one was begun. The other one is kept as "
+        f"{kept}: that version of KAME reads it under the name {path.name}."
+    )
+    return OpenDatabase(fresh.connection, fresh.indexed, notice=notice)
 
 
 def replace_damaged(path: Path) -> OpenDatabase:
@@ -110,7 +114,7 @@ def replace_damaged(path: Path) -> OpenDatabase:
     draft = _draft(path)
     try:
         rescued = _rescue(path, draft)
-        backup = _move_damaged(path)
+        backup = _move_away(path, "broken")
         with contextlib.suppress(FileNotFoundError):  # another process has just put it in place
             move_file(draft, path)
         fresh = _open_patiently(path)
@@ -145,9 +149,9 @@ def _rescue(path: Path, draft: Path) -> Rescued:
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with contextlib.closing(_connect(str(part))) as database:
-            schema.migrate(database)
+            schema.make_tables(database)
             schema.prepare_index(database)
-            rescued = rescue(path, database)
+            rescued = rescue(path, database, part.with_name(part.name + ".pages"))
         move_file(part, draft)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -179,10 +183,10 @@ def _open(path: Path) -> OpenDatabase:
     connection = _connect(str(path))
     try:
         before = schema.version(connection)
-        if schema.NEWEST < before <= _NEWEST_IMAGINABLE:
-            raise NewerDatabaseError
-        if not 0 <= before <= schema.NEWEST:
+        if not 0 <= before <= _LAST_IMAGINABLE:
             raise damage("its version makes no sense")
+        if before not in (0, schema.VERSION):
+            raise OtherVersion(before, schema.VERSION)
         if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
             raise damage("its header makes no sense")
         if schema.is_foreign(connection):
@@ -190,9 +194,7 @@ def _open(path: Path) -> OpenDatabase:
         connection.execute("PRAGMA journal_mode = WAL")
         if before and path.stat().st_size <= (CHECK_BYTES if unclean else SMALL_BYTES):
             check_pages(connection)
-        if 0 < before < schema.NEWEST:
-            _back_up(connection, path.with_name(f"{path.name}.version-{before}.backup"))
-        schema.migrate(connection)
+        schema.make_tables(connection)
         indexed = schema.prepare_index(connection)
         check_tables(connection)
         if indexed:
@@ -234,21 +236,8 @@ def _connect(name: str) -> sqlite3.Connection:
 
 def _in_memory(trouble: str) -> OpenDatabase:
     connection = _connect(":memory:")
-    schema.migrate(connection)
+    schema.make_tables(connection)
     return OpenDatabase(connection, schema.prepare_index(connection), trouble)
-
-
-def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Copies the database to `path`: to a file of its own first, since several processes may do so at a time."""
-    own = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with contextlib.closing(sqlite3.connect(own)) as copy:
-            connection.backup(copy)
-        move_file(own, path)
-    except BaseException:
-        delete_file(own, missing_ok=True)
-        raise
 
 
 def _draft(path: Path) -> Path:
@@ -256,8 +245,8 @@ def _draft(path: Path) -> Path:
     return path.with_name(path.name + ".rescued")
 
 
-def _move_damaged(path: Path) -> Path:
-    backup = set_aside(path)
+def _move_away(path: Path, why: str) -> Path:
+    backup = set_aside(path, why)
     _move_log(path, backup)
     return backup
 
@@ -276,7 +265,7 @@ def _put_in_place(path: Path) -> str:
 
 
 def _move_log(path: Path, backup: Path) -> None:
-    """Moves the log of a damaged file beside it: it may be needed to recover the contents, and fits no other file."""
+    """Moves the log of a file that was moved away beside it: it belongs to its contents, and fits no other file."""
     with contextlib.suppress(FileNotFoundError):
         move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)

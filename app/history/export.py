@@ -22,7 +22,6 @@ from app.session.errors import UserError
 from app.untrusted.text import harmless
 
 FORMAT, VERSION = "kame-conversation", 2
-"""Version 1 has older names of events and fields, which `app.conversation.event_upgrade` reads."""
 
 
 def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
@@ -69,8 +68,6 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     setup = dataclasses.asdict(view.setup)
     setup["tools"]["folders"] = []  # of this machine only
-    if not setup["documents"]:
-        del setup["documents"]  # which older versions don't know
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT,

@@ -6,16 +6,18 @@ opened to the model, no tool with side effects is switched on, and no words are 
 
 from __future__ import annotations
 
+import itertools
+import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from app.backend.base import on_this_machine
 from app.conversation import events as e
-from app.conversation.event_json import EventReader, UnknownEventError
+from app.conversation.event_json import checked_event
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
@@ -25,9 +27,9 @@ from app.history.sound import sound_seconds
 from app.session.control import ToolChoice
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.untrusted.files import open_regular, read_json_file, read_text
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import CONVERSATION, EARLIEST, EVENT_LINE, LATEST, RECORDING, SOUND_BYTES, Refused, in_words
+from app.session.replay import recorded_events
+from app.untrusted.files import check_version, open_regular, read_json_file
+from app.untrusted.limits import CONVERSATION, EARLIEST, LATEST, RECORDING, SOUND_BYTES, Refused, in_words
 from app.untrusted.records import build, fits
 
 MOST_EVENTS = 500_000
@@ -65,9 +67,14 @@ def read(path: Path) -> ImportedConversation:
     """Returns the conversation in a file or folder. Raises UserError."""
     try:
         imported = _read_folder(path) if path.is_dir() else _read_file(path)
+        said = any(turn.text for talk in imported.talks for turn in _turns(talk.events))
     except OSError as error:
         raise UserError(f"“{path}” can't be read: {error.strerror or error}. Choose another file or folder.") from error
-    if not any(turn.text for talk in imported.talks for turn in _turns(path, talk.events)):
+    except Refused as error:
+        raise UserError(
+            f"“{path.name}” can't be brought in: {error}. Choose a conversation that was exported as JSON."
+        ) from None
+    if not said:
         raise UserError(f"Nothing was said in “{path.name}”, so there is nothing to bring in. Choose another file.")
     return imported
 
@@ -98,27 +105,24 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _read_file(path: Path) -> ImportedConversation:
-    try:
-        whole = read_json_file(path, CONVERSATION)
-    except Refused as error:
-        raise _refusal(path, str(error)) from None
+    whole = read_json_file(path, CONVERSATION)
     if whole.get("format") != FORMAT:
-        raise _refusal(path, "it is no conversation that KAME has exported")
-    if whole.get("version") not in (1, VERSION):
-        raise _refusal(path, "another version of KAME has written it, in a way that this one doesn't know")
+        raise Refused("it is no conversation that KAME has exported")
+    check_version(whole, VERSION)
     title, created, entries = whole.get("title", ""), whole.get("created"), whole.get("talks")
     if not isinstance(title, str) or not _is_date(created) or not isinstance(entries, list):
-        raise _refusal(path, "its title, its date or its talks are missing or of a wrong type")
+        raise Refused("its title, its date or its talks are missing or of a wrong type")
     try:
         setup = build(Setup, whole.get("setup", {}))
     except ValueError as error:
-        raise _refusal(path, f"how it was held makes no sense ({error})") from None
+        raise Refused(f"how it was held makes no sense ({error})") from None
     talks, count = [], 0
     for number, talk in enumerate(entries, 1):
         if not isinstance(talk, dict) or not _is_date(talk.get("began")) or not isinstance(talk.get("events"), list):
-            raise _refusal(path, f"talk {number} is of a wrong type")
+            raise Refused(f"talk {number} is of a wrong type")
+        events = _bounded(_events(talk["events"]), count)
         count += len(talk["events"])
-        talks.append(KeptTalk(float(talk["began"]), _events(path, talk["events"], count)))
+        talks.append(KeptTalk(float(talk["began"]), events))
     return ImportedConversation(kept_title(title), _without_risks(setup), float(created), tuple(talks))
 
 
@@ -129,59 +133,49 @@ def _read_folder(path: Path) -> ImportedConversation:
             f"“{path}” holds no recorded talk: {EVENTS_FILE} is missing there. Choose the folder of a recorded talk, "
             "or a conversation that was exported as JSON."
         )
-    try:
-        lines = read_text(written, RECORDING).removesuffix("\n").split("\n")
-    except Refused as error:
-        raise _refusal(written, str(error)) from None
-    fields: list[Any] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            fields.append(read_json(line, EVENT_LINE))
-        except Refused as error:
-            if number == len(lines):
-                break  # the talk was cut off while this line was written
-            raise _refusal(written, f"line {number} is no event: {error}") from None
-    events = _events(written, fields, len(fields))
+    with open_regular(written) as file:
+        if os.fstat(file.fileno()).st_size > RECORDING.bytes:
+            raise Refused(f"it is longer than {in_words(RECORDING.bytes)}")
+        events = _bounded(recorded_events(file))
     began = max(EARLIEST, written.stat().st_mtime - max((event.at for event in events), default=0.0))
     sounds = [path / name for name in (USER_FILE, ASSISTANT_FILE)]
     if any(sound.is_file() and sound.stat().st_size > SOUND_BYTES for sound in sounds):
-        raise _refusal(path, "its sound is longer than twelve hours")
+        raise Refused("its sound is longer than twelve hours")
     return ImportedConversation(
         "", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),)
     )
 
 
-def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...]:
-    if count > MOST_EVENTS:
-        raise _refusal(path, f"it holds more than {MOST_EVENTS:,} events")
-    events: list[e.Event] = []
-    reader = EventReader()
+def _events(fields: Iterable[Any]) -> Iterator[e.Event]:
     for number, entry in enumerate(fields, 1):
         try:
-            event = reader.event_of(entry)
-        except UnknownEventError:
-            continue  # of a newer version
+            yield checked_event(entry)
         except ValueError as error:
-            raise _refusal(path, f"event {number} is {error}") from None
-        if event is not None and not isinstance(event, METERS):
-            events.append(event)
-    return tuple(events)
+            raise Refused(f"event {number} is {error}") from None
 
 
-def _turns(path: Path, events: Iterable[e.Event]) -> list[Any]:
+def _bounded(events: Iterable[e.Event], before: int = 0) -> tuple[e.Event, ...]:
+    """Returns the events but those for meters, of which no file is to have more than `MOST_EVENTS`."""
+    found = list(itertools.islice(events, MOST_EVENTS - before + 1))
+    if len(found) + before > MOST_EVENTS:
+        raise Refused(f"it holds more than {MOST_EVENTS:,} events")
+    return tuple(event for event in found if not isinstance(event, METERS))
+
+
+def _turns(events: Iterable[e.Event]) -> list[Any]:
     transcript = Transcript()
     words: Counter[int] = Counter()
     for event in events:
         turn = transcript.apply(event)
         if len(transcript.turns) > MOST_TURNS:
-            raise _refusal(path, f"a talk in it has more than {MOST_TURNS:,} turns")
+            raise Refused(f"a talk in it has more than {MOST_TURNS:,} turns")
         if turn is None or not isinstance(event, e.AssistantSaid):
             continue
         words[id(turn)] += 1
         if words[id(turn)] > MOST_WORDS:
-            raise _refusal(path, f"a turn in it has more than {MOST_WORDS:,} words")
+            raise Refused(f"a turn in it has more than {MOST_WORDS:,} words")
         if len(turn.parts) > MOST_ANSWERS:
-            raise _refusal(path, f"a turn in it goes through more than {MOST_ANSWERS:,} answers")
+            raise Refused(f"a turn in it goes through more than {MOST_ANSWERS:,} answers")
     return transcript.turns
 
 
@@ -201,7 +195,3 @@ def _without_risks(setup: Setup) -> Setup:
 
 def _is_date(value: Any) -> TypeGuard[float]:
     return fits(value, float) and EARLIEST <= value <= LATEST
-
-
-def _refusal(path: Path, why: str) -> UserError:
-    return UserError(f"“{path.name}” can't be brought in: {why}. Choose a conversation that was exported as JSON.")

@@ -90,7 +90,7 @@ class OpenTalk:
                 self._write_turn(database, identity, turn)
             self._backends += [backend for backend in turn.backends if backend not in self._backends]
         database.execute(
-            "UPDATE talks SET turns = ?, brains = ?, opening = ? WHERE id = ?",
+            "UPDATE talks SET turns = ?, backends = ?, opening = ? WHERE id = ?",
             (len(self._rows), json.dumps(self._backends), self._opening(), self.row),
         )
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))

@@ -40,7 +40,7 @@ _TURNS = (
     "FROM turns WHERE talk = ? ORDER BY id"
 )
 _COUNT = "CASE typeof(turns) WHEN 'integer' THEN turns ELSE (SELECT COUNT(*) FROM turns WHERE talk = talks.id) END"
-_TALK_COLUMNS = f"{_int('conversation')}, {_COUNT}, {_text('brains')}, {_text('opening')}, CAST(folder AS TEXT)"
+_TALK_COLUMNS = f"{_int('conversation')}, {_COUNT}, {_text('backends')}, {_text('opening')}, CAST(folder AS TEXT)"
 _COLUMNS = (
     f"id, {_text('key')}, {_text('title')}, {_date('created')}, {_date('changed')}, {_text('setup')}, "
     f"{_int('pinned')}, {_text('folder')}"
@@ -68,7 +68,6 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
     with_sound: set[int] = set()
     arguments = () if key is None else (key,)
     only = "" if key is None else "WHERE conversation = (SELECT id FROM conversations WHERE key = ?)"
-    # The column `brains` holds the names of back-ends: the schema of released versions is not changed.
     for row, count, names, opening, folder in database.execute(
         f"SELECT {_TALK_COLUMNS} FROM talks {only} ORDER BY began, id", arguments
     ):
@@ -250,8 +249,8 @@ def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup
         shift = (new - old) << TURN_BITS
         for (talk,) in database.execute("SELECT id FROM talks WHERE conversation = ? ORDER BY id", (old,)).fetchall():
             copy = database.execute(
-                "INSERT INTO talks (conversation, began, packed, turns, brains, opening) "
-                "SELECT ?, began, packed, turns, brains, opening FROM talks WHERE id = ?",
+                "INSERT INTO talks (conversation, began, packed, turns, backends, opening) "
+                "SELECT ?, began, packed, turns, backends, opening FROM talks WHERE id = ?",
                 (new, talk),
             ).lastrowid
             database.execute(

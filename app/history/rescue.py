@@ -20,18 +20,18 @@ from app.history.base import Setup
 from app.history.damage import is_fatal
 from app.history.open_talk import OpenTalk
 from app.history.packing import fuller, pack_lines, unpack_lines
-from app.history.pages import Pages, Value
+from app.history.pages import Pages
 from app.history.serialization import kept_title, known_events, setup_line, setup_of
 from app.untrusted.limits import EARLIEST, LATEST
 from app.untrusted.records import LARGEST
 
 _SHAPES = {
-    "conversations": re.compile("ntt[ir][ir]ti(it?)?"),
-    "turns": re.compile("niti[ir]t"),
+    "conversations": re.compile("ntt[ir][ir]tiit"),
+    "turns": re.compile("niti[ir]tnnn"),
     "events": re.compile("iit"),
-    "unwanted": re.compile("t"),
+    "unwanted": re.compile("tnnnnnnnn"),
 }
-_TALKS = {"talks": re.compile("ni[ir][tn][bn]itt")}
+_TALKS = {"talks": re.compile("ni[ir][tn][bn]ittn")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,12 @@ class Rescued:
     kept: frozenset[int] = frozenset()
 
 
-def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
-    """Copies what can be read of the file `damaged` into a new database. Raises OSError and sqlite3.Error."""
-    with Pages(damaged) as pages, schema.transaction(database):
+def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
+    """Copies what can be read of the file `damaged` into a new database; `place`: for a copy of the file.
+
+    Raises OSError and sqlite3.Error.
+    """
+    with Pages(damaged, place) as pages, schema.transaction(database):
         rows = _Rows()
         for table, rowid, values in pages.rows(_SHAPES):
             rows.add(table, rowid, values)
@@ -70,8 +73,8 @@ def rescue(damaged: Path, database: sqlite3.Connection) -> Rescued:
 class _Rows:
     """All rows but those of talks: turns by talk and id, events by talk and serial number."""
 
-    conversations: dict[int, tuple[Value, ...]] = field(default_factory=dict)
-    turns: dict[int, dict[int, tuple[Value, ...]]] = field(default_factory=dict)
+    conversations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    turns: dict[int, dict[int, tuple[Any, ...]]] = field(default_factory=dict)
     events: dict[int, dict[int, str]] = field(default_factory=dict)
     unwanted: set[str] = field(default_factory=set)
 
@@ -92,7 +95,7 @@ class _Rows:
         found = sorted(self.turns.get(talk, {}).items())
         return [
             (speaker, number, min(max(0.0, _finite(at)), 1e6), text)
-            for _, (_, _, speaker, number, at, text) in found
+            for _, (_, _, speaker, number, at, text, *_) in found
             if abs(int(number or 0)) <= LARGEST
         ]
 
@@ -149,7 +152,7 @@ class _Copy:
         self._database.execute("RELEASE attempt")
 
     def _add_conversation(self, row: int, values: tuple[Any, ...]) -> None:
-        _, key, title, created, changed, setup, removed, pinned, folder = (*values, 0, "")[:9]
+        _, key, title, created, changed, setup, removed, pinned, folder = values
         if not 0 < row < LARGEST >> schema.TURN_BITS:
             return
         if not key or "\ufffd" in key or key in self._keys.values():

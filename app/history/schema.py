@@ -1,67 +1,64 @@
-"""The tables of the conversation database, and the migrations from older versions of the app.
+"""The tables of the conversation database.
 
-`PRAGMA user_version` counts the migrations that a database has been through. A released migration is never changed; a
-change is another migration, which is why a column for back-ends is called `brains`. The search index is not part of
-them, since not every SQLite supports one; it can be rebuilt from `turns` at any time.
+`PRAGMA user_version` is the version of this format: a file of another version is set aside and never read. The search
+index is not part of it, since not every SQLite supports one; it can be rebuilt from `turns` at any time.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
+VERSION = 4
+"""To be raised with every change of the tables, or of what is in them. 1 to 3 were never released."""
 TURN_BITS = 20
 """A turn's id is its conversation's id, shifted by so many bits, plus a number, so that the index alone tells in which
 conversation words were found."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE conversations (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            key TEXT NOT NULL UNIQUE,
-            title TEXT NOT NULL DEFAULT '',
-            created REAL NOT NULL,
-            changed REAL NOT NULL,
-            setup TEXT NOT NULL,
-            removed INTEGER NOT NULL DEFAULT 0
-        )""",
-        """CREATE TABLE talks (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            conversation INTEGER NOT NULL REFERENCES conversations (id),
-            began REAL NOT NULL,
-            folder TEXT,
-            packed BLOB,
-            turns INTEGER NOT NULL DEFAULT 0,
-            brains TEXT NOT NULL DEFAULT '[]',
-            opening TEXT NOT NULL DEFAULT ''
-        )""",
-        "CREATE INDEX talks_of ON talks (conversation)",
-        """CREATE TABLE events (
-            talk INTEGER NOT NULL REFERENCES talks (id),
-            serial INTEGER NOT NULL,
-            line TEXT NOT NULL,
-            PRIMARY KEY (talk, serial)
-        ) WITHOUT ROWID""",
-        """CREATE TABLE turns (
-            id INTEGER PRIMARY KEY,
-            talk INTEGER NOT NULL REFERENCES talks (id),
-            speaker TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            at REAL NOT NULL,
-            text TEXT NOT NULL
-        )""",
-        "CREATE INDEX turns_of ON turns (talk)",
-        "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
-    ),
-    ("ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",),
-    ("ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''",),
+_TABLES = (
+    """CREATE TABLE conversations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL DEFAULT '',
+        created REAL NOT NULL,
+        changed REAL NOT NULL,
+        setup TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        folder TEXT NOT NULL DEFAULT ''
+    )""",
+    """CREATE TABLE talks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations (id),
+        began REAL NOT NULL,
+        folder TEXT,
+        packed BLOB,
+        turns INTEGER NOT NULL DEFAULT 0,
+        backends TEXT NOT NULL DEFAULT '[]',
+        opening TEXT NOT NULL DEFAULT ''
+    )""",
+    "CREATE INDEX talks_of ON talks (conversation)",
+    """CREATE TABLE events (
+        talk INTEGER NOT NULL REFERENCES talks (id),
+        serial INTEGER NOT NULL,
+        line TEXT NOT NULL,
+        PRIMARY KEY (talk, serial)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE turns (
+        id INTEGER PRIMARY KEY,
+        talk INTEGER NOT NULL REFERENCES talks (id),
+        speaker TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        at REAL NOT NULL,
+        text TEXT NOT NULL
+    )""",
+    "CREATE INDEX turns_of ON turns (talk)",
+    "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
 )
 """The events of a talk are in `packed`, and later ones in `events`, as lines of JSON; the other columns are derived
 from them. `unwanted`: folders with sound that is to be erased; an empty name means that the file itself may still
 contain erased words."""
-
-NEWEST = len(MIGRATIONS)
 
 _INDEX = (
     """CREATE VIRTUAL TABLE words USING fts5 (
@@ -97,7 +94,7 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def version(database: sqlite3.Connection) -> int:
-    """Returns how many migrations the database has been through."""
+    """Returns the version of the database's format; 0 for an empty one."""
     return int(database.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -105,19 +102,19 @@ def is_foreign(database: sqlite3.Connection) -> bool:
     """Returns whether another program has made the database."""
     # One statement, since another process may be making the tables just now.
     query = "SELECT (SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_master)"
-    steps, tables = database.execute(query).fetchone()
-    return not steps and bool(tables)
+    made, tables = database.execute(query).fetchone()
+    return not made and bool(tables)
 
 
-def migrate(database: sqlite3.Connection, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
-    """Runs all missing migrations in one transaction, so that nobody sees a version between. Raises sqlite3.Error."""
-    if version(database) >= len(steps):
+def make_tables(database: sqlite3.Connection) -> None:
+    """Makes the tables in an empty database, in one transaction. Raises sqlite3.Error."""
+    if version(database):
         return
     with transaction(database):
-        for number in range(version(database), len(steps)):  # read again: another process may have been quicker
-            for statement in steps[number]:
+        if not version(database):  # read again: another process may have been quicker
+            for statement in _TABLES:
                 database.execute(statement)
-            database.execute(f"PRAGMA user_version = {number + 1}")
+            database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def prepare_index(database: sqlite3.Connection) -> bool:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from app.conversation import events as e
-from app.conversation.event_json import EventReader
+from app.conversation.event_json import read_event
 from app.history.base import LONGEST_TITLE, Setup
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import HISTORY_FIELD
@@ -26,13 +26,10 @@ def kept_title(title: str) -> str:
 
 
 def known_events(lines: Iterable[str]) -> Iterator[e.Event]:
-    """Yields the events of a talk's stored lines, without those that another version of the app wrote differently."""
-    reader = EventReader()
+    """Yields the events of a talk's stored lines, without those that are damaged."""
     for line in lines:
         with contextlib.suppress(ValueError):
-            event = reader.read(line)
-            if event is not None:
-                yield event
+            yield read_event(line)
 
 
 def setup_line(setup: Setup) -> str:
@@ -42,7 +39,7 @@ def setup_line(setup: Setup) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def setup_of(line: str) -> Setup:
-    """Returns the setup of a line; the default one if it is damaged, or another version wrote it in another form."""
+    """Returns the setup of a line; the default one if it is damaged."""
     try:
         return build(Setup, read_json(line, HISTORY_FIELD))
     except ValueError:

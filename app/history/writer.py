@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from app.conversation import events as e
 from app.history import erasing, queries, schema
 from app.history.damage import is_damage, is_index_damage
-from app.history.database import OpenDatabase, backups, open_database, replace_damaged
+from app.history.database import OpenDatabase, open_database, replace_damaged
 from app.history.open_talk import OpenTalk
 from app.history.pending import write_pending
 from app.history.serialization import METERS
@@ -70,7 +70,7 @@ class Writer:
 
     @property
     def notice(self) -> str:
-        """What became of a damaged file, in a sentence."""
+        """What became of a file that could not be used, in a sentence."""
         return self._notice
 
     def start_talk(self, talk: OpenTalk) -> None:
@@ -135,10 +135,6 @@ class Writer:
         for talk in self._talks:
             if talk.key in erased:
                 talk.erase()
-        if erased:
-            for copy in backups(self.path):
-                with contextlib.suppress(OSError):
-                    copy.unlink(missing_ok=True)
         self._sweep(starting)
         return erasing.erase_sound(database, self._recordings)
 

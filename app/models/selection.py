@@ -16,8 +16,11 @@ from app.models.catalogue import DEFAULTS, Model, catalogue, models_of
 from app.models.locations import is_here
 from app.platform.files import write_json
 from app.platform.hardware import memory_bytes, processor_name
-from app.untrusted.files import read_json_file
+from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
+
+VERSION = 1
+"""Of the format of the file of speeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def speeds_path() -> Path:
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
     """Returns the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
     try:
-        kept = read_json_file(path or speeds_path(), SMALL_FILE)
+        kept = read_versioned(path or speeds_path(), SMALL_FILE, VERSION)
         if kept["machine"] != this_machine():
             return {}
         return {key: Speed(float(row["first"]), float(row["rate"])) for key, row in kept["models"].items()}
@@ -58,7 +61,7 @@ def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
     """Stores the measured speed of a model. Raises OSError."""
     place = path or speeds_path()
     models = {**{name: asdict(known) for name, known in load_speeds(place).items()}, key: asdict(speed)}
-    write_json(place, {"machine": this_machine(), "models": models})
+    write_json(place, {"version": VERSION, "machine": this_machine(), "models": models})
 
 
 def this_machine() -> str:

@@ -1,4 +1,4 @@
-"""Starts and ends the app's child processes on Linux and Windows.
+"""Starts and ends the app's child processes on Linux and Windows, and restarts those that die.
 
 Their environment is an allow-list, so that no key or password goes along.
 """
@@ -6,14 +6,30 @@ Their environment is an allow-list, so that no key or password goes along.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeVar
+
+from app.untrusted.files import read_line
+from app.untrusted.limits import CHILD_LINE
+
+LONGEST_PAUSE = 60.0
+"""The longest pause between two starts of a child that keeps dying."""
+_EXIT_SECONDS = 1.0
+"""How long a child whose pipe has closed may take to be gone, so that its exit code is known."""
+_BROKEN = (OSError, ValueError, LookupError, TypeError)
+"""What reading the answer of a child raises that has died, or that writes nonsense."""
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 NAMES = frozenset(
     # The user, the system's folders, the language and the time
@@ -124,3 +140,114 @@ def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
     # Not before the child has ended: another thread may read from the pipe until then.
     if child.stdout is not None:
         child.stdout.close()
+
+
+class ChildError(Exception):
+    """A child process can't do its work. `str(error)` is a clause with the cause, such as "its process crashed"."""
+
+
+class ChildWorker:
+    """A child process that runs one of the app's modules, prints a line when it is ready, and answers over its pipes.
+
+    A child that has died is restarted by the next request: immediately the first two times, and after longer and longer
+    pauses while it keeps dying. Not safe between threads, except for `alive` and `close`.
+    """
+
+    def __init__(self, module: str, *arguments: str, start_seconds: float = 30.0) -> None:
+        self._module, self._arguments = module, arguments
+        self._start_seconds = start_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._pause = self._not_before = 0.0
+
+    @property
+    def pid(self) -> int:
+        """Its process id; 0 before it is started."""
+        return self._process.pid if self._process is not None else 0
+
+    def alive(self) -> bool:
+        """Returns whether the process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> bytes:
+        """Starts the process, in place of one that has died, and returns its first line. Raises ChildError."""
+        if self._closed:
+            raise ChildError("its process was ended")
+        if time.monotonic() < self._not_before:
+            raise ChildError("it keeps stopping, so the app waits before it starts it again")
+        if self._process is None:
+            return self._start()
+        try:
+            return self._start()
+        finally:
+            self._not_before = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause + 1, LONGEST_PAUSE)
+
+    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T]) -> _T:
+        """Returns the result of `exchange`, which writes to the child's input and reads from its output.
+
+        A child that fails is restarted and asked once more. Raises ChildError if that fails, too.
+        """
+        try:
+            return self._ask(exchange)
+        except _BROKEN:
+            _log.warning("A child is started again: %s.", self.ending())
+            self.start()
+        try:
+            return self._ask(exchange)
+        except _BROKEN:
+            raise ChildError(self.ending()) from None
+
+    def worked(self) -> None:
+        """Notes that the child has answered, so that it is restarted immediately when it dies."""
+        self._pause = self._not_before = 0.0
+
+    def ending(self) -> str:
+        """Returns a clause about why the child does not answer. Waits until a process that has died is gone."""
+        if self._process is None:
+            return "its process could not be started"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_EXIT_SECONDS)
+        code = self._process.returncode
+        if code is None:
+            return "its process does not answer"
+        if sys.platform != "win32" and code == -signal.SIGKILL:
+            return "the system ended its process, most likely because memory ran out"
+        return f"its process crashed (signal {-code})" if code < 0 else f"its process ended with exit code {code}"
+
+    def close(self) -> None:
+        """Ends the process for good."""
+        self._closed = True
+        self._end()
+
+    def _start(self) -> bytes:
+        self._end()
+        command, pipes = python_module_command(self._module, *self._arguments), subprocess.PIPE
+        try:
+            process = subprocess.Popen(command, stdin=pipes, stdout=pipes, stderr=subprocess.DEVNULL, **quiet_child())
+        except OSError as error:
+            raise ChildError(f"its process could not be started ({error.strerror})") from None
+        self._process = process
+        if self._closed:  # by another thread
+            self._end()
+        began, ready = time.monotonic(), b""
+        with contextlib.suppress(*_BROKEN), killed_after(process, self._start_seconds):
+            ready = read_line(process.stdout, CHILD_LINE)  # type: ignore[arg-type]
+        if not ready:
+            late = time.monotonic() - began >= self._start_seconds
+            cause = f"its process was not ready within {self._start_seconds:.0f} s" if late else self.ending()
+            self._end()
+            raise ChildError(cause)
+        return ready
+
+    def _ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T]) -> _T:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise OSError("the process was not started")
+        result = exchange(process.stdin, process.stdout)
+        self.worked()
+        return result
+
+    def _end(self) -> None:
+        if self._process is not None:
+            end_child(self._process, _EXIT_SECONDS)

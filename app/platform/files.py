@@ -34,13 +34,22 @@ def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
     _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
 
 
-def set_aside(path: Path) -> Path:
-    """Renames a damaged file to `*.broken`, or `*.broken-2` and so on, and returns that path. Raises OSError."""
-    backup, number = path.with_name(path.name + ".broken"), 1
+def set_aside(path: Path, why: str = "broken") -> Path:
+    """Renames a file that can't be used to `*.broken`, or `*.broken-2` and so on, and returns that path.
+
+    `why`: another ending. Raises OSError.
+    """
+    backup = free_name(path, why)
+    move_file(path, backup)
+    return backup
+
+
+def free_name(path: Path, why: str = "broken") -> Path:
+    """Returns the name to which `set_aside` renames a file."""
+    backup, number = path.with_name(f"{path.name}.{why}"), 1
     while backup.exists():
         number += 1
-        backup = path.with_name(f"{path.name}.broken-{number}")
-    move_file(path, backup)
+        backup = path.with_name(f"{path.name}.{why}-{number}")
     return backup
 
 

@@ -12,7 +12,7 @@ from app.untrusted.limits import BILL
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A package, a model or a data set. `version` is empty for what has none."""
+    """The app itself, a package, a model or a data set. `version` is empty for what has none."""
 
     name: str
     version: str
@@ -29,7 +29,7 @@ def read_bill(path: Path | None = None) -> list[Part]:
     except ValueError as error:
         raise ValueError(f"The bill of materials can't be read: {error}") from error
     try:
-        parts = [_part(component) for component in bill["components"]]
+        parts = [_part(component) for component in (bill["metadata"]["component"], *bill["components"])]
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"The bill of materials can't be read: {error!r}") from error
     return sorted(parts, key=lambda part: (part.name.lower(), part.version))

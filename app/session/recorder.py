@@ -1,4 +1,5 @@
-"""Writes a session down: every event as a line of `events.jsonl`, and what both sides sounded like.
+"""Writes a session down: every event as a line of `events.jsonl`, after a first line with the version of the format,
+and what both sides sounded like.
 
 `user.wav` and `assistant.wav` run on the session's clock, frame by frame, so they line up. Writing happens
 on a thread of its own; when the disk is full the conversation goes on and the user is told once.
@@ -7,6 +8,7 @@ on a thread of its own; when the disk is full the conversation goes on and the u
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import queue
 import threading
@@ -24,6 +26,8 @@ from app.conversation.frame import silence, silence_flushed
 from app.untrusted.limits import EVENT_LINE
 
 EVENTS_FILE = "events.jsonl"
+VERSION = 1
+"""Of the format of that file, in its first line. To be raised with every change of the events."""
 USER_FILE = "user.wav"
 ASSISTANT_FILE = "assistant.wav"
 CLOSE_SECONDS = 3.0
@@ -60,6 +64,7 @@ class Recorder:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._events = open(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
+            self._events.write(json.dumps({"format": "kame-recording", "version": VERSION}) + "\n")
             self._user = FileSink(self.folder / USER_FILE).__enter__()
             self._assistant = FileSink(self.folder / ASSISTANT_FILE).__enter__()
         except (OSError, AudioError) as error:

@@ -14,9 +14,10 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation import events as e
-from app.conversation.event_json import EventReader
-from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.untrusted.files import open_regular, read_line
+from app.conversation.event_json import read_event
+from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE, VERSION
+from app.untrusted.files import check_version, open_regular, read_line
+from app.untrusted.json_text import read_json
 from app.untrusted.limits import EVENT_LINE, Refused, in_words
 
 
@@ -32,15 +33,21 @@ class Replay:
         path = folder / EVENTS_FILE
         try:
             with open_regular(path) as file:
-                self._events = list(_events(file, path))
+                self._events = list(recorded_events(file))
         except FileNotFoundError:
             raise ReplayError(
                 f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there. Give the folder that “talk "
                 "--record” was given."
             ) from None
-        except (OSError, Refused) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ReplayError(f"{path} can't be read ({reason}). See that it is a file that you may read.") from None
+        except OSError as error:
+            raise ReplayError(
+                f"{path} can't be read ({error.strerror}). See that it is a file that you may read."
+            ) from None
+        except Refused as error:
+            raise ReplayError(
+                f"The conversation in {path} can't be replayed: {error}. If another version of KAME has recorded it, "
+                "use that one."
+            ) from None
         if not self._events:
             raise ReplayError(f"{path} is empty: the conversation was over before anything happened.")
 
@@ -73,31 +80,23 @@ class Replay:
                     out.write(np.clip(mine + theirs, -1.0, 1.0))
 
 
-def _events(file: BinaryIO, path: Path) -> Iterator[e.Event]:
-    """Yields the events of a recording. Raises ReplayError for a line that is none, OSError and Refused."""
-    reader, number = EventReader(), 0
-    fault: ValueError | None = None
+def recorded_events(file: BinaryIO) -> Iterator[e.Event]:
+    """Yields the events of a recording, whose last line may be cut off. Raises OSError and Refused."""
+    number, wrong = 0, ""
     while True:
-        try:
-            data = read_line(file, EVENT_LINE)
-        except Refused:
-            raise _not_told(path, number + 1, f"longer than {in_words(EVENT_LINE.bytes)}") from None
-        if not data:
-            return  # where the last line is no event, the talk was cut off while it was written
-        if fault is not None:
-            raise _not_told(path, number, fault) from None
         number += 1
         try:
-            event = reader.read(data.removesuffix(b"\n"))
+            line = read_line(file, EVENT_LINE)
+        except Refused:
+            raise Refused(f"line {number} of it is longer than {in_words(EVENT_LINE.bytes)}") from None
+        if not line:
+            return  # where the last line is no event, the talk was cut off while it was written
+        if wrong:
+            raise Refused(wrong)
+        if number == 1:
+            check_version(read_json(line, EVENT_LINE), VERSION)
+            continue
+        try:
+            yield read_event(line.removesuffix(b"\n"))
         except ValueError as error:
-            fault = error
-        else:
-            if event is not None:
-                yield event
-
-
-def _not_told(path: Path, number: int, why: ValueError | str) -> ReplayError:
-    return ReplayError(
-        f"Line {number} of {path} is {why}, so the conversation can't be told. Use the version of the app that "
-        "recorded it, if this is a newer one's."
-    )
+            wrong = f"line {number} of it is {error}"

@@ -3,7 +3,7 @@
 - `setting`: what is declared of one setting
 - `talk_settings`, `declarations`: all settings, those of talks first; `Settings` loads and saves them
 - `window_state`: what the window remembers apart from the settings, in a file of its own
-- `storage`: reads and writes both files
+- `storage`: reads and writes both files, and sets aside one that can't be used
 - `paths`: the app's names, and where the user's files are
 - `user_pauses`: how long the user's pauses are, in a file of its own
 

@@ -233,7 +233,7 @@ class Settings(TalkSettings):
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Everything else in the file: settings of other versions, and unusable values."""
+    """What else is in the file, and values that can't be used."""
     _unread: bool = field(default=False, compare=False, repr=False)
     """Whether there is a file that could not be read."""
 

@@ -1,4 +1,7 @@
-"""Reads and writes the app's own JSON files in the settings folder: `settings.json` and `window.json`."""
+"""Reads and writes the app's own JSON files in the settings folder: `settings.json` and `window.json`.
+
+One that is damaged, or of another version of the app, is set aside.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from app.platform.files import json_bytes, set_aside, write_json
-from app.untrusted.files import read_json_file
+from app.untrusted.files import read_versioned
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTINGS, Refused
+from app.untrusted.limits import SETTINGS, OtherVersion, Refused
+
+VERSION = 1
+"""Of both files' format. To be raised with every change that another version of the app would misunderstand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +29,12 @@ class Stored:
 
 
 def read_stored(path: Path, name: str = "settings file") -> Stored:
-    """Reads the file, which is called `name` in notices. Never raises: a damaged file is renamed to `*.broken`."""
+    """Reads the file, which is called `name` in notices.
+
+    Never raises: one that can't be understood is renamed to `*.broken` or `*.version-N`.
+    """
     try:
-        return Stored(read_json_file(path, SETTINGS, any_number=True))  # each setting checks its own number
+        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting checks its own number
     except FileNotFoundError:
         return Stored()
     except Refused as error:
@@ -40,20 +49,22 @@ def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
 
     Raises OSError, also for values that `read_stored` would not take.
     """
+    whole = {"version": VERSION, **values}
     try:
-        read_json(json_bytes(values), SETTINGS, any_number=True)
+        read_json(json_bytes(whole), SETTINGS, any_number=True)
     except Refused as error:
         raise OSError(errno.EFBIG, f"{error} as a text", str(path)) from None
     backup = path.with_name(path.name + ".unread") if unread and path.exists() else None
-    write_json(path, values, backup=backup)
+    write_json(path, whole, backup=backup)
 
 
 def _set_aside(path: Path, name: str, why: Refused) -> str:
+    """Renames a file that can't be used; returns a sentence about it."""
     try:
-        broken = set_aside(path)
+        kept = set_aside(path, why.ending if isinstance(why, OtherVersion) else "broken")
     except OSError as error:
         return (
-            f"The {name} {path} is damaged ({why}) and could not be renamed ({error.strerror}); the defaults are in "
+            f"The {name} {path} can't be used ({why}) and could not be renamed ({error.strerror}); the defaults are in "
             "use."
         )
-    return f"The {name} was damaged ({why}), so the defaults are in use. The damaged file is kept as {broken}."
+    return f"The {name} can't be used ({why}), so the defaults are in use. It is kept as {kept}."

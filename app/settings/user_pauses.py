@@ -8,14 +8,17 @@ import math
 from app.conversation.endpointing import PauseLengths
 from app.platform.files import write_json
 from app.settings.paths import pauses_path
-from app.untrusted.files import read_json_file
+from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
+
+VERSION = 1
+"""Of the file's format."""
 
 
 def load_pauses() -> PauseLengths:
     """Returns the stored lengths; none if the file is missing or invalid."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        kept = read_json_file(pauses_path(), SMALL_FILE)
+        kept = read_versioned(pauses_path(), SMALL_FILE, VERSION)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
         if math.log(0.1) <= mean_log <= math.log(3.0) and count > 0:
             return PauseLengths(mean_log, count)
@@ -26,4 +29,6 @@ def keep_pauses(pauses: PauseLengths) -> None:
     """Writes the file; if that fails, only the newest lengths are lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
-            write_json(pauses_path(), {"mean_log": round(pauses.mean_log, 4), "count": pauses.count})
+            write_json(
+                pauses_path(), {"version": VERSION, "mean_log": round(pauses.mean_log, 4), "count": pauses.count}
+            )

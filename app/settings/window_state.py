@@ -8,9 +8,6 @@ from typing import Any
 
 from app.settings.storage import read_stored, write_stored
 
-VERSION = 1
-"""The version of the file's format. A file of another version is ignored, and replaced by the next save."""
-
 
 @dataclass(slots=True)
 class WindowState:
@@ -37,17 +34,15 @@ class WindowState:
         """Loads the file; fields that are missing or of another type are at their defaults."""
         stored = read_stored(path, "file of favourites and window layout")
         state = cls(path=path, notice=stored.notice, _unread=stored.unread)
-        if stored.values.get("version") == VERSION:
-            for name in _kept():
-                if type(value := stored.values.get(name)) is type(getattr(state, name)):
-                    setattr(state, name, value)
+        for name in _kept():
+            if type(value := stored.values.get(name)) is type(getattr(state, name)):
+                setattr(state, name, value)
         return state
 
     def save(self) -> None:
         """Writes the file atomically. Raises OSError."""
         assert self.path is not None
-        values = {name: getattr(self, name) for name in _kept()}
-        write_stored(self.path, {"version": VERSION, **values}, unread=self._unread)
+        write_stored(self.path, {name: getattr(self, name) for name in _kept()}, unread=self._unread)
         self._unread = False
 
 

@@ -5,15 +5,15 @@ Its encoder takes sound of any length, so the cost of a pass follows the sound's
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from app.conversation.words import fold
 from app.models.pool import MODELS
-from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.platform.children import ChildError, ChildWorker
 from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled
 from app.stt.transcript_cleanup import without_loops, without_sounds
@@ -30,6 +30,7 @@ FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
 )
+STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose another one if that comes again."
 
 
 class MoonshineDecoder:
@@ -44,8 +45,13 @@ class MoonshineDecoder:
     def __init__(self, weights: Path) -> None:
         self.child_seconds = 0.0
         self.child_bytes = 0
-        self._command = python_module_command("app.stt.moonshine_worker", str(weights))
-        self._child = self._start()
+        self._child = ChildWorker("app.stt.moonshine_worker", str(weights))
+        try:
+            ready = self._child.start()
+        except ChildError:
+            self.close()
+            raise TranscriberError(FAILED) from None
+        self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
 
     def decode(self, samples: np.ndarray) -> str:
         """The words of `samples`: float32, 16 kHz. A child that died is started again once."""
@@ -53,12 +59,17 @@ class MoonshineDecoder:
         if seconds < LEAST_SECONDS:
             return ""
         raw = levelled(samples).astype("<f4").tobytes()
+
+        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> dict:
+            to_child.write(len(raw).to_bytes(4, "little") + raw)
+            to_child.flush()
+            answer: dict = read_json_line(from_child, CHILD_LINE)
+            return answer
+
         try:
-            answer = self._ask(raw)
-        except (OSError, ValueError):
-            self.close()
-            self._child = self._start()
-            answer = self._ask(raw)
+            answer = self._child.ask(exchange)
+        except ChildError as error:
+            raise TranscriberError(STOPPED.format(cause=error)) from None
         if "error" in answer:
             raise RuntimeError(answer["error"])
         self.child_seconds += answer["seconds"]
@@ -67,30 +78,11 @@ class MoonshineDecoder:
 
     def alive(self) -> bool:
         """Whether the child runs."""
-        return self._child.poll() is None
+        return self._child.alive()
 
     def close(self) -> None:
         """Ends the child."""
-        end_child(self._child)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
-        )
-        with killed_after(child):
-            ready = child.stdout.readline()  # type: ignore[union-attr]
-        if not ready:
-            end_child(child)
-            raise TranscriberError(FAILED)
-        self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
-        return child
-
-    def _ask(self, raw: bytes) -> dict:
-        assert self._child.stdin is not None and self._child.stdout is not None
-        self._child.stdin.write(len(raw).to_bytes(4, "little") + raw)
-        self._child.stdin.flush()
-        answer: dict = read_json_line(self._child.stdout, CHILD_LINE)
-        return answer
+        self._child.close()
 
 
 def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:

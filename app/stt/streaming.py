@@ -18,7 +18,7 @@ import soxr
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.words import same_words
-from app.stt.base import RATE, Decoder, EndOfTurn, TranscriptUpdate, WordsJudge
+from app.stt.base import RATE, Decoder, EndOfTurn, TranscriberError, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
 from app.stt.loudness import quiet_before, quietest
 from app.stt.stable_words import StableWords, joined
@@ -346,6 +346,8 @@ class StreamingTranscriber:
         try:
             words = self._decoder.decode(running.samples)
             language = self._decoder.language
+        except TranscriberError as error:
+            problem = str(error)
         except Exception as error:
             problem = (
                 f"Speech recognition failed ({type(error).__name__}), so some words may be missing from the "

@@ -13,14 +13,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import subprocess
 import threading
 from pathlib import Path
+from typing import IO
 
 from app.conversation.completeness import completeness, ends_open
 from app.conversation.words import fold
 from app.models.locations import default_model
-from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.platform.children import ChildError, ChildWorker
 from app.stt.base import WordOdds
 from app.stt.endpointing_weights import word_weights
 from app.untrusted.files import read_json_line
@@ -102,7 +102,7 @@ def load(model: Path | None = None) -> TextEndpointing | None:
     judge = TextEndpointing(model)
     try:
         judge.open()
-    except (OSError, ValueError):
+    except ChildError:
         return None
     return judge
 
@@ -118,59 +118,46 @@ class TextEndpointing:
     """A child that has not answered for so long is stuck."""
 
     def __init__(self, model: Path) -> None:
-        self._file = model
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child = ChildWorker("app.stt.text_endpointing_worker", str(model))
         self._lock = threading.Lock()
         self._known: dict[str, WordOdds] = {}
-        self._failed = False
 
     def open(self) -> None:
-        """Starts the child and waits until it answers. Raises OSError or ValueError."""
-        command = python_module_command("app.stt.text_endpointing_worker", str(self._file))
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
-        )
+        """Starts the child and waits until it is ready. Raises ChildError."""
         try:
-            with killed_after(self._child):
-                self._ask("Hello")
-        except BaseException:
+            self._child.start()
+        except ChildError:
             self.close()
             raise
 
     def odds(self, text: str) -> WordOdds | None:
-        """The odds of `text`, as `WordsJudge.odds`."""
+        """The odds of `text`, as `WordsJudge.odds`; None, too, while the child can't be started again."""
         said = without_marks(text)
+
+        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> WordOdds:
+            to_child.write(json.dumps(said).encode() + b"\n")
+            to_child.flush()
+            close, over = read_json_line(from_child, CHILD_LINE)
+            return WordOdds(float(close), float(over))
+
         with self._lock:
-            if self._child is None or not said:
-                return None
-            try:
-                return self._ask(said)
-            except (OSError, ValueError):
-                self._failed = True
-                return None
+            if said and said not in self._known:
+                try:
+                    answer = self._child.ask(exchange)
+                except ChildError:
+                    return None
+                if len(self._known) >= self.KEPT:
+                    self._known.pop(next(iter(self._known)))
+                self._known[said] = answer
+            return self._known.get(said)
 
     def alive(self) -> bool:
-        """Whether the child answers; may wait for a pending answer."""
+        """Whether the child runs; may wait for a pending answer."""
         if not self._lock.acquire(timeout=self.STUCK_SECONDS):
             return False
         self._lock.release()
-        return not self._failed and self._child is not None and self._child.poll() is None
+        return self._child.alive()
 
     def close(self) -> None:
         """Ends the child."""
-        child, self._child = self._child, None
-        if child is not None:
-            end_child(child)
-
-    def _ask(self, text: str) -> WordOdds:
-        if text in self._known:
-            return self._known[text]
-        if self._child is None or self._child.stdin is None or self._child.stdout is None:
-            raise OSError("the language model is gone")
-        self._child.stdin.write(json.dumps(text).encode() + b"\n")
-        self._child.stdin.flush()
-        close, over = read_json_line(self._child.stdout, CHILD_LINE)
-        if len(self._known) >= self.KEPT:
-            self._known.pop(next(iter(self._known)))
-        self._known[text] = WordOdds(float(close), float(over))
-        return self._known[text]
+        self._child.close()

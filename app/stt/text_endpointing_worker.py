@@ -1,8 +1,8 @@
 """The child process that computes what a language model expects after a user's words.
 
-Reads texts from standard input, one line of JSON each, and answers on standard output with two log-odds (`WordOdds`).
-Ends when its standard input closes. The engine of the wheel `xllamacpp` runs the model, as for the embedded back-end;
-the system keeps one copy of the file for both.
+Writes a line when it is ready, then reads texts from standard input, one line of JSON each, and answers on standard
+output with two log-odds (`WordOdds`). Ends when its standard input closes. The engine of the wheel `xllamacpp` runs the
+model, as for the embedded back-end; the system keeps one copy of the file for both.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(5)  # after the frame loop; before the back-end, which waits for this
+        os.nice(5)  # after the frame loop, the voice and the answer
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -67,6 +67,8 @@ def main(argv: list[str]) -> int:
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
     server = xllamacpp.Server(params)
+    out.write(json.dumps({"ready": odds(server, "Hello")}) + "\n")  # the first one evaluates the examples
+    out.flush()
     for line in sys.stdin.buffer:
         out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
         out.flush()

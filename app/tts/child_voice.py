@@ -9,25 +9,23 @@ from __future__ import annotations
 import json
 import logging
 import queue
-import subprocess
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.models.pool import MODELS, ModelKey, model_key
-from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.platform.children import ChildError, ChildWorker
 from app.platform.installation import completing_command
 from app.tts.base import Clip, VoiceError, amplified, make_clip
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
 
-_START_TRIES = 2
-"""A child that ends before it is ready is started again once: seen once under Wine, and not in 59 starts since."""
 _CLIP_SECONDS = 4.0
 """A child that is still at a clip so long after its session is stuck, and ended: a sentence takes half a second."""
 
@@ -59,7 +57,7 @@ class ChildVoice:
         """Processor time of its texts so far."""
         self._speaker = speaker
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: ChildWorker | None = None
         self._thread: threading.Thread | None = None
         self._key: ModelKey | None = None
         self._leaving = False
@@ -74,9 +72,7 @@ class ChildVoice:
         self._leaving = False
         speaker = self._speaker
         self._key = model_key("tts", speaker.module, speaker.arguments, speaker.file)
-        self._child = MODELS.acquire(self._key)
-        if self._child is None:
-            self._start()
+        self._child = MODELS.acquire(self._key) or self._start()
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
         return self
@@ -88,9 +84,9 @@ class ChildVoice:
             return
         self._thread.join(_CLIP_SECONDS)
         if self._thread.is_alive():
-            self._stop_child()
+            self._child.close()
             self._thread.join(5)
-        MODELS.release(self._key, self._child, alive=lambda child: child.poll() is None, close=end_child)
+        MODELS.release(self._key, self._child, alive=ChildWorker.alive, close=ChildWorker.close)
 
     def synthesize(self, text: str) -> Future[Clip]:
         future: Future[Clip] = Future()
@@ -102,32 +98,20 @@ class ChildVoice:
         """The child's process id; 0 without one."""
         return self._child.pid if self._child is not None else 0
 
-    def _start(self) -> None:
-        for _ in range(_START_TRIES):
-            if self._start_child():
-                return
-            if self._leaving:
-                break
-        raise VoiceError(
-            f"The voice could not be started, so nothing can be spoken. Set the app up again: {completing_command()}."
-        )
-
-    def _start_child(self) -> bool:
-        """Starts the child and waits until it is ready; False if it ended, or took too long and was ended."""
-        command = python_module_command(self._speaker.module, *self._speaker.arguments)
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
-        )
-        with killed_after(self._child):
-            ready = self._child.stdout.readline()  # type: ignore[union-attr]
-        if not ready:
-            self._stop_child()
-            _log.warning("The voice's process ended with exit code %s before it could speak.", self._child.returncode)
-        return bool(ready)
-
-    def _stop_child(self) -> None:
-        if self._child is not None:
-            end_child(self._child, 2)
+    def _start(self) -> ChildWorker:
+        child = ChildWorker(self._speaker.module, *self._speaker.arguments)
+        try:
+            try:
+                child.start()
+            except ChildError as error:  # seen once under Wine, and not in 59 starts since
+                _log.warning("The voice is started once more: %s.", error)
+                child.start()
+        except ChildError as error:
+            raise VoiceError(
+                f"The voice could not be started, so nothing can be spoken: {error}. Set the app up again: "
+                f"{completing_command()}."
+            ) from None
+        return child
 
     def _run(self) -> None:
         while (item := self._work.get()) is not None:
@@ -140,9 +124,9 @@ class ChildVoice:
                 future.set_result(self._speak(text))
             except VoiceError as error:
                 future.set_exception(error)
-            except Exception:
-                self._stop_child()  # it may still send a part of this clip
-                future.set_exception(VoiceError(_BROKEN))
+            except Exception as error:  # what the child sent is no clip
+                sentence = f"The voice could not speak a sentence ({type(error).__name__}); it is left out."
+                future.set_exception(VoiceError(sentence))
         while True:  # texts that still wait are cancelled
             try:
                 item = self._work.get_nowait()
@@ -152,27 +136,22 @@ class ChildVoice:
                 item[1].cancel()
 
     def _speak(self, text: str) -> Clip:
-        try:
-            return self._ask(text)
-        except (OSError, ValueError):
-            # The child died: it is tried again with a new one, and only then an error.
-            if self._leaving:
-                raise
-            self._stop_child()
-            self._start()
-            return self._ask(text)
+        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+            to_child.write(json.dumps({"text": text, "rate": self.rate}).encode() + b"\n")
+            to_child.flush()
+            head = read_json_line(from_child, CHILD_LINE)
+            raw = b"" if "error" in head else from_child.read(head["bytes"])
+            if len(raw) < head.get("bytes", 0):
+                raise OSError("the voice's process ended")
+            return head, raw
 
-    def _ask(self, text: str) -> Clip:
-        child = self._child
-        assert child is not None and child.stdin is not None and child.stdout is not None
-        child.stdin.write(json.dumps({"text": text, "rate": self.rate}).encode() + b"\n")
-        child.stdin.flush()
-        head = read_json_line(child.stdout, CHILD_LINE)
+        assert self._child is not None
+        try:
+            head, raw = self._child.ask(exchange)
+        except ChildError as error:
+            raise VoiceError(f"The voice has stopped: {error}. A sentence is left out.") from None
         if "error" in head:
             raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
-        raw = child.stdout.read(head["bytes"])
-        if len(raw) < head["bytes"]:
-            raise OSError("the voice's process ended")
         self.cpu_seconds += head["cpu_seconds"]
         samples, ends = np.frombuffer(raw, "<f4"), head["word_ends"]
         if (rate := head["sample_rate"]) != SAMPLE_RATE:
@@ -180,6 +159,3 @@ class ChildVoice:
             ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
         clip = make_clip(np.asarray(samples, np.float32), text, ends)
         return replace(clip, samples=amplified(clip.samples, self._speaker.gain, self.volume))
-
-
-_BROKEN = "The voice's process ended and could not be started again; a sentence is left out."

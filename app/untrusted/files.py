@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from app.untrusted.json_text import decoded, read_json
-from app.untrusted.limits import Limits, Refused, in_words
+from app.untrusted.limits import Limits, OtherVersion, Refused, in_words
 
 
 def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
@@ -58,6 +58,18 @@ def read_json_line(pipe: IO[bytes], limits: Limits) -> Any:
     return read_json(read_line(pipe, limits), limits)
 
 
+def check_version(value: Any, known: int) -> None:
+    """Raises OtherVersion where the object `value` has not the version `known`, and Refused where it has no such field.
+
+    Files from before formats had versions count as version 0.
+    """
+    found = value.get("version", 0) if isinstance(value, dict) else None
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 1000:
+        raise Refused("its version makes no sense")
+    if found != known:
+        raise OtherVersion(found, known)
+
+
 def read_text(path: Path | str, limits: Limits) -> str:
     """Returns a file's text, in UTF-8. Raises OSError and Refused."""
     return decoded(read_bytes(path, limits), limits)
@@ -71,3 +83,13 @@ def read_json_lines(path: Path | str, whole: Limits, line: Limits) -> list[Any]:
 def read_json_file(path: Path | str, limits: Limits, *, any_number: bool = False) -> Any:
     """Returns the value of a file of JSON, as `read_json` does. Raises OSError and Refused."""
     return read_json(read_bytes(path, limits), limits, any_number=any_number)
+
+
+def read_versioned(path: Path | str, limits: Limits, version: int, *, any_number: bool = False) -> dict[str, Any]:
+    """Returns the object in a file of JSON, without its field `version`, which must be this one.
+
+    Raises OSError and Refused, and for another version OtherVersion.
+    """
+    value = read_json_file(path, limits, any_number=any_number)
+    check_version(value, version)
+    return {name: field for name, field in value.items() if name != "version"}

@@ -12,6 +12,15 @@ class Refused(ValueError):
     """Input that is not taken in. `str(error)` is a clause about the source, such as "it is longer than 4 MB"."""
 
 
+class OtherVersion(Refused):
+    """A file in the format `found` of another version of the app, while this one has the format `known`."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(f"another version of KAME has written it (in format {found}, and this one has format {known})")
+        self.ending = f"version-{found}"
+        """For the name of a file that is set aside."""
+
+
 class RedirectRefused(Refused):
     """An answer that would send a request on to another server, which is given neither words nor keys.
 

@@ -32,6 +32,9 @@ LOCKS = (
 
 SHIPPED = "part of the installation"
 
+LICENCE = "Apache-2.0"
+"""The app's own."""
+
 UNIVERSE = uuid.UUID("5d3d0d3e-6f0f-5f5e-9a39-3c3d7f2c9a10")
 """The namespace of serial numbers, which are made from commits."""
 
@@ -120,6 +123,7 @@ def bill_of_materials(
                     "bom-ref": "kame-desktop",
                     "name": "kame-desktop",
                     "version": source.version,
+                    "licenses": [{"expression": LICENCE}],
                     "properties": [_property("commit", source.commit), _property("kind", kind)],
                 },
             },

@@ -11,7 +11,7 @@ from pathlib import Path
 from building.source import File, Source
 
 TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
-TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
+TAKEN_FILES = ("LICENSE", "packaging/bootstrap.py", "packaging/launcher.py")
 LEFT_OUT = (
     "app/research/",
     "packaging/locks/dev.txt",

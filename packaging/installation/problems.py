@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +15,9 @@ USER_CAN_FIX = 2
 class Problem(Exception):
     """Something that the user can put right: what happened, what it means, what to do."""
 
-    def __init__(self, happened: str, meaning: str, remedy: str, details: str = "") -> None:
-        """`details` is what a tool printed, already indented, one line each."""
-        super().__init__(f"{details}{happened}\n{meaning}\n{remedy}")
+    def __init__(self, happened: str, meaning: str, remedy: str, details: str = "", explained: bool = False) -> None:
+        """`details` is what a tool printed, already indented, one line each; left out once it is `explained`."""
+        super().__init__(f"{'' if explained else details}{happened} {meaning} {remedy}")
         self.happened, self.meaning, self.remedy, self.details = happened, meaning, remedy, details
 
 
@@ -25,14 +26,23 @@ class NothingFits(Problem):
 
 
 class Advice(NamedTuple):
-    """How to try again: developers type a command, users press a button."""
+    """How to try again: developers type a command, users press a button. `room`: what a set-up takes on the disk."""
 
     again: str
     last_resort: str
+    room: str
 
 
-DEVELOPERS = Advice("run the same command again", "delete the folder .venv and try once more")
-USERS = Advice("try again", "repair KAME Desktop, or install it again")
+DEVELOPERS = Advice(
+    "run the same command again",
+    "delete the folder .venv and try once more",
+    "the app takes 1.3 GB, its short tests 3 GB, all tests 9 GB, and a graphics card's part 12 GB",
+)
+USERS = Advice(
+    "try again",
+    "repair KAME Desktop, or install it again",
+    "the app takes 1.1 GB, and what a graphics card needs 5 GB more",
+)
 
 
 class ToolFailed(Exception):
@@ -44,23 +54,26 @@ class ToolFailed(Exception):
         self.tail = "\n".join(printed.strip().splitlines()[-15:])
 
 
+UNTRUSTED = r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError"
+
 NO_WHEEL = r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux"
 
 CAUSES = (
     (
         r"No space left|os error 28\b|os error 112|not enough space|disk full|[Qq]uota exceeded",
         "The disk is full.",
-        "Make room (about 2 GB without a graphics card's part, 12 GB with it) and {again}.",
+        "Make room ({room}), then {again}.",
     ),
     (
         r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
-        "A downloaded file is not the one that was tested, so it was not installed.",
+        "A downloaded file was cut off or changed on its way, so it was not installed.",
         "It may work at a second try: {again}. If not, a proxy or a mirror changes files: use another network.",
     ),
     (
-        r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
-        "The connection to the package registry could not be trusted.",
-        "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and {again}.",
+        UNTRUSTED,
+        "The package registry's certificate is none that this system trusts.",
+        "If your network uses its own certificate, add that to the system's, or set SSL_CERT_FILE to its file, and "
+        "{again}.",
     ),
     (
         r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"
@@ -84,13 +97,40 @@ CAUSES = (
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
     """Turn a tool's failure into sentences, with the end of its output as details."""
-    kind, meaning = Problem, "The reason is in the last lines above."
-    remedy = "It may work at a second try: {again}. If not, {last_resort}."
-    for pattern, cause, what_to_do in CAUSES:
-        if re.search(pattern, failure.printed):
-            meaning, remedy = cause, what_to_do
-            kind = NothingFits if pattern is NO_WHEEL else Problem
-            break
     details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
-    remedy = remedy.format(**advice._asdict())
-    return kind(f"{doing} failed.", meaning, f"{remedy} All output is in {log}.", details)
+    for pattern, meaning, remedy in CAUSES:
+        if re.search(pattern, failure.printed):
+            kind = NothingFits if pattern is NO_WHEEL else Problem
+            remedy = f"{remedy.format(**advice._asdict())} All output is in {log}."
+            return kind(f"{doing} failed.", meaning, remedy, details, explained=True)
+    remedy = f"It may work at a second try: {advice.again}. If not, {advice.last_resort}. All output is in {log}."
+    return Problem(f"{doing} failed.", "The reason is in the last lines above.", remedy, details)
+
+
+def problem_of_system(error: OSError, folder: Path, advice: Advice) -> Problem:
+    """Explain an error of the operating system. `folder`: where the set-up writes."""
+    if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
+        return Problem(
+            f"The disk is full: {error}.",
+            "Not all files could be written.",
+            f"Make room ({advice.room}), then {advice.again}.",
+        )
+    if error.errno == getattr(errno, "EDQUOT", None):
+        return Problem(
+            f"The room that you may use on the disk is full: {error}.",
+            "Not all files could be written.",
+            f"Remove files of yours, or ask who manages this machine for more room, then {advice.again}.",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Problem(
+            f"This user may not write everywhere in {folder}: {error}.",
+            "Nothing can be set up there.",
+            f"Make that folder yours, or copy the project to a folder of your own, and {advice.again} there."
+            if advice is DEVELOPERS
+            else f"Check that the folder is yours and that no other program uses it, then {advice.again}.",
+        )
+    return Problem(
+        f"The set-up stopped: {error}.",
+        "A file or folder could not be used as needed.",
+        f"Check that {folder} is yours and that no other program uses it, then {advice.again}.",
+    )

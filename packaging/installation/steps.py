@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import sys
 import time
@@ -10,15 +11,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from installation.children import end_child, start_child
-from installation.problems import ToolFailed
+from installation.problems import UNTRUSTED, ToolFailed
 from installation.system import WINDOWS
+from installation.variables import system_certificates
 
 # A program without a console must not open one for its tools.
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
+PREPARED = re.compile(r"(?m)^Prepared \d+ packages? in (?:(\d+)m )?([\d.]+)(ms|s)$")
+"""What uv prints when it has downloaded and unpacked what was not in its cache."""
+
+
 class Steps:
-    """Shows one line per step with its time, runs tools, and keeps their output in a log."""
+    """Shows one line per step with its time, runs tools, and keeps their output in a log.
+
+    `downloading`: how many seconds of all steps uv has spent on downloads.
+    """
 
     def __init__(
         self, log: Path, say: Callable[[str], None] | None = None, clock: Callable[[], float] = time.monotonic
@@ -31,6 +40,8 @@ class Steps:
         self._began = 0.0
         self._shown = ""
         self._amount: Callable[[], tuple] | None = None
+        self._certificates: dict[str, str] = {}
+        self.downloading = 0.0
 
     def say(self, sentence: str) -> None:
         """Show a sentence on a line of its own."""
@@ -70,9 +81,23 @@ class Steps:
     ) -> str:
         """Run a tool to its end and return what it printed. Raise ToolFailed if it fails.
 
+        A tool that distrusts a server, as behind a proxy with a certificate of its own, is run again with the
+        certificates that the system trusts, and so are all later ones.
+
         `hold`: the descriptor of the set-up's lock, which a tool that outlives this program keeps, so that the next
         set-up waits for it.
         """
+        try:
+            return self._run(command, {**env, **self._certificates}, hold, cwd)
+        except ToolFailed as failure:
+            if self._certificates or not re.search(UNTRUSTED, failure.printed):
+                raise
+        self._certificates = system_certificates(env)
+        return self._run(command, {**env, **self._certificates}, hold, cwd)
+
+    def _run(
+        self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
+    ) -> str:
         words = [str(word) for word in command]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
@@ -109,4 +134,6 @@ class Steps:
             printed = log.read().decode("utf-8", "replace")
         if code != 0:
             raise ToolFailed(words, code, printed)
+        for minutes, number, unit in PREPARED.findall(printed):
+            self.downloading += 60 * int(minutes or 0) + float(number) * (0.001 if unit == "ms" else 1)
         return printed

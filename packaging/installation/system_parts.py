@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from installation.locks import TESTS
 from installation.system import LINUX
 
 
@@ -20,6 +21,11 @@ class Part(NamedTuple):
 
     look: str
     packages: tuple
+
+    @property
+    def name(self) -> str:
+        """The part's name without where it is looked for."""
+        return self.look.split(":")[-1].split("/")[-1]
 
 
 # What PySide6's Qt libraries and their xcb and Wayland plugins link to without containing it.
@@ -86,6 +92,9 @@ TEST_PARTS = (
     Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
 )
 
+TESTED_PARTS = WINDOW_PARTS + SOUND_PARTS + MODEL_PARTS + TEST_PARTS
+"""What the tests on Linux need."""
+
 # For the Windows tests: Wine, a compiler for Windows, and the installer's tools. The tests take Python's standard
 # library from Debian 12, so other systems' names don't matter.
 WINDOWS_TEST_PARTS = (
@@ -102,7 +111,7 @@ WINDOWS_TEST_PARTS = (
 def system_parts(command: str) -> tuple:
     if not LINUX:
         return ()
-    return WINDOW_PARTS + SOUND_PARTS + MODEL_PARTS + (TEST_PARTS if command == "test" else ())
+    return TESTED_PARTS if command in TESTS else WINDOW_PARTS + SOUND_PARTS + MODEL_PARTS
 
 
 def is_there(part: Part) -> bool:
@@ -119,4 +128,5 @@ def is_there(part: Part) -> bool:
 
 
 def missing_parts(parts: Iterable[Part], there: Callable[[Part], bool] = is_there) -> list[Part]:
+    """Return the parts that this system lacks."""
     return [part for part in parts if not there(part)]

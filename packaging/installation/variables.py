@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import ssl
+import tempfile
 from collections.abc import Mapping
+
+from installation.system import WINDOWS
 
 # These are meant for another Python. A proxy, a mirror of the package registry, a certificate and a cache stay: without
 # them the user's network may not be usable.
@@ -39,3 +45,40 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     # onnxruntime reads this while it is imported; its function that switches telemetry off comes too late.
     kept["ORT_DISABLE_TELEMETRY"] = "1"
     return kept
+
+
+BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/ssl/cert.pem",
+)
+"""Where Linux distributions keep the certificates that the system trusts."""
+
+
+def system_certificates(env: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with which uv and pip trust what the system, or a file of the user's, trusts.
+
+    By default uv trusts only the certificates that it contains, and so did pip until version 24.2. The certificate of a
+    company's proxy is among the system's, or in a file that the user has named for one of the two tools.
+    """
+    files = [env[name] for name in ("SSL_CERT_FILE", "PIP_CERT") if os.path.isfile(env.get(name, ""))]
+    if WINDOWS:
+        # uv asks the system; before version 0.10 another variable told it to.
+        more = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
+        trusted = ssl.create_default_context().get_ca_certs(binary_form=True)
+        texts = ["".join(map(ssl.DER_cert_to_PEM_cert, trusted))]
+        names = ["PIP_CERT"]
+    else:
+        more, texts, names = {}, [], ["SSL_CERT_FILE", "PIP_CERT"]
+        files += list(filter(os.path.isfile, BUNDLES))[:1]
+    for file in files:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            texts.append(stream.read())
+    if not any(texts):
+        return more
+    descriptor, path = tempfile.mkstemp(suffix=".pem")
+    atexit.register(os.unlink, path)
+    with open(descriptor, "w", encoding="utf-8") as stream:
+        stream.write("\n".join(texts))
+    return {**more, **dict.fromkeys(names, path)}

@@ -887,6 +887,10 @@
         <translation>Schließen</translation>
     </message>
     <message>
+        <source>Free software under the Apache License 2.0. What it is made of has licences of its own.</source>
+        <translation>Freie Software unter der Apache-Lizenz 2.0. Woraus sie besteht, hat eigene Lizenzen.</translation>
+    </message>
+    <message>
         <source>KAME Desktop</source>
         <translation>KAME Desktop</translation>
     </message>
@@ -3329,6 +3333,10 @@
 <context>
     <name>Offers</name>
     <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
         <source>Open it</source>
         <translation>Öffnen</translation>
     </message>
@@ -3339,6 +3347,10 @@
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
         <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
+    </message>
+    <message>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
+        <translation>Dieser Rechner ist schnell genug für {0} ({1} GB zum Herunterladen), das viel mehr weiß.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -3355,6 +3367,14 @@
     <message>
         <source>What was said here is not kept: when you open another conversation, it is gone.</source>
         <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
+        <translation>{0} (Ollama) ist auch hier und weiß weit mehr.</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded. Until then the small model answers.</source>
+        <translation>{0} wird heruntergeladen. Bis dahin antwortet das kleine Modell.</translation>
     </message>
     <message>
         <source>{0} is downloaded, and can hear and speak from now on.</source>
@@ -3895,6 +3915,10 @@
         <translation>Sprechen beginnen und beenden</translation>
     </message>
     <message>
+        <source>Bring back what you sent before</source>
+        <translation>Zuletzt Gesendetes zurückholen</translation>
+    </message>
+    <message>
         <source>Elsewhere in the window</source>
         <translation>Sonst im Fenster</translation>
     </message>
@@ -3907,12 +3931,32 @@
         <translation>Stumm oder nicht stumm</translation>
     </message>
     <message>
+        <source>Send the message</source>
+        <translation>Nachricht senden</translation>
+    </message>
+    <message>
+        <source>Show these keys, while you are not typing</source>
+        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
+    </message>
+    <message>
+        <source>Start a new line</source>
+        <translation>Neue Zeile beginnen</translation>
+    </message>
+    <message>
+        <source>Stop speaking, or close a message</source>
+        <translation>Sprechen beenden oder eine Meldung schließen</translation>
+    </message>
+    <message>
         <source>Talk, while it is held</source>
         <translation>Sprechen, solange sie gehalten wird</translation>
     </message>
     <message>
         <source>Talking</source>
         <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>Typing</source>
+        <translation>Tippen</translation>
     </message>
     <message>
         <source>While another window has the keyboard</source>
@@ -5293,6 +5337,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Fragt laut</translation>
     </message>
     <message>
+        <source>Enter sends your message</source>
+        <translation>Eingabetaste sendet die Nachricht</translation>
+    </message>
+    <message>
         <source>Esc</source>
         <translation>Esc</translation>
     </message>
@@ -5393,10 +5441,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>nichts, was du sagst, wird gehört</translation>
     </message>
     <message>
-        <source>or Esc, then the space bar</source>
-        <translation>oder Esc, dann die Leertaste</translation>
-    </message>
-    <message>
         <source>or hold the space bar</source>
         <translation>oder Leertaste halten</translation>
     </message>
@@ -5446,6 +5490,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>The conversation is still getting ready. Try again in a moment.</source>
         <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>There is no microphone to talk into. Plug one in, or type.</source>
+        <translation>Es gibt kein Mikrofon. Schließ eines an oder tippe.</translation>
     </message>
 </context>
 <context>

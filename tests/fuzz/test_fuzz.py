@@ -10,8 +10,9 @@ import pytest
 from tests.fuzz.boundaries import BOUNDARIES
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.harness import Defect, Fuzzer, cases_of
+from tests.support.examples import examples
 
-EXAMPLES = 30
+EXAMPLES = examples(30)
 each = pytest.mark.parametrize("boundary", BOUNDARIES, ids=lambda boundary: boundary.name)
 
 

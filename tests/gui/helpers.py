@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
@@ -79,6 +81,19 @@ def dark_theme() -> Iterator[None]:
     finally:
         apply_theme(app, "light")
         app.processEvents()
+
+
+def spread(*axes: Sequence[Any], at_first: int = 0) -> list[Any]:
+    """Returns all combinations of the axes' values as parameters of a test.
+
+    In the short run each value of the longest axis occurs once, with the others' values in turn, or only `at_first` of
+    them; the other combinations are slow.
+    """
+    count = at_first or max(map(len, axes))
+    chosen = {tuple(axis[turn % len(axis)] for axis in axes) for turn in range(count)}
+    return [
+        pytest.param(*values, marks=() if values in chosen else pytest.mark.slow) for values in itertools.product(*axes)
+    ]
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
@@ -179,6 +194,42 @@ def key(window: QWidget, code: Qt.Key, *, down: bool, repeat: bool = False) -> N
     text = " " if code == Qt.Key.Key_Space else ""
     event = QKeyEvent(kind, code, Qt.KeyboardModifier.NoModifier, text, repeat)
     QApplication.sendEvent(window.windowHandle(), event)
+
+
+async def by_hand(does: Callable[[], object]) -> None:
+    """Calls what sends keys or clicks to a native window: Qt handles them at once, which it can't in a task's step."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def run() -> None:
+        try:
+            does()
+        finally:
+            done.set()
+
+    loop.call_soon(run)
+    await done.wait()
+
+
+async def type_keys(window: QWidget, text: str) -> None:
+    """Types on the keyboard, as the platform reports it: the window finds out where each key goes."""
+    for letter in text:
+        await by_hand(lambda letter=letter: QTest.keyClick(window.windowHandle(), letter))
+
+
+async def press_key(
+    window: QWidget, code: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+) -> None:
+    """Presses a key on the keyboard, and lets it go."""
+    await by_hand(lambda: QTest.keyClick(window.windowHandle(), code, modifiers))
+
+
+async def click_at(
+    widget: QWidget, place: QPoint | None = None, button: Qt.MouseButton = Qt.MouseButton.LeftButton
+) -> None:
+    """Clicks with the mouse on the native window: in the middle of `widget`, unless at a `place` of it."""
+    window = widget.window()
+    at = widget.mapTo(window, place if place is not None else widget.rect().center())
+    await by_hand(lambda: QTest.mouseClick(window.windowHandle(), button, Qt.KeyboardModifier.NoModifier, at))
 
 
 def typed(window: MainWindow, text: str) -> None:

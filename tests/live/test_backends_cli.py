@@ -24,7 +24,7 @@ from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
 from app.services.api_keys import KeyringError, KeyStore
-from tests.support.keyring import Service, available, secret_service
+from tests.support.keyring import Service, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer
 
@@ -206,8 +206,6 @@ def test_the_embedded_backend_answers_on_the_command_line() -> None:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    if not available():
-        pytest.skip("needs dbus-daemon and gnome-keyring-daemon")
     with tempfile.TemporaryDirectory(prefix="kc") as folder, secret_service(Path(folder)) as made:
         for name in VARIABLES:
             made.environment.pop(name, None)

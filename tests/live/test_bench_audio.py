@@ -27,6 +27,7 @@ def bench(audio: VirtualAudio, rounds: int) -> tuple[int, dict]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_parts_of_a_round_trip() -> None:

@@ -21,12 +21,11 @@ from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.models.pool import MODELS
-from app.platform import nvidia
+from app.platform import children, nvidia
 from app.research.benches.reader import word_distance
 from app.services.documents import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing
-from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 from app.tts.voices import make_voice
@@ -65,14 +64,14 @@ def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None
 def test_a_voice_that_dies_is_started_again() -> None:
     with make_voice() as voice:
         voice.synthesize("One.").result(20)
-        voice._child.kill()
+        os.kill(voice.process, signal.SIGKILL)
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
 
 
 def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, ends = child_voice.python_module_command, [sys.executable, "-c", "pass"]
+    real, ends = children.python_module_command, [sys.executable, "-c", "pass"]
     commands = [ends]
-    monkeypatch.setattr(child_voice, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
+    monkeypatch.setattr(children, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
     with make_voice() as voice:
         assert len(voice.synthesize("One.").result(30).samples) > 1000
     commands += [ends, ends]
@@ -83,17 +82,17 @@ def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pyt
 def test_a_voice_that_is_left_in_mid_sentence_leaves_its_child_to_the_next_one_in_order() -> None:
     with MODELS.keeping():
         with make_voice() as voice:
-            child = voice._child
+            child = voice.process
             begun = voice.synthesize("This is begun, and it goes on for a while, but it is heard by nobody at all.")
             while not begun.running() and not begun.done():
                 time.sleep(0.001)
             waiting = voice.synthesize("This one is never begun.")
         assert waiting.cancelled()
         with make_voice() as voice:
-            assert voice._child is child
+            assert voice.process == child
             spoken = voice.synthesize("Good morning, everybody.").result(20)
             assert fold(transcribe(spoken.samples)) == fold("Good morning everybody")
-    assert child.poll() is not None
+    assert not _alive(child)
 
 
 async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
@@ -102,7 +101,7 @@ async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
         for failing in (True, False):
             backend = make_backend("embedded")
             await backend.open()
-            pids.append(backend._server.child.pid)
+            pids.append(backend.served.pid)
             if failing:
                 with pytest.raises(BackendError):  # more than its context holds
                     async with backend.stream(ChatRequest((ChatMessage("user", "word " * 4000),), 3, 0.0)) as deltas:
@@ -111,6 +110,37 @@ async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
             await backend.close()
         assert pids[0] != pids[1]
     assert not any(map(_alive, pids))
+
+
+async def test_an_embedded_model_that_is_killed_is_started_again_and_asked_again() -> None:
+    backend = EmbeddedBackend()
+    request = ChatRequest(
+        build_prompt([], 1, "What is the capital of France?", persona=backend.traits.persona), 30, 0.0
+    )
+    with MODELS.keeping():
+        await backend.open()
+        first = backend.served.pid
+        os.kill(first, signal.SIGKILL)
+        async with backend.stream(request) as items:
+            assert "Paris" in await _all_of(items)
+        second = backend.served.pid
+        assert second != first and not _alive(first)
+        await backend.close()
+        again = EmbeddedBackend()  # takes over the new child
+        await again.open()
+        assert again.served.pid == second
+        await again.close()
+    assert not _alive(second)
+
+
+def test_a_judge_of_the_words_that_is_killed_is_started_again() -> None:
+    judge = text_endpointing.load()
+    assert judge is not None
+    before = judge.odds("What is the capital of")
+    os.kill(judge._child.pid, signal.SIGKILL)
+    judge._known.clear()
+    assert judge.odds("What is the capital of") == before and judge.alive()
+    judge.close()
 
 
 def test_a_missing_voice_is_a_sentence() -> None:
@@ -122,7 +152,7 @@ def test_a_missing_voice_is_a_sentence() -> None:
 async def test_the_embedded_backend_answers_and_ends() -> None:
     backend = make_backend("embedded")
     await backend.open()
-    child = backend._server.child.pid
+    child = backend.served.pid
     request = ChatRequest(
         build_prompt([], 1, "What is the capital of France?", persona=backend.traits.persona), 30, 0.0
     )
@@ -134,6 +164,7 @@ async def test_the_embedded_backend_answers_and_ends() -> None:
     await backend.close()  # twice is fine
 
 
+@pytest.mark.slow
 @alone
 async def test_a_stream_that_is_left_stops_the_engine() -> None:
     backend = make_backend("embedded")
@@ -151,6 +182,7 @@ async def test_a_stream_that_is_left_stops_the_engine() -> None:
     await backend.close()
 
 
+@pytest.mark.slow
 @alone  # the child has a low priority, and both cores at once while only it works
 async def test_a_corpus_gets_several_answers_at_a_time() -> None:
     backend = EmbeddedBackend()
@@ -201,7 +233,7 @@ async def main():
     backend = make_backend("embedded")
     await backend.open()
     with make_voice() as voice:
-        print(backend._server.child.pid, voice._child.pid, flush=True)
+        print(backend.served.pid, voice.process, flush=True)
         time.sleep(60)
 
 asyncio.run(main())

@@ -22,6 +22,7 @@ pytest.importorskip("PySide6")
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_the_demo_runs_from_the_first_question_to_the_figures_offline_and_unattended(tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def server() -> Iterator[VirtualAudio]:
         yield audio
 
 
+@pytest.mark.slow
 @in_real_time
 def test_defaults_go_come_back_and_change() -> None:
     with server() as audio, session(audio) as child:
@@ -202,6 +203,7 @@ def test_defaults_go_come_back_and_change() -> None:
         assert child.now["tap_generation"] > before["tap_generation"]
 
 
+@pytest.mark.slow
 @in_real_time
 def test_chosen_devices_go_and_come_back_in_other_forms() -> None:
     with server() as audio, session(audio, "USB headset", "USB box") as child:
@@ -251,6 +253,7 @@ def test_server_dies_and_returns() -> None:
         assert len(child.notified) <= 5
 
 
+@pytest.mark.slow
 @in_real_time
 def test_no_device_is_left_and_a_new_one_comes() -> None:
     with server() as audio, session(audio, "USB headset", "USB box") as child:
@@ -273,6 +276,7 @@ def test_no_device_is_left_and_a_new_one_comes() -> None:
         child.until(lambda now: ["microphone", "moved", "Other mic"] in [n[:3] for n in now["notices"]], "reported: it")
 
 
+@pytest.mark.slow
 @in_real_time
 def test_it_begins_without_devices_and_takes_those_that_come() -> None:
     with virtual_audio() as audio:
@@ -294,6 +298,7 @@ def test_it_begins_without_devices_and_takes_those_that_come() -> None:
             assert {("microphone", "back", "USB headset")} <= set(child.notified)
 
 
+@pytest.mark.slow
 @in_real_time
 def test_choosing_muting_and_suspending_live() -> None:
     with server() as audio, session(audio) as child:
@@ -347,6 +352,7 @@ def test_choosing_muting_and_suspending_live() -> None:
         child.until_it_captures(1_000)
 
 
+@pytest.mark.slow
 @in_real_time
 def test_devices_are_tested_meanwhile() -> None:
     with server() as audio, session(audio, "USB headset", "USB box") as child:
@@ -359,6 +365,7 @@ def test_devices_are_tested_meanwhile() -> None:
             assert child.now[same] == before[same]
 
 
+@pytest.mark.slow
 def test_no_microphone_at_the_start() -> None:
     with virtual_audio(devices=False) as audio:
         audio.add_loudspeaker("box", description="USB box")

@@ -106,9 +106,11 @@ def check_match(captured: np.ndarray, signal: np.ndarray, exact: bool) -> None:
 @alone
 @pytest.mark.parametrize(
     ("audio", "device_format"),
-    [(24_000, ""), (48_000, OWN_FORMAT)],
+    [
+        pytest.param(24_000, "", id="24 kHz mono"),
+        pytest.param(48_000, OWN_FORMAT, id="its own format", marks=pytest.mark.slow),
+    ],
     indirect=["audio"],
-    ids=["24 kHz mono", "its own format"],
 )
 @in_real_time
 def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, device_format: str) -> None:
@@ -145,9 +147,11 @@ def test_nothing_is_printed_where_the_sound_runs_dry(exact_audio: VirtualAudio) 
 @alone
 @pytest.mark.parametrize(
     ("audio", "device_format"),
-    [(24_000, ""), (48_000, OWN_FORMAT)],
+    [
+        pytest.param(24_000, "", id="24 kHz mono", marks=pytest.mark.slow),
+        pytest.param(48_000, OWN_FORMAT, id="its own format"),
+    ],
     indirect=["audio"],
-    ids=["24 kHz mono", "its own format"],
 )
 @in_real_time
 def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, device_format: str) -> None:
@@ -161,6 +165,7 @@ def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, de
     check_match(soundfile.read(captured, dtype="float32")[0], signal, exact=audio.rate == RATE and not device_format)
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_both_ways_for_three_seconds(audio: VirtualAudio) -> None:
@@ -184,6 +189,7 @@ with Microphone() as mic, Loudspeaker() as speaker:
     assert facts["longest"] < 0.16
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_flush_silences_within_60_ms(exact_audio: VirtualAudio, tmp_path: Path) -> None:
@@ -232,6 +238,7 @@ READ = UNTIL_GONE.format(end="Microphone", name="kame_mic", step="end.read_frame
 WRITE = UNTIL_GONE.format(end="Loudspeaker", name="kame_speaker", step="end.write(np.zeros(480, np.float32))")
 
 
+@pytest.mark.slow
 @alone
 @pytest.mark.parametrize(("script", "kind"), [(READ, "microphone “kame_mic”"), (WRITE, "loudspeaker “kame_speaker”")])
 def test_server_killed(exact_audio: VirtualAudio, script: str, kind: str) -> None:

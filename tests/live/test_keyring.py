@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.keyring import Service, available, secret_service
+from tests.support.keyring import Service, secret_service
 from tests.support.leaks import SECRET, places_with
-
-pytestmark = pytest.mark.skipif(not available(), reason="needs dbus-daemon and gnome-keyring-daemon")
 
 STEPS = """
 import json, logging, os, sys, time

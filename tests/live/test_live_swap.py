@@ -32,6 +32,8 @@ from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.patience import alone, in_real_time
 from tests.support.servers import Script, closed_port_url, peer
 
+pytestmark = pytest.mark.usefixtures("models_are_kept")
+
 SERVER = """
 import sys, xllamacpp
 params = xllamacpp.CommonParams()
@@ -92,6 +94,7 @@ async def _talk_and_swap(question: Path, output: Path, record: Path, swap: Backe
     return events
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,28 +152,18 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
     assert code == 2, stderr
 
 
-@pytest.mark.parametrize("user", ["", "user:p4ssword@"])
-def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("user", ["", "user:p4ssword@"], ids=["a process of its own", "a user in the address"])
+def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
     with quoting_peer(401) as (where, seen):
         url = f"http://{user}{urlsplit(where).netloc}/v1"
         [name] = key_names("compatible", url)
-        code, document, stderr = talk_alone(
-            "--input",
-            question,
-            "--output",
-            tmp_path / "a.wav",
-            "--record",
-            tmp_path / "rec",
-            "--backend",
-            "compatible",
-            "--model",
-            "any",
-            "--base-url",
-            url,
-            env={name: SECRET, **home},
-        )
+        for variable, value in {name: SECRET, **home}.items():
+            monkeypatch.setenv(variable, value)
+        ends = ("--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
+        options = ("--backend", "compatible", "--model", "any", "--base-url", url)
+        code, document, stderr = (talk if user else talk_alone)(*ends, *options)
         assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
     assert code == 2 and "refuses the API key" in " ".join(document["failures"])
     heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")

@@ -5,20 +5,20 @@ model.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import soundfile
-from safetensors.torch import load_file, save_file
 
 from app.cli.parser import main
-from app.frontend.kame import measure
 from app.platform import single_instance
 from app.services import doctor
 from tests.support import sounds
 from tests.support.hub import Hub
-from tests.support.tiny_kame import make_checkpoint
+from tests.support.tiny_kame import make_checkpoint, make_files
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
@@ -31,7 +31,7 @@ def test_weights_are_listed_fetched_and_checked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    with Hub({"SakanaAI/kame": make_checkpoint(tmp_path / "remote")}) as hub:
+    with Hub({"SakanaAI/kame": make_files(tmp_path / "remote")}) as hub:
         code, document = run(capsys, "models", "list", "--kind", "frontend")
         assert code == 0 and {row["state"] for row in document["models"]} == {"absent"}
         code, document = run(capsys, "models", "get", "kame", "--mirror", hub.url)
@@ -74,12 +74,16 @@ def test_doctor_names_commands_as_they_work_here(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(single_instance, "command", lambda: "/opt/kame/bin/kame-desktop")
     monkeypatch.setattr(doctor, "free_card_bytes", lambda: 30 * 2**30)
-    monkeypatch.setattr(measure, "copy_bandwidth", lambda device: 1e12)
+    monkeypatch.setattr(doctor, "embedded_speed", lambda: (True, "hears and says everything at once"))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(device=str))
+    card = SimpleNamespace(copy_bandwidth=lambda device: 1e12)
+    monkeypatch.setitem(sys.modules, "app.frontend.kame.measure", card)
     _, document = run(capsys, "doctor")
     assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]
     assert "“/opt/kame/bin/kame-desktop bench frame --random-weights” measures it." in document["advice"]
 
 
+@pytest.mark.slow
 def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
     tiny = "bench frame --random-weights --size tiny --device cpu --frames 3 --context 120 --context-fill 50"
     code, document = run(capsys, *tiny.split())
@@ -91,6 +95,8 @@ def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pyte
 
 def _silent(weights: Path) -> Path:
     """Has the model say no word: untrained, it would talk without end."""
+    from safetensors.torch import load_file, save_file
+
     state = load_file(weights / "model.safetensors")
     state["text_linear.weight"].zero_()
     save_file(state, weights / "model.safetensors")
@@ -99,6 +105,7 @@ def _silent(weights: Path) -> Path:
     return weights
 
 
+@pytest.mark.slow
 def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +120,7 @@ def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
     assert '"type":"SessionStarted"' in events and '"frontend":"kame"' in events and "ContextMeasured" in events
 
 
+@pytest.mark.slow
 def test_without_weights_or_a_card_the_talk_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

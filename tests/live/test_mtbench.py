@@ -16,20 +16,26 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import parser
 from tests.support.judge import brief, careless, fair, model_server
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = "from app.__main__ import main\nraise SystemExit(main())"
 
 
-def bench(out: Path, model: str, judge: str, *options: str) -> list[str]:
-    """The command: two systems, one of them spoken in simulated time, on two questions."""
-    systems = f"typed=compatible:rule@{model},cascade=embedded:smollm2-135m"
+def words(out: Path, model: str, judge: str, *options: str) -> list[str]:
+    """The command: a model that is typed to, on two questions."""
     return [
-        *(sys.executable, "-c", APP, "bench", "mtbench", "--simulated", "--systems", systems),
+        *("bench", "mtbench", "--systems", f"typed=compatible:rule@{model}"),
         *("--questions", "104,144", "--runs", "1", "--judge", f"compatible:rule@{judge}", "--out", str(out)),
         *("--cap", "0", "--json", *options),
     ]
+
+
+def bench(out: Path, model: str, judge: str) -> list[str]:
+    """The command in a process of its own, with a second system, which is spoken with in simulated time."""
+    systems = f"typed=compatible:rule@{model},cascade=embedded:smollm2-135m"
+    return [sys.executable, "-c", APP, *words(out, model, judge, "--simulated", "--systems", systems)]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -95,6 +101,7 @@ def compared(moments: Callable[[float], Iterable[Moment]], folder: Path) -> tupl
     return whole, took
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # four runs of the real models, which a busy machine takes its time for
 def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: Path) -> None:
     # After six answers one of two spoken questions has been asked: nothing of the first may count in the second.
@@ -118,24 +125,22 @@ def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: P
     assert "Moshi (paper)" in whole["results.md"].decode() and "6.43" in whole["results.md"].decode()
 
 
-def test_a_judge_that_fails_its_gate_scores_nothing(tmp_path: Path) -> None:
+def test_a_judge_that_fails_its_gate_scores_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with model_server(brief) as (model, _), model_server(careless) as (judge, requests):
-        command = bench(tmp_path / "out", model, judge)
-        command[command.index("--systems") + 1] = f"typed=compatible:rule@{model}"
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=200)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert parser.main(words(tmp_path / "out", model, judge)) == 0
         assert len(requests) == 20  # the calibration alone
-    result = json.loads(done.stdout)
+    result = json.loads(capsys.readouterr().out)
     assert result["calibration_auc"] == 0.5 and result["systems"][0]["scores"] == {}
     assert any("withheld" in note for note in result["notes"])
     assert not (tmp_path / "out" / "model_judgment").exists()
 
 
 @pytest.mark.parametrize("options", [("--questions", "7"), ("--delays", "1"), ("--systems", "last-oracle")])
-def test_what_can_not_be_run_is_told_in_a_sentence(tmp_path: Path, options: tuple[str, ...]) -> None:
-    command = [*bench(tmp_path / "out", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=200)
-    assert done.returncode == 2 and json.loads(done.stdout)["error"].endswith("."), done.stdout + done.stderr
+def test_what_can_not_be_run_is_told_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    assert parser.main(words(tmp_path / "out", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1", *options)) == 2
+    assert json.loads(capsys.readouterr().out)["error"].endswith(".")
 
 
 def main(times: int) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ import pytest
 from tests.support import sounds
 from tests.support.closed_network import Outcome, run_closed, why_not
 
-pytestmark = [pytest.mark.alone, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 SECONDS = 240.0
 
 ATTEMPTS = """
@@ -64,6 +61,12 @@ child.communicate()
 """
 
 
+@pytest.fixture(autouse=True)
+def _closed_networks_are_possible() -> None:
+    if why_not():
+        pytest.skip(why_not())
+
+
 def outcome(home: Path, *command: object) -> Outcome:
     """Runs Python for a user who has no key, no settings and no proxy."""
     environment = {
@@ -77,27 +80,8 @@ def outcome(home: Path, *command: object) -> Outcome:
     return run_closed([sys.executable, *map(str, command)], environment, timeout=SECONDS)
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Outcome]]:
-    """What has become of each command; all run at once, each in a network of its own."""
-    pytest.importorskip("PySide6")
-    folder = tmp_path_factory.mktemp("closed")
-    path = sounds.write(folder / "q.wav", sounds.question("103_2"))
-    commands = {
-        "attempts": ("-c", ATTEMPTS),
-        "first start": ("-c", FIRST_START),
-        "demo": ("-c", DEMO),
-        "talk": ("-m", "app", "talk", "--json", "--input", path, "--output", folder / "a.wav"),
-    }
-    for name in commands:
-        (folder / name).mkdir()
-    with ThreadPoolExecutor(len(commands)) as pool:
-        running = {name: pool.submit(outcome, folder / name, *command) for name, command in commands.items()}
-        yield {name: future.result() for name, future in running.items()}
-
-
-def test_attempts_are_seen(found: dict[str, Outcome]) -> None:
-    tried = found["attempts"]
+def test_attempts_are_seen(tmp_path: Path) -> None:
+    tried = outcome(tmp_path, "-c", ATTEMPTS)
     assert tried.code == 0, tried.output
     assert [*dict.fromkeys(tried.packets)] == [
         "UDP to 10.99.0.1:53 for www.example.com",
@@ -107,18 +91,25 @@ def test_attempts_are_seen(found: dict[str, Outcome]) -> None:
     ]
 
 
-def test_the_first_start_sends_nothing(found: dict[str, Outcome]) -> None:
-    assert "the window was open" in found["first start"].output, found["first start"].output
-    assert not found["first start"].packets
+def test_the_first_start_sends_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("PySide6")
+    started = outcome(tmp_path, "-c", FIRST_START)
+    assert "the window was open" in started.output, started.output
+    assert not started.packets
 
 
-def test_the_demo_sends_nothing(found: dict[str, Outcome]) -> None:
-    assert "2 of 3" in found["demo"].output, found["demo"].output
-    assert not found["demo"].packets
+@pytest.mark.slow
+def test_the_demo_sends_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("PySide6")
+    demo = outcome(tmp_path, "-c", DEMO)
+    assert "2 of 3" in demo.output, demo.output
+    assert not demo.packets
 
 
-def test_a_whole_talk_sends_nothing(found: dict[str, Outcome]) -> None:
-    talk = found["talk"]
+@pytest.mark.slow  # test_talk_cli has a talk in a closed network, too
+def test_a_whole_talk_sends_nothing(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
+    talk = outcome(tmp_path, "-m", "app", "talk", "--json", "--input", path, "--output", tmp_path / "a.wav")
     assert talk.code == 0, talk.output
     document = json.loads(talk.output[talk.output.index("{") :])
     assert document["ok"] and [turn["speaker"] for turn in document["turns"]] == ["user", "assistant"]

@@ -87,6 +87,7 @@ def bad_network(port: int, **faults: float) -> Iterator[int]:
         thread.join(10)
 
 
+@pytest.mark.slow
 @alone
 @pytest.mark.parametrize("faults", [{}, {"delay": 0.02, "jitter": 0.2, "loss": 0.02}], ids=["good", "bad"])
 @in_real_time
@@ -166,6 +167,7 @@ def ask(audio: VirtualAudio, client: MoshisClient, question: np.ndarray) -> str:
     return client.words[before:]
 
 
+@pytest.mark.slow
 @alone
 @in_real_time
 def test_moshis_own_client_talks_with_the_server(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`bench facts` in simulated time with the app's real models."""
+"""`bench facts` and `bench reasoning` in simulated time with the app's real models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import json
 import subprocess
 import sys
 
+import pytest
 
+from app.cli import parser
+from tests.support.servers import Script, peer
+
+
+@pytest.mark.slow
 def test_the_bench_of_facts_asks_and_judges_in_simulated_time() -> None:
     command = [sys.executable, "-m", "app", "bench", "facts", "--simulated", "--questions", "1", "--json"]
     done = subprocess.run([*command, "--way", "hands-free"], capture_output=True, text=True, timeout=180, check=False)
@@ -19,6 +25,17 @@ def test_the_bench_of_facts_asks_and_judges_in_simulated_time() -> None:
     assert answer["right"] and group["right"] == 1 and 0.1 < answer["first_sound"] < 2.0
 
 
+def test_the_bench_of_reasoning_asks_a_typed_question(capsys: pytest.CaptureFixture[str]) -> None:
+    script = Script((" I", " don't", " know", "."))
+    with peer(script) as url:
+        system = f"typed=compatible:any@{url}/v1"
+        assert parser.main(["bench", "reasoning", "--questions", "1", "--systems", system, "--json"]) == 0
+    [typed] = json.loads(capsys.readouterr().out)["systems"]
+    assert typed["name"] == "typed=compatible:any" and typed["asked"] == 1
+    assert [answer["said"] for answer in typed["answers"]] == ["I don't know."] and script.requests
+
+
+@pytest.mark.slow
 def test_the_bench_of_reasoning_asks_typed_and_spoken_in_simulated_time() -> None:
     command = [sys.executable, "-m", "app", "bench", "reasoning", "--simulated", "--questions", "2", "--json"]
     done = subprocess.run([*command, "--systems", "typed,tandem"], capture_output=True, text=True, timeout=180)

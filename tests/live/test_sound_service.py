@@ -18,7 +18,7 @@ from tests.support.read_back import transcribe
 from tests.support.sounds import question
 from tests.support.virtual_audio import RATE, virtual_audio
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 TRY = (
     SAY

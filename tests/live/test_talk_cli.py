@@ -26,9 +26,12 @@ from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.tts.voices import make_voice
 from tests.support import sounds
+from tests.support.closed_network import run_closed, why_not
 from tests.support.read_back import transcribe
 from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
+
+pytestmark = pytest.mark.usefixtures("models_are_kept")
 
 RUN = """
 from app.__main__ import main
@@ -59,6 +62,13 @@ def talk_alone(*arguments: str | Path, env: dict[str, str] | None = None) -> tup
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
+def talk_offline(*arguments: str | Path) -> tuple[int, dict, str]:
+    """Runs `talk … --json` where no network can be reached, which it must not try."""
+    found = run_closed([sys.executable, "-c", RUN, "talk", *map(str, arguments), "--json"], os.environ, timeout=240)
+    assert "{" in found.output and not found.packets, (found.packets, found.output)
+    return found.code, json.loads(found.output[found.output.index("{") :]), found.output
+
+
 def _text(document: dict, speaker: str) -> str:
     return " ".join(t["text"] for t in document["turns"] if t["speaker"] == speaker)
 
@@ -66,7 +76,8 @@ def _text(document: dict, speaker: str) -> str:
 def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     question = "Can you explain why the above question is interesting?"
     asked = sounds.write(tmp_path / "q.wav", sounds.question("103_2"), rate=96_000, channels=2, subtype="PCM_U8")
-    code, document, stderr = talk_alone("--input", asked, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
+    ends = ("--input", asked, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
+    code, document, stderr = talk_alone(*ends) if why_not() else talk_offline(*ends)
     assert code == 0, stderr
     heard, said = fold(_text(document, "user")), fold(_text(document, "assistant"))
     assert word_distance(fold(question), heard) <= 0.15 * len(fold(question))
@@ -225,16 +236,18 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
     assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
 
-def test_two_minutes_in_bounded_memory(tmp_path: Path) -> None:
-    """Two questions, two minutes apart: both are answered, with no more memory than ten seconds apart take.
+@pytest.mark.parametrize("pauses", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_long_silence_takes_no_memory(tmp_path: Path, pauses: int) -> None:
+    """Two questions, with half a minute or two minutes between them: both are answered, with no more memory than ten
+    seconds between them take.
 
     What Python and numpy allocate is counted: what the models' libraries take varies by 30 MB from run to run.
     """
     question, pause = sounds.question("141_2"), sounds.room(10)
     peaks = []
     with peer(Script(("It", " is", " fine."))) as url:
-        for pauses in (1, 1, 12):  # the first one loads libraries, too
-            sound = np.concatenate([question, *([pause] * pauses), question, sounds.room(1.0)])
+        for count in (1, 1, pauses):  # the first one loads libraries, too
+            sound = np.concatenate([question, *([pause] * count), question, sounds.room(1.0)])
             path, length = sounds.write(tmp_path / "q.wav", sound), len(sound) / 24_000
             del sound
             tracemalloc.start()
@@ -257,8 +270,9 @@ def test_two_minutes_in_bounded_memory(tmp_path: Path) -> None:
             assert code == 0, stderr
             assert [t["speaker"] for t in document["turns"]] == ["user", "assistant", "user", "assistant"]
             assert document["seconds"] >= length - 0.1
-    # The sound between them is 11 MB as float32 and 5.5 MB as 16 bit.
-    assert peaks[2] - peaks[1] < 3_000_000, peaks
+    # Ten seconds of sound are 1 MB as float32 and 0.5 MB as 16 bit.
+    print(peaks)
+    assert peaks[2] - peaks[1] < 270_000 * (pauses - 1), peaks
 
 
 def test_a_wrong_name_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

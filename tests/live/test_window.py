@@ -33,7 +33,7 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
     """The app's window behind its first run, with its settings and its data in `home`."""
     config = home / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text(json.dumps({"keep_recordings": True, **settings}))
+    (config / "settings.json").write_text(json.dumps({"version": 1, "keep_recordings": True, **settings}))
     WindowState(first_run_done=True, path=config / "window.json").save()
     env = {
         **os.environ,
@@ -66,7 +66,10 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
         assert other.returncode == 0 and child.poll() is None
 
 
-@pytest.mark.parametrize("duplex", [True, False], ids=["full duplex", "push to talk"])
+@pytest.mark.parametrize(
+    "duplex",
+    [pytest.param(True, id="full duplex"), pytest.param(False, id="push to talk", marks=pytest.mark.slow)],
+)
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
     """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone.

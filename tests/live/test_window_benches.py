@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.research.benches.startup import StartupResult, read_profile
 from app.research.window.dense_talk import SmoothnessResult
 from app.settings.window_state import WindowState
@@ -34,6 +36,7 @@ def bench(*arguments: str, environment: dict[str, str], home: Path) -> dict:
     return document
 
 
+@pytest.mark.slow
 def test_a_start_is_timed_to_the_window_and_to_the_talk(tmp_path: Path) -> None:
     with virtual_audio() as audio:
         document = bench("startup", "--starts", "1", environment=audio.env, home=tmp_path)
@@ -71,7 +74,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {
-        f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "window.about_dialog")
+        f"app.gui.{name}" for name in ("models.models_dialog", "settings.dialog", "logs.panel", "window.about_dialog")
     }
     assert "app.gui.window.main_window" in imported
     assert sorted(imported & (heavy | dialogs)) == []

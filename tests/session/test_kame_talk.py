@@ -29,6 +29,8 @@ from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
 from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
 
+pytestmark = pytest.mark.slow
+
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 metres; naïve, isn't it?"
 PAD, START = 3, 400
@@ -292,12 +294,12 @@ class _OutOfMemory(Listening):
 
     def step(self, frame: Any, inputs: Any) -> Any:
         if frame.index == self._at:
-            assert self._engine is not None
+            assert self._stream is not None
 
             def fail(*_: object) -> None:
                 raise torch.OutOfMemoryError("CUDA out of memory")
 
-            self._engine._frame = fail  # type: ignore[assignment]
+            self._stream.engine._frame = fail  # type: ignore[assignment]
         return super().step(frame, inputs)
 
 

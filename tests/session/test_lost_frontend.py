@@ -22,7 +22,8 @@ from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceAct
 from app.tts.scripted import ScriptedVoice
 from tests.support.talks import LoopSpeaker
 
-QUESTION = [ScriptedTurn(0.2, 1.0, "What is the capital of France?")]
+QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of France?")]
+ANSWER = "It is Paris."
 
 
 class PacedSource:
@@ -83,7 +84,7 @@ async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) 
             frontend=frontend,
             transcriber=ScriptedTranscriber(QUESTION),
             voice_activity=ScriptedVoiceActivity(QUESTION),
-            backend=ScriptedBackend(lambda _: answer("The capital of France is Paris.")),
+            backend=ScriptedBackend(lambda _: answer(ANSWER)),
             source=source,
             sink=Speaker(),
             **parts,  # type: ignore[arg-type]
@@ -117,10 +118,10 @@ class Speaker(LoopSpeaker):
         return thrown
 
 
-@pytest.mark.parametrize("at", [3, 20])
+@pytest.mark.parametrize("at", [3, 14])
 async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> None:
     lost = Losing(at)
-    events, session = await talk(lost, PacedSource(45), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    events, session = await talk(lost, PacedSource(18), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
     [failure] = [event for event in events if isinstance(event, e.Failure)]
     assert failure.sentence == "The card's memory ran out." and not failure.fatal
     [changed] = [event for event in events if isinstance(event, e.FrontEndChanged)]
@@ -133,13 +134,13 @@ async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> N
 
 
 async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answered() -> None:
-    lost = Losing(20)
+    lost = Losing(14)
     lost.hears_oracle = False  # as Moshi
-    events, _ = await talk(lost, PacedSource(45), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    events, _ = await talk(lost, PacedSource(18), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
     asked = [event for event in events if isinstance(event, e.OracleRequested)]
     assert [event.words for event in asked] == [QUESTION[0].words]
     said = [event.text for event in events if isinstance(event, e.AssistantSaid)]
-    assert " ".join(said) == "The capital of France is Paris."
+    assert " ".join(said) == ANSWER
 
 
 async def test_a_machine_that_is_too_slow_is_told_once_and_frames_are_counted() -> None:

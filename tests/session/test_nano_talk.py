@@ -32,6 +32,8 @@ from app.tts.scripted import ScriptedVoice
 from app.tts.voices import make_voice
 from tests.support.talks import Talk, simulate
 
+pytestmark = pytest.mark.slow
+
 BEGIN = 1.0
 """Second in which the question begins."""
 FACTS = (

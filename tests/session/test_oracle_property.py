@@ -22,6 +22,7 @@ from app.session.clock import run_simulated
 from app.session.mailbox import Mailbox
 from app.session.oracle_context import OracleContext
 from app.session.oracle_runner import OracleRunner
+from tests.support.examples import examples
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
     return given_out, events, backend.open_streams
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(250), suppress_health_check=[HealthCheck.too_slow])
 @given(ASKS, st.lists(answers(), min_size=1, max_size=6), st.booleans())
 def test_the_newest_revision_arrives_whole_once_and_in_order(
     asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import numpy as np
+import pytest
 
 from app.audio.io.base import AudioSink, AudioSource
 from app.backend.scripted import ScriptedBackend, answer
@@ -18,6 +19,8 @@ from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tts.scripted import ScriptedVoice
+
+pytestmark = pytest.mark.slow
 
 
 def assistant() -> SpokenAssistant:

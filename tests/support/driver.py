@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
+
+from tests.support.parts import need
 
 SOURCE = Path(__file__).with_name("fake_nvml.c")
 RTX_4070 = "NVIDIA GeForce RTX 4070;12878610432;12305039360;8;9"
@@ -14,8 +15,7 @@ GTX_1650 = "NVIDIA GeForce GTX 1650;4294967296;4200000000;7;5"
 
 def make_driver(folder: Path) -> Path:
     """Compiles the library into a folder; with this folder in LD_LIBRARY_PATH it takes the place of the driver's."""
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler, "The test needs a C compiler (on Debian: apt-get install g++)."
+    need("g++")
     library = folder / "libnvidia-ml.so.1"
-    subprocess.run([compiler, "-x", "c", "-shared", "-fPIC", "-o", str(library), str(SOURCE)], check=True, timeout=60)
+    subprocess.run(["g++", "-x", "c", "-shared", "-fPIC", "-o", str(library), str(SOURCE)], check=True, timeout=60)
     return library

@@ -6,7 +6,6 @@ This process and the user's keyring never see it: `Service.environment` is for c
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.parts import need
 
 PASSWORD = b"test-only"
 SECONDS = 20.0
@@ -88,14 +89,10 @@ class Service:
         os.kill(self.daemon, signal.SIGCONT)
 
 
-def available() -> bool:
-    """Whether the required programs are installed."""
-    return bool(shutil.which("dbus-daemon") and shutil.which("gnome-keyring-daemon"))
-
-
 @contextmanager
 def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
     """Runs a message bus and, with `keyring`, an unlocked Secret Service. `folder` must be empty, with a short path."""
+    need("dbus-run-session", *(("gnome-keyring-daemon",) if keyring else ()))
     home, runtime = folder / "home", folder / "run"
     for one in (home, runtime, home / "data" / "keyrings"):
         one.mkdir(parents=True, mode=0o700)

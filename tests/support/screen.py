@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.parts import need
 
 TITLE = "KAME"
 
@@ -57,8 +58,7 @@ class Screen:
 @contextmanager
 def virtual_screen(size: str = "1280x800") -> Iterator[Screen]:
     """Runs a screen with a free display number."""
-    for program in ("Xvfb", "xdotool"):
-        assert shutil.which(program), f"{program} is missing: python3 packaging/bootstrap.py test installs it"
+    need("Xvfb", "xdotool", "import")
     read, write = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],

@@ -19,7 +19,7 @@ from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tts.scripted import ScriptedVoice
 
-QUESTION = [ScriptedTurn(0.4, 1.2, "What is the capital of Sweden?")]
+QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of Sweden?")]
 
 
 def scripted_session(

@@ -95,6 +95,19 @@ def make_checkpoint(
     return folder
 
 
+def make_files(folder: Path) -> Path:
+    """A folder with the same files, whole in themselves, without a model in them: for what loads none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, size in (("model.safetensors", 300_000), ("mimi.safetensors", 90_000)):
+        header = json.dumps({"weights": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
+        (folder / name).write_bytes(len(header).to_bytes(8, "little") + header + bytes(range(256)) * (size // 256 + 1))
+    (folder / "pieces.model").write_bytes(bytes(2500))
+    (folder / "mimi.json").write_text(json.dumps(MIMI), "utf-8")
+    names = {"mimi_name": "mimi.safetensors", "mimi_config_name": "mimi.json", "tokenizer_name": "pieces.model"}
+    (folder / "config.json").write_text(json.dumps({**LM, "moshi_name": "model.safetensors", **names}), "utf-8")
+    return folder
+
+
 def make_mimi(seed: int, config: dict[str, Any]) -> Any:
     """A small codec whose codes depend on what it hears."""
     import torch

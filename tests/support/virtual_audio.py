@@ -21,13 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.parts import need
+
 RATE = 24_000
 START_SECONDS = 10.0
-MISSING = (
-    "PulseAudio's programs ({}) aren't on the PATH, so no virtual microphone can be made. The project's "
-    "bootstrap installs them: run it (Debian: apt install pulseaudio pulseaudio-utils libasound2-plugins "
-    "libportaudio2)."
-)
 
 # Only these devices exist, and ALSA's own cards are never probed. A null sink would otherwise rewind what it
 # has played and start late: hence norewinds.
@@ -103,7 +100,7 @@ class VirtualAudio:
         self._modules: dict[str, list[str]] = {}
         self._players: dict[str, list[subprocess.Popen]] = {}
         self._command = [
-            *(_program("pulseaudio"), "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"),
+            *("pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"),
             *("--high-priority=no", "--realtime=no", f"--log-target=file:{folder / 'pulse.log'}"),
             *("-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"),
         ]
@@ -112,7 +109,7 @@ class VirtualAudio:
 
     def control(self, *arguments: str) -> str:
         """Runs `pactl` with these arguments and returns its output."""
-        command = [_program("pactl"), *arguments]
+        command = ["pactl", *arguments]
         done = subprocess.run(command, env=self.env, check=True, capture_output=True, timeout=10)
         return done.stdout.decode()
 
@@ -253,7 +250,7 @@ class VirtualAudio:
         )
 
     def _start(self, program: str, *arguments: str, out: object = subprocess.DEVNULL) -> subprocess.Popen:
-        process = subprocess.Popen([_program(program), *arguments], env=self.env, stdout=out)
+        process = subprocess.Popen([program, *arguments], env=self.env, stdout=out)
         self._started.append(process)
         return process
 
@@ -262,7 +259,7 @@ class VirtualAudio:
             if self._server.poll() is not None:
                 log = (self._folder / "pulse.log").read_text(errors="replace")
                 raise RuntimeError(f"pulseaudio ended with {self._server.returncode}: {log[-500:]}")
-            info = subprocess.run([_program("pactl"), "info"], env=self.env, capture_output=True, timeout=10)
+            info = subprocess.run(["pactl", "info"], env=self.env, capture_output=True, timeout=10)
             return info.returncode == 0
 
         _wait_for(answers, "The virtual sound server didn't answer.")
@@ -275,6 +272,7 @@ def virtual_audio(rate: int = RATE, devices: bool = True) -> Iterator[VirtualAud
     At 24,000 they are exact to the bit; at 48,000 the server resamples, as for most hardware.
     `devices=False`: a server without any, and no microphone in ALSA's configuration.
     """
+    need("libportaudio.so.2", "pulseaudio", "pactl", "libasound_module_pcm_pulse.so")
     # A short path: a Unix socket's path has 107 characters at most.
     folder = Path(tempfile.mkdtemp(prefix="kame-"))
     try:
@@ -296,13 +294,6 @@ def _first_modules(rate: int) -> list[str]:
         "source_properties=device.description=KAME-Mic",
     )
     return [argument for module in modules for argument in ("-L", module)]
-
-
-def _program(name: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        raise FileNotFoundError(MISSING.format(name))
-    return path
 
 
 def _wait_for(condition, complaint: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.conversation import events as e
-from app.conversation.event_json import EventReader
+from app.conversation.event_json import read_event
 from app.conversation.words import fold
 from app.research.benches.reader import word_distance
 from tests.support.read_back import transcribe
@@ -20,14 +20,12 @@ QUESTION = "Can you explain why the above question is interesting?"
 def events_in(folder: Path) -> list[e.Event]:
     """The events that the newest session has written so far."""
     files = sorted(folder.rglob("events.jsonl"))
-    reader, out = EventReader(), []
-    for line in files[-1].read_text("utf-8").splitlines() if files else []:
+    out = []
+    for line in files[-1].read_text("utf-8").splitlines()[1:] if files else []:
         try:
-            event = reader.read(line)
+            out.append(read_event(line))
         except ValueError:
             break  # an incomplete line
-        if event is not None:
-            out.append(event)
     return out
 
 

@@ -14,6 +14,7 @@ import ssl
 import struct
 import threading
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -240,3 +241,10 @@ class Wire:
 
 def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def endless_gzip(head: bytes, megabytes: int) -> bytes:
+    """Returns a packed answer that has no end: `head` and so many MB of the digit 0, packed once and repeated."""
+    packer = zlib.compressobj(wbits=31)
+    begun = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+    return begun + megabytes * (packer.compress(b"0" * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH))

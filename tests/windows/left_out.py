@@ -9,7 +9,6 @@ _AT_RANDOM = "minutes of contents at random for code that is independent of the 
 
 LEFT_OUT = {
     "tests/unit/kame": _TORCH,
-    "tests/unit/models/test_fit.py": _TORCH,
     "tests/session/test_kame_talk.py": _TORCH,
     "tests/unit/audio/test_drift.py": _ARITHMETIC,
     "tests/unit/audio/test_echo.py": _ARITHMETIC,
@@ -32,6 +31,7 @@ LEFT_OUT = {
     "tests/unit/stt/test_text_endpointing.py": _ARITHMETIC,
     "tests/unit/research/benches/test_overlap.py": _ARITHMETIC,
     "tests/unit/research/corpus": _FOR_DEVELOPERS,
+    "tests/unit/research/training": _FOR_DEVELOPERS,
     "tests/unit/test_translations.py": _FOR_DEVELOPERS,
     "tests/unit/history/test_corruption.py::test_random_damage_costs_no_talk_that_sqlite_can_read": _AT_RANDOM,
     "tests/unit/history/test_history_importing.py::test_any_contents_end_in_a_conversation_or_a_sentence": _AT_RANDOM,

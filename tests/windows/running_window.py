@@ -88,7 +88,7 @@ def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: ob
     folder = (local_data or wine.home / "AppData" / "Local") / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / "settings.json").write_text(json.dumps({"keep_recordings": True, **settings}), "utf-8")
+    (folder / "settings.json").write_text(json.dumps({"version": 1, "keep_recordings": True, **settings}), "utf-8")
     WindowState(first_run_done=True, path=folder / "window.json").save()
     return folder
 

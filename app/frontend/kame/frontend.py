@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
-from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory
+from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory, the_card
 from app.models.catalogue import ModelError
 from app.platform import single_instance
 
@@ -25,9 +24,6 @@ LABELS = {"kame": "KAME", "moshi": "Moshi"}
 """The front-ends of this kind, as sentences call them."""
 
 log = logging.getLogger(__name__)
-
-_CARD = threading.Lock()
-"""Held by the one front-end that has models on the card: two would share its memory, and moshi's graph flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +55,13 @@ class KameFrontEnd(StreamFrontEnd):
         self.hears_oracle = self.name != "moshi"
         self._load = load
         self._dials = dials or SetDials()
-        self._entered = False
-        self._engine: Engine | None = None
 
     def __enter__(self) -> KameFrontEnd:
-        if self._settings.alone:
-            _CARD.acquire()  # until another one, which may still be loading for a session that is over, has exited
-        self._entered, sentence = True, ""
+        sentence = ""
         try:
+            if self._settings.alone:
+                self._held.enter_context(the_card(self.label))
+            self._held.callback(_free_memory)
             self._open()
         except (ModelError, FrontEndError) as error:
             sentence = str(error)
@@ -82,39 +77,21 @@ class KameFrontEnd(StreamFrontEnd):
                 f"conversation goes on with the embedded voice; “{single_instance.command()} doctor” may tell more."
             )
         except BaseException:
-            self._close()
+            self.__exit__()
             raise
         if sentence:
             # After the error, whose traceback held the models: now their memory can be given back.
-            self._close()
+            with contextlib.suppress(RuntimeError):  # a card that has failed
+                self.__exit__()
             raise FrontEndError(sentence)
         return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._close()
 
     def _open(self) -> None:
         loaded, settings = self._load(), self._settings
         engine = Engine(loaded.lm, loaded.mimi, sampling={**_sampling(loaded.generation), **settings.sampling})
-        with contextlib.ExitStack() as entered:
-            entered.enter_context(engine)
-            memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
-            self._stream = KameStream(loaded.pieces, engine, memory, self._dials, hears_oracle=self.hears_oracle)
-            self._engine = engine
-            entered.pop_all()  # `_close` exits it
-
-    def _close(self) -> None:
-        """Frees the models and the card; safe to call twice."""
-        if not self._entered:
-            return
-        self._entered = False
-        engine, self._engine, self._stream = self._engine, None, None
-        if engine is not None:
-            engine.__exit__(None, None, None)
-        del engine
-        _free_memory()
-        if self._settings.alone:
-            _CARD.release()
+        self._held.enter_context(engine)
+        memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
+        self._stream = KameStream(loaded.pieces, engine, memory, self._dials, hears_oracle=self.hears_oracle)
 
     @property
     def label(self) -> str:

@@ -38,6 +38,9 @@ Kernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None
 
 log = logging.getLogger(__name__)
 
+_working: dict[Precision, Kernel] = {}
+"""The kernels that were loaded and checked in this process."""
+
 
 def pack_int8(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`[N, K]` to int8 `[N, K]` and float32 scales `[N]`: symmetric, the row's largest becomes 127."""
@@ -101,7 +104,7 @@ class QuantisedMatrix(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """`[..., N]`, in the type of `x`."""
-        kernel = kernels().get(self.precision) if self.packed.is_cuda else None
+        kernel = _working.get(self.precision) if self.packed.is_cuda else None
         rows = x.numel() // self.in_features
         if kernel is None or rows > 4:
             return nn.functional.linear(x, self.plain().to(x.dtype))
@@ -146,6 +149,8 @@ def quantise(
     """
     if precision == "bf16":
         return 0
+    if (device or next(model.parameters()).device).type == "cuda":
+        kernels()
     projections = {
         id(group)
         for part in model.modules()
@@ -180,22 +185,24 @@ def _fits(matrix: nn.Module, form: Precision) -> bool:
     return matrix.in_features % (16 if form == "int8" else GROUP) == 0
 
 
-@functools.cache
-def kernels() -> dict[str, Kernel]:
-    """The kernels that work on this machine's GPU, by precision, each checked on it."""
-    if not torch.cuda.is_available():
-        return {}
-    found: dict[str, Kernel] = {}
-    for precision in ("int8", "int4"):
+def kernels() -> dict[Precision, Kernel]:
+    """Returns the kernels that work on this machine's GPU, by precision, each checked on it.
+
+    One that could not be loaded is tried again by the next call.
+    """
+    forms: tuple[Precision, ...] = ("int8", "int4")
+    for precision in forms if torch.cuda.is_available() else ():
+        if precision in _working:
+            continue
         try:
             kernel = functools.partial(_launch, _load_kernel(f"gemv_{precision}"))
             if error := _check(kernel, precision):
                 raise RuntimeError(f"its result is off by {error:.3g}")
-            found[precision] = kernel
+            _working[precision] = kernel
         except Exception as error:
             # A driver, a card or a later torch may fail in any way: the session goes on, only slower.
             log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
-    return found
+    return _working
 
 
 def compile_kernel(name: str, capability: str = "") -> bytes:
@@ -232,6 +239,8 @@ def compile_kernel(name: str, capability: str = "") -> bytes:
 
 
 def _load_kernel(name: str) -> Callable[..., None]:
+    # Loading is a driver's call, which needs the card's context on this thread; this binds it, as little else does.
+    torch.cuda.synchronize()
     major, minor = torch.cuda.get_device_capability()
     try:
         code = compile_kernel(name, f"{major}{minor}")

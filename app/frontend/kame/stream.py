@@ -6,8 +6,10 @@ the front-ends of speech-to-speech models have in common.
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.frontend.base import (
     ContextGauge,
+    FrontEndError,
     FrontEndInput,
     FrontEndStep,
     Mark,
@@ -102,8 +105,32 @@ class StreamMemory:
         return ContextGauge(engine.steps, engine.context, True, self._primed)
 
 
+CARD_SECONDS = 90.0
+"""How long a front-end waits for the card: another one may still be loading 16 GB for a session that is over."""
+_CARD = threading.Lock()
+"""Held by the one front-end that has models on the card: two would share its memory, and moshi's graph flag."""
+
+
+@contextmanager
+def the_card(label: str, seconds: float = CARD_SECONDS) -> Iterator[None]:
+    """Holds the graphics card for the front-end `label`. Raises FrontEndError if it isn't free in time."""
+    if not _CARD.acquire(timeout=seconds):
+        raise FrontEndError(
+            f"The graphics card is still held by the conversation before, so {label} can't be loaded. Start a new "
+            "conversation in a minute; if the card is not free by then, restart the app."
+        )
+    try:
+        yield
+    finally:
+        _CARD.release()
+
+
 class StreamFrontEnd:
-    """A front-end whose model speaks by itself. `_stream` is there while it is entered."""
+    """A front-end whose model speaks by itself.
+
+    While it is entered, `_stream` is set and `_held` has what is to be freed at the end, all of it even if a part of
+    that fails.
+    """
 
     voice = None
     busy = False
@@ -111,6 +138,12 @@ class StreamFrontEnd:
 
     def __init__(self) -> None:
         self._stream: KameStream | None = None
+        self._held = ExitStack()
+
+    def __exit__(self, *exc: object) -> None:
+        """Frees what it holds; safe to call twice."""
+        self._stream = None
+        self._held.close()
 
     @property
     def speaking(self) -> bool:

@@ -150,14 +150,16 @@ class CardView(LinkView):
     # -- colours and sizes
 
     def _restyle(self) -> None:
-        self._look = Look.of(self.palette())
+        self._look, self._font = Look.of(self.palette()), self.font()
         self._fills = chip_fills(self._look)
         self.content.restyle(self._look, self.font())
 
     def changeEvent(self, event: QEvent) -> None:
         """Writes all cards again in the system's new colours or font."""
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_fills"):
+        if event.type() not in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) or not hasattr(self, "_fills"):
+            return
+        if (Look.of(self.palette()), self.font()) != (self._look, self._font):
             cards = list(self.cards)
             self._restyle()
             self._buttons.restyle()

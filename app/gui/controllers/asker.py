@@ -63,7 +63,7 @@ class Asker(QObject):
         self._session, self._text = session, text
         answering = wanted.style.voice or wanted.speech.voice
         self._set_active(True)
-        self._background.run(_TASK, lambda: service.speak(text, language, answering), self._play, self._type)
+        self._background.run(self, _TASK, lambda: service.speak(text, language, answering), self._play, self._type)
 
     def stop(self) -> None:
         """Stops the question that is being asked; it is not answered."""

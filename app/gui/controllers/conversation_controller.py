@@ -156,7 +156,7 @@ class ConversationController(QObject):
             self.failed.emit(sentence)
 
         self._opening = key
-        self._background.run(_OPENING, read, show, failed)
+        self._background.run(self, _OPENING, read, show, failed)
 
     def stay(self) -> None:
         """The conversation that is shown is wanted after all, and not one that was asked for before."""
@@ -261,7 +261,9 @@ class ConversationController(QObject):
 
     def _keep_setup(self) -> None:
         if (work := self._setup_to_keep()) is not None:
-            self._background.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
+            self._background.run(
+                self, f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit
+            )
 
     def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
         setup = self.setup

@@ -228,7 +228,7 @@ class Dialogs(QObject):
             self.conversation.show_choice(style, tools, cap)
             if (models := self._models_here) is not None:
                 self._background.run(
-                    "voices", lambda: asyncio.to_thread(models.voices), self._show_voices, lambda sentence: None
+                    self, "voices", lambda: asyncio.to_thread(models.voices), self._show_voices, lambda sentence: None
                 )
         self.conversation.appear()
         self.conversation.persona.setFocus()

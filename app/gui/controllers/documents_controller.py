@@ -23,6 +23,8 @@ class DocumentsController(QObject):
 
     changed = Signal()
     """The user has added or removed a document."""
+    asked = Signal()
+    """The dialog that asks for files was closed, with files or without."""
     failed = Signal(str)
     """A sentence, which contains a file's name."""
 
@@ -89,11 +91,12 @@ class DocumentsController(QObject):
         if self.asking is dialog:
             self.asking = None
         dialog.deleteLater()
+        self.asked.emit()
 
     def _read_next(self) -> None:
         if self._waiting:
             path = self._waiting.pop(0)
-            self._background.run(_READING, lambda: read_document(path), self._have, self._not_read)
+            self._background.run(self, _READING, lambda: read_document(path), self._have, self._not_read)
 
     def _not_read(self, sentence: str) -> None:
         self.failed.emit(sentence)

@@ -74,6 +74,8 @@ class TalkKeys(QObject):
             order.answer(self.tr("The conversation is still getting ready. Try again in a moment."))
         elif self._talk.phase == "running" and self._talk.duplex:
             order.answer(self.tr("Hands-free is on, so there is no button to press: just talk."))
+        elif self._talk.phase == "running":
+            order.answer(self.tr("There is no microphone to talk into. Plug one in, or type."))
         else:
             order.answer(self.tr("No conversation is running. Start a new one in KAME's window."))
 

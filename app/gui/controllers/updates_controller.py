@@ -44,7 +44,7 @@ class UpdatesController(QObject):
             self.told.emit("")
 
     def _look(self) -> None:
-        self._background.run(_TASK, self._service.check, self._show, self.told.emit)
+        self._background.run(self, _TASK, self._service.check, self._show, self.told.emit)
 
     def _show(self, answer: UpdateAnswer | None) -> None:
         if answer is None:

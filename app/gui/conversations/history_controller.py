@@ -90,7 +90,7 @@ class HistoryController(QObject):
             await _ended(before)
             return await self._service.conversations(words)
 
-        self._background.run(_LISTING, read, lambda views: self._show(views, words), self._not_listed)
+        self._background.run(self, _LISTING, read, lambda views: self._show(views, words), self._not_listed)
 
     def _show(self, views: Sequence[ConversationView], words: str) -> None:
         self._views, self._shown_words = tuple(views), words
@@ -259,7 +259,7 @@ class HistoryController(QObject):
             finally:
                 mine.set_result(None)
 
-        self._background.run(f"{name} {self._asked}", turn, done, failed)
+        self._background.run(self, f"{name} {self._asked}", turn, done, failed)
 
 
 async def _ended(future: asyncio.Future[None] | None, seconds: float | None = None) -> None:

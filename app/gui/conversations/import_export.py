@@ -71,7 +71,9 @@ class HistoryFiles(QObject):
                 return
         self._asked += 1
         name = f"export {self._asked}"
-        self._background.run(name, lambda: self._service.export(key, path, form), self.told.emit, self.failed.emit)
+        self._background.run(
+            self, name, lambda: self._service.export(key, path, form), self.told.emit, self.failed.emit
+        )
 
     def ask_import(self) -> None:
         """Asks for the file of an import."""
@@ -84,7 +86,7 @@ class HistoryFiles(QObject):
         self._folder = str(path.parent)
         self._asked += 1
         name = f"import {self._asked}"
-        self._background.run(name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
+        self._background.run(self, name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
 
     def close(self) -> None:
         if self.asking is not None:

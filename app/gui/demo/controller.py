@@ -79,7 +79,7 @@ class DemoController(QObject):
             self.began.emit()
             screen.start_page.show_status(self.tr("Looking for models …"), ready=False)
             screen.show_page(screen.start_page)
-            self._background.run(_LOOKING, self._look, self._start, self._tell)
+            self._background.run(self, _LOOKING, self._look, self._start, self._tell)
         screen.appear(self._order.full)
 
     def leave(self, *, again: bool = True) -> None:

@@ -14,6 +14,7 @@ from app.gui.demo.picture import save
 from app.gui.demo.stage_page import StagePage
 from app.gui.demo.start_page import StartPage
 from app.gui.hotkeys.push_to_talk import PushToTalk
+from app.gui.shell.key_routing import KeyRouting
 
 WINDOW = QSize(1100, 720)
 LEAST = QSize(720, 480)
@@ -38,6 +39,7 @@ class DemoScreen(QWidget):
         self.asking = False
         self.dialog: QFileDialog | None = None
         self.push = PushToTalk(self)
+        self._routing = KeyRouting(self.push, self)
         self.start_page = StartPage(self)
         self.stage = StagePage(self)
         self.figures = FiguresPage(self)
@@ -82,9 +84,9 @@ class DemoScreen(QWidget):
         self.asking = asking
         self.push.set_enabled(asking)
         if (handle := self.windowHandle()) is not None:
-            handle.removeEventFilter(self.push)
+            handle.removeEventFilter(self._routing)
             if asking:
-                handle.installEventFilter(self.push)
+                self._routing.watch(handle)
         self.pages.setCurrentWidget(page)
         if page is self.stage:
             self.setFocus()

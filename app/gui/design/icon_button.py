@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -20,7 +22,7 @@ class IconButton(QToolButton):
         self._size = size
         self._tinted = ("", "")
         self.setProperty("flat", True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(size, size))
         self.set_label(label, keys)
@@ -58,14 +60,18 @@ class IconButton(QToolButton):
         if wanted == self._tinted or not hasattr(self, "_size"):
             return
         self._tinted = wanted
-        icon = QIcon()
-        states = [
-            (shown.text, QIcon.Mode.Normal, QIcon.State.Off),
-            (shown.outline, QIcon.Mode.Disabled, QIcon.State.Off),
-        ]
-        if self.isCheckable():
-            states.append((shown.accent_text, QIcon.Mode.Normal, QIcon.State.On))
-        for colour, mode, state in states:
-            for ratio in RATIOS[:2]:
-                icon.addPixmap(pixmap(self._name, QColor(colour), self._size, ratio), mode, state)
-        self.setIcon(icon)
+        checked = shown.accent_text if self.isCheckable() else ""
+        self.setIcon(_icon(self._name, shown.text, shown.outline, checked, self._size))
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, colour: str, disabled: str, checked: str, size: int) -> QIcon:
+    """Draws an icon for each state of a button; without `checked`, it is not checkable."""
+    icon = QIcon()
+    states = [(colour, QIcon.Mode.Normal, QIcon.State.Off), (disabled, QIcon.Mode.Disabled, QIcon.State.Off)]
+    if checked:
+        states.append((checked, QIcon.Mode.Normal, QIcon.State.On))
+    for shade, mode, state in states:
+        for ratio in RATIOS[:2]:
+            icon.addPixmap(pixmap(name, QColor(shade), size, ratio), mode, state)
+    return icon

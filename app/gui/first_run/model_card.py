@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.models.downloads import ModelsController
@@ -19,9 +19,21 @@ from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
-from app.settings.declarations import Settings
 
 BEST = "first run: the best model"
+
+
+def find_best(
+    context: QObject,
+    background: BackgroundTasks,
+    controller: ModelsController,
+    language: str,
+    found: Callable[[ModelView | None], None],
+) -> None:
+    """Finds the best model that runs here, for `context`. May take some seconds, since the smallest is timed first."""
+    best = controller.service.best
+    if not controller.busy:
+        background.run(context, BEST, lambda: asyncio.to_thread(best, language), found, lambda sentence: None)
 
 
 class ModelOffer(QWidget):
@@ -30,13 +42,9 @@ class ModelOffer(QWidget):
     Hidden until a better one than the smallest is known to run here. A download continues without it.
     """
 
-    def __init__(
-        self, controller: ModelsController, settings: Settings, background: BackgroundTasks, parent: QWidget
-    ) -> None:
+    def __init__(self, controller: ModelsController, parent: QWidget) -> None:
         super().__init__(parent)
         self._controller = controller
-        self._settings = settings
-        self._background = background
         self._view: ModelView | None = None
         self.words = Quiet(parent=self)
         self.words.setAccessibleName(self.tr("A better model"))
@@ -54,13 +62,8 @@ class ModelOffer(QWidget):
         controller.failed.connect(self._failed)
         self.hide()
 
-    def find_best(self) -> None:
-        """Looks for the best model. May take some seconds, since the smallest one is timed first."""
-        if self._view is None and not self._controller.busy:
-            best, language = self._controller.service.best, self._settings.language
-            self._background.run(BEST, lambda: asyncio.to_thread(best, language), self._found, lambda sentence: None)
-
-    def _found(self, view: ModelView | None) -> None:
+    def show_best(self, view: ModelView) -> None:
+        """Offers the best model that this machine runs."""
         self._view = view
         self._show()
 
@@ -166,8 +169,6 @@ class ModelCard(Boxed):
             words = self.tr("KAME can use your graphics card once it is set up.")
         self.card.setText(words)
         self._show()
-        if self.offer is not None and self._better is None:
-            self.offer.find_best()
 
     def _show(self) -> None:
         self.cost.setText(self._cost())

@@ -7,6 +7,8 @@
 - `manager`: picks the grabber of this desktop and keeps the keys for talking and muting
 - `push_to_talk`: turns mouse, space bar, hotkey and commands into one press and one release
 
+Which key of a window is for the talk button is decided in `shell/key_routing.py`.
+
 A key press arrives at a grabber, which emits the key's name; `Hotkeys` turns the name into `talk_pressed` or
 `mute_pressed`; `controllers/talk_keys.py` holds the talk button or toggles mute.
 """

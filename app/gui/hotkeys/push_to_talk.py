@@ -5,20 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractSpinBox,
-    QApplication,
-    QComboBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QTextEdit,
-    QWidget,
-)
-
-from app.gui.widgets.keys import TALKS_WHEN_EMPTY
+from PySide6.QtCore import QObject, QTimer, Signal
 
 REPEAT_MS = 40
 """Keyboards repeat at most some 30 ms apart; no finger is that quick."""
@@ -37,9 +24,6 @@ class PushToTalk(QObject):
     In the mode "hold", `pressed` comes when the first holder holds and `released` when the last one lets go. In the
     mode "toggle" each holder that begins to hold switches between the two, and letting go means nothing. Holders are
     "mouse" and "space", which are the window's own, "hotkey" and "ptt".
-
-    Installed as an event filter on the window's `QWindow`, which sees keys before any widget: the space bar talks
-    wherever the focus is, except in a text field. Enter clicks a focused button instead.
     """
 
     pressed = Signal()
@@ -169,57 +153,24 @@ class PushToTalk(QObject):
         if self._mode == "toggle":
             self.let_go("ptt")
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles the space bar and, on buttons, Enter."""
-        if isinstance(event, QKeyEvent):
-            if event.type() == QEvent.Type.KeyPress:
-                return self._key_down(event)
-            if event.type() == QEvent.Type.KeyRelease:
-                return self._key_up(event)
-        return False
+    @property
+    def space_held(self) -> bool:
+        """Whether the space bar holds the button, or will as soon as holding has an effect."""
+        return "space" in self._holders | self._early
 
-    def _key_down(self, event: QKeyEvent) -> bool:
-        focus = QApplication.focusWidget()
-        if QApplication.activePopupWidget() is not None or event.modifiers() & ~_SHIFT_AND_PAD:
-            return False
-        if event.key() == Qt.Key.Key_Space:
-            if "space" in self._holders | self._early:
-                self._space_up.stop()
-                return True  # the keyboard repeats it
-            if takes_text(focus):
-                return False
-            if not event.isAutoRepeat():
-                self.hold("space")
-            return True
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(focus, QAbstractButton):
-            if not event.isAutoRepeat():
-                focus.click()
-            return True
-        return False
+    def press_space(self, repeated: bool) -> None:
+        """The space bar goes down. `repeated`: the keyboard says that it repeats a key that is held."""
+        if self.space_held:
+            self._space_up.stop()  # the release before was a repeat, too
+        elif not repeated:
+            self.hold("space")
 
-    def _key_up(self, event: QKeyEvent) -> bool:
-        if event.key() != Qt.Key.Key_Space:
+    def release_space(self, repeated: bool) -> bool:
+        """The space bar goes up. Returns whether it held the button."""
+        if not self.space_held:
             return False
-        if "space" in self._early and not event.isAutoRepeat():
+        if "space" in self._early and not repeated:
             self._early.discard("space")  # the press of an unmarked repeat adds it again
-            return True
-        if "space" not in self._holders | self._early:
-            # Its press was handled here, so a button must not see only the release.
-            return QApplication.activePopupWidget() is None and not takes_text(QApplication.focusWidget())
-        if not event.isAutoRepeat():
+        elif not repeated:
             self._space_up.start()
         return True
-
-
-_SHIFT_AND_PAD = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-
-
-def takes_text(widget: QWidget | None) -> bool:
-    """Whether a space typed into `widget` is text."""
-    if isinstance(widget, QPlainTextEdit) and widget.property(TALKS_WHEN_EMPTY) and widget.document().isEmpty():
-        return False
-    if isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit):
-        return widget.isEnabled() and not widget.isReadOnly()
-    if isinstance(widget, QComboBox):
-        return widget.isEditable()
-    return isinstance(widget, QAbstractSpinBox)

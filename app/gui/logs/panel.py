@@ -141,7 +141,9 @@ class LogPanel(Panel):
         self.diagnostics_button.setEnabled(False)
         self._answer(self.tr("Writing …"))
         on_done = partial(self._on_diagnosed, with_words)
-        self._background.run("diagnostics", lambda: self._diagnose(with_words), on_done, self._on_diagnosis_failed)
+        self._background.run(
+            self, "diagnostics", lambda: self._diagnose(with_words), on_done, self._on_diagnosis_failed
+        )
 
     def _on_diagnosed(self, with_words: bool, text: str) -> None:
         self.diagnostics_button.setEnabled(True)

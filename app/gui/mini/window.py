@@ -156,7 +156,7 @@ class MiniWindow(QWidget):
             self.back_wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape silences the answer, Enter leads back. The space bar talks: see `PushToTalk`."""
+        """Escape silences the answer, Enter leads back. The space bar talks: see `KeyRouting`."""
         if event.key() == Qt.Key.Key_Escape:
             if not self.silence.isHidden():
                 self.silence_wanted.emit()

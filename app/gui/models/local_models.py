@@ -205,7 +205,7 @@ class LocalModels(QWidget):
             self._shape()
 
         models = self._controller.service.models
-        self._background.run(LIST, lambda: asyncio.to_thread(models), show, self._say)
+        self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self._say)
 
     def _shape(self) -> None:
         """Enables what can be done with the chosen model."""
@@ -280,7 +280,7 @@ class LocalModels(QWidget):
             self._say("")
             await play(sound)
 
-        self._background.run(PLAY, sample, lambda _: self._finish(""), self._finish)
+        self._background.run(self, PLAY, sample, lambda _: self._finish(""), self._finish)
         self._shape()
 
     def _check(self) -> None:
@@ -303,7 +303,7 @@ class LocalModels(QWidget):
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
         """Runs an action on a model on a thread; `done` gets its sentence."""
-        self._background.run(WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
+        self._background.run(self, WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
         self._shape()
 
     # -- what happens

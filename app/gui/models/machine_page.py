@@ -210,7 +210,7 @@ class MachinePage(QWidget):
         self._had_focus = self.again.hasFocus()
         self.bar.setValue(0)
         self.progress.setText(self.tr("Checking this machine …"))
-        self._background.run(CHECK, lambda: self._machine.look(self._report), self._found, self._failed)
+        self._background.run(self, CHECK, lambda: self._machine.look(self._report), self._found, self._failed)
         self._show(busy=True)
 
     def leave(self) -> None:

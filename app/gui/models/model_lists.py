@@ -79,7 +79,7 @@ class ModelLists(QObject):
             self._trouble[place] = sentence
             self.changed.emit(*place)
 
-        self._background.run(_task(choice), lambda: service.models(choice, fresh=fresh), found, failed)
+        self._background.run(self, _task(choice), lambda: service.models(choice, fresh=fresh), found, failed)
 
 
 def _task(choice: BackendChoice) -> str:

@@ -91,7 +91,9 @@ class KeyBox(QObject):
         """Looks for the key, and shows where it is."""
         if self._view is not None and may_have_key(self._view):
             choice = self._choice()
-            self._background.run(FIND, lambda: self._service.key_place(choice), self._show_place, self.words.setText)
+            self._background.run(
+                self, FIND, lambda: self._service.key_place(choice), self._show_place, self.words.setText
+            )
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
         """Saves the typed key, if there is one, then calls `then`."""
@@ -108,11 +110,11 @@ class KeyBox(QObject):
             self.said.emit(sentence)
             self.field.setFocus()
 
-        self._background.run(SAVE, lambda: self._service.keep_key(choice, key), saved, failed)
+        self._background.run(self, SAVE, lambda: self._service.keep_key(choice, key), saved, failed)
 
     def _forget(self) -> None:
         choice = self._choice()
-        self._background.run(FORGET, lambda: self._service.forget_key(choice), self._change, self.said.emit)
+        self._background.run(self, FORGET, lambda: self._service.forget_key(choice), self._change, self.said.emit)
 
     def _change(self, sentence: str) -> None:
         self._place = None
@@ -192,7 +194,7 @@ class PullBox(QWidget):
         choice = BackendChoice(self._server.provider, name, self._server.base_url)
         self.bar.setValue(0)
         self._background.run(
-            PULL, lambda: self._service.pull(choice, self._report), lambda _: self._done(choice), self._show
+            self, PULL, lambda: self._service.pull(choice, self._report), lambda _: self._done(choice), self._show
         )
         self._show(self.tr("Requesting {0} …").format(name))
 
@@ -355,7 +357,7 @@ class ServerForm(QWidget):
         choice = self.fields.choice
         self.test_button.setEnabled(False)
         self.answer.say(self.tr("Testing {0} …").format(self._lists.label(choice.provider)))
-        self._background.run(TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
+        self._background.run(self, TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
 
     def _tested(self, sentence: str) -> None:
         self.test_button.setEnabled(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
@@ -71,9 +71,10 @@ class TalkMenu(QObject):
         self.hand_action = self._add(
             backend, self.tr("S&witch to the comparison model"), self.hand_over, QKeySequence(HAND_OVER_KEYS)
         )
+        for action in (self.mini_action, self.hand_action):  # one needs them while a dialog is open beside the window
+            action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         help_menu = bar.addMenu(self.tr("&Help"))
-        self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys)
-        self.keys_action.setShortcuts([QKeySequence("F1"), QKeySequence("?")])  # a text field takes the latter as text
+        self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys, QKeySequence("F1"))
         self._add(help_menu, self.tr("&Guide"), self.guide)
         self.demo_action = self._add(help_menu, self.tr("&Demo…"), self.demo)
         help_menu.addSeparator()

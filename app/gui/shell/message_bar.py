@@ -43,7 +43,7 @@ class MessageBar(QWidget):
         self.with_log = True
         """Whether there is a log to show."""
         self.reading_ms: Callable[[str], int] = reading_ms
-        """How many milliseconds a notice stays."""
+        """How many milliseconds a notice stays that offers nothing."""
         self.rows: list[MessageRow] = []
         self._focus_before: QWidget | None = None
         self._layout = QVBoxLayout(self)
@@ -110,7 +110,7 @@ class MessageBar(QWidget):
                 before = button
         row.show()
         self.show()
-        if message.level == "notice":
+        if message.level == "notice" and not message.offer:  # what is offered waits for an answer
             row.reading.setInterval(self.reading_ms(message.sentence))
             row.restart_reading()
         QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Alert))
@@ -127,6 +127,11 @@ class MessageBar(QWidget):
         button = next(button for button in self.rows[-1].buttons if button.isVisibleTo(self))
         button.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return True
+
+    def close_newest(self) -> None:
+        """Closes the newest message, if there is one."""
+        if self.rows:
+            self._drop(self.rows[-1])
 
     def clear_retries(self) -> None:
         """Removes the messages that offer to try again."""

@@ -28,8 +28,8 @@ LONGEST = 480
 """Characters of a sentence that are shown; a longer one is complete in its tooltip."""
 
 Level = Literal["error", "warning", "notice"]
-"""`error`: something does not work; `warning`: it works, but not as it should; `notice`: nothing needs to be done,
-so it disappears by itself.
+"""`error`: something does not work; `warning`: it works, but not as it should; `notice`: nothing needs to be done, so
+it disappears by itself, unless it offers something.
 """
 
 _ICONS = {

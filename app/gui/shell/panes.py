@@ -36,8 +36,13 @@ class Panes(QWidget):
         self, conversations: QWidget, talk: QWidget, oracle: QWidget, inspector: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.columns = QSplitter(Qt.Orientation.Horizontal, self)
+        # From the outside in: a pane that moves with all that is in it costs as much as it cost to make.
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
+        layout.addWidget(self.rows)
+        self.columns = QSplitter(Qt.Orientation.Horizontal, self.rows)
+        self.rows.addWidget(self.columns)
         self._inspector = inspector
         inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
@@ -46,16 +51,12 @@ class Panes(QWidget):
             self.columns.addWidget(pane)
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
             self.columns.setStretchFactor(place, stretch)
-        self.rows.addWidget(self.columns)
         self.rows.addWidget(inspector)
         self.rows.setStretchFactor(0, 5)
         self.rows.setStretchFactor(1, 1)
         for splitter in (self.columns, self.rows):
             splitter.setChildrenCollapsible(False)
             splitter.setHandleWidth(HANDLE_PX)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.rows)
         self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)

@@ -40,7 +40,7 @@ class TalkButton(QAbstractButton):
         self.hint = ""
         self.level = 0.0
         """How far the ring reaches, from 0 to 1."""
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         wide = QSizePolicy.Policy.Preferred if words else QSizePolicy.Policy.Fixed
         self.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -77,7 +77,7 @@ class TalkDock(QWidget):
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
         if state.word == "ready" and self._typing:
-            hint = self.tr("or Esc, then the space bar")
+            hint = self.tr("Enter sends your message")
         if state.word == "ready" and state.tapped:
             text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
         if state.word in ("ready", "listening") and not state.microphone:
@@ -86,14 +86,13 @@ class TalkDock(QWidget):
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
         # Hands-free, the voice starts and ends turns, and the button only shows the state.
-        hears = state.phase == "running" and not state.duplex and state.microphone
-        self.button.setEnabled(state.phase in ("stopped", "loading") or hears)
+        self.button.setEnabled(state.phase in ("stopped", "loading") or state.can_talk)
         # A device test mutes the session too: the switch shows only what the user has muted.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.can_silence)
 
     def set_typing(self, typing: bool) -> None:
-        """Says whether the space bar types in a field, and so does not talk."""
+        """Says whether a message is being written, so that the space bar types and does not talk."""
         if typing != self._typing:
             self._typing = typing
             self.show_state(*self._shown)

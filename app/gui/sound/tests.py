@@ -143,7 +143,7 @@ class SoundTests(QWidget):
         self._clear_meters()
         self._name_buttons()
         self.answer.show_text(words)
-        self._background.run(TASK, lambda: self._run(work), done, self._show_done)
+        self._background.run(self, TASK, lambda: self._run(work), done, self._show_done)
 
     async def _run(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         self._running += 1

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QObject
+from shiboken6 import isValid
 
 from app.session.errors import UserError
 
@@ -24,7 +25,9 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundTasks(QObject):
-    """`run` begins one; its `done` or `failed` is called on the loop's thread, neither when it was cancelled."""
+    """`run` begins one; its `done` or `failed` is called on the loop's thread, neither when it was cancelled nor when
+    the object that it was begun for is gone.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,16 +37,17 @@ class BackgroundTasks(QObject):
 
     def run(
         self,
+        context: QObject,
         name: str,
         work: Callable[[], Coroutine[Any, Any, Any]],
         done: Callable[[Any], None],
         failed: Callable[[str], None],
     ) -> None:
-        """Begins `work`; `failed` gets a sentence."""
+        """Begins `work` for `context`, whose deletion ends the interest in its result; `failed` gets a sentence."""
         if self._closed:
             return
         self.cancel(name)
-        task = asyncio.get_running_loop().create_task(self._run(name, work, done, failed), name=name)
+        task = asyncio.get_running_loop().create_task(self._run(context, name, work, done, failed), name=name)
         self._tasks[name] = task
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -69,6 +73,7 @@ class BackgroundTasks(QObject):
 
     async def _run(
         self,
+        context: QObject,
         name: str,
         work: Callable[[], Coroutine[Any, Any, Any]],
         done: Callable[[Any], None],
@@ -88,7 +93,8 @@ class BackgroundTasks(QObject):
         # A newer task of this name may have been started since: then this one's result is stale.
         if self._tasks.get(name) is asyncio.current_task():
             del self._tasks[name]
-            answer()
+            if isValid(context):
+                answer()
 
 
 def _bound(action: Callable[[Any], None], value: Any) -> Callable[[], None]:

@@ -70,6 +70,11 @@ class TalkState:
         return "listening" if self.duplex else "ready"
 
     @property
+    def can_talk(self) -> bool:
+        """Whether the talk button opens a turn; hands-free, the voice does."""
+        return self.phase == "running" and not self.duplex and self.microphone
+
+    @property
     def can_silence(self) -> bool:
         """Whether there is something to silence: an answer that is spoken or on its way, or a question asked aloud."""
         return self.phase == "running" and (self.speaking or self.awaiting or self.asking)

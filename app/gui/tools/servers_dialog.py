@@ -63,7 +63,7 @@ class ServersDialog(Panel):
         """Opens with the present list, unless it is open already."""
         if not self.isVisible():
             self._show_list(ServerList(), whole=False)
-            self._background.run(READ, self._service.servers, self._on_read, self._on_unread)
+            self._background.run(self, READ, self._service.servers, self._on_read, self._on_unread)
         self.appear()
         self.servers.setFocus()
 
@@ -178,7 +178,7 @@ class ServersDialog(Panel):
         if wrong := self._service.wrong([draft]):
             self._say(wrong[1])
             return
-        self._background.run(TEST, lambda: self._service.test(draft), self._tested, self._tested)
+        self._background.run(self, TEST, lambda: self._service.test(draft), self._tested, self._tested)
         self._say(self.tr("Testing “{0}” …").format(draft.name))
         self._show_form()
         self.stop_button.setFocus()
@@ -217,7 +217,11 @@ class ServersDialog(Panel):
             self.close()
             return
         self._background.run(
-            SAVE, lambda: self._service.keep(changed, removed), lambda found: self._on_saved(found, moved), self._tested
+            self,
+            SAVE,
+            lambda: self._service.keep(changed, removed),
+            lambda found: self._on_saved(found, moved),
+            self._tested,
         )
         self._show_form()
 

@@ -14,7 +14,6 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
-from app.gui.widgets.keys import TALKS_WHEN_EMPTY
 
 MOST_KEPT = 50
 """So many of the texts that were sent can be recalled with the arrow keys."""
@@ -24,20 +23,18 @@ SIDE_PX, ROUND_PX = 6, 16
 
 class ComposerField(QPlainTextEdit):
     """A field that grows with its lines. Enter sends, Shift+Enter starts a line; the arrow keys up and down recall what
-    was sent before; Escape leaves it. A space in the empty field is for the talk button.
+    was sent before. Which keys get here is decided in `shell/key_routing.py`.
     """
 
     returned = Signal()
     recalled = Signal(int)
     """The step through what was sent: -1 for the one before, 1 for the one after."""
-    left = Signal()
     focused = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
-        self.setProperty(TALKS_WHEN_EMPTY, True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -75,9 +72,6 @@ class ComposerField(QPlainTextEdit):
             self.returned.emit()
         elif step and plain and self._at_edge(step):
             self.recalled.emit(step)
-        elif event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-            event.ignore()  # it also silences an answer
         else:
             super().keyPressEvent(event)
 
@@ -116,7 +110,7 @@ class Composer(QWidget):
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether the space bar types in the field, and so does not talk."""
+    """Whether there are words in the field, so that the space bar types and does not talk."""
     attach_wanted = Signal()
     """Files are to be added to the conversation."""
     talk_wanted = Signal()
@@ -147,13 +141,12 @@ class Composer(QWidget):
         self.field.returned.connect(self.send)
         self.field.recalled.connect(lambda step: self._recall(self._place + step))
         self.field.focused.connect(self._light)
-        self.field.focused.connect(lambda _: self._tell_typing())
         self.field.textChanged.connect(self._tell_typing)
         self.button.clicked.connect(self.send)
         self._show()
 
     def _tell_typing(self) -> None:
-        self.typing.emit(self.field.hasFocus() and bool(self.field.text()))
+        self.typing.emit(bool(self.field.text().strip()))
 
     def set_phase(self, phase: Phase) -> None:
         """Sets whether the conversation is being prepared, runs, or is over; what waited is sent once it runs."""

@@ -50,6 +50,11 @@ class ReplayController(QObject):
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 
+    @property
+    def playing(self) -> bool:
+        """Whether a turn is being played."""
+        return self._playing is not None
+
     def can_play(self, turn: Turn) -> bool:
         """Whether the sound of a turn is available."""
         if self._service is None or turn.typed or turn.ended_at is None:
@@ -68,7 +73,7 @@ class ReplayController(QObject):
         self._playing = turn
         self._deafen(True)
         self._background.run(
-            _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
+            self, _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
         )
 
     def stop(self) -> None:

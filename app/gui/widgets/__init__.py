@@ -8,6 +8,5 @@
 - `panel.py`: the base of all dialogs.
 - `undo_bar.py`: boxes with a sentence and buttons.
 - `elided.py`, `slim_button.py`, `link_button.py`, `pick_list.py`, `level_meter.py`: small widgets.
-- `keys.py`: what widgets tell the talk button about the space bar.
 - `list_steps.py`: the steps from one list of names to another.
 """

@@ -20,11 +20,12 @@ class Popover(QWidget):
     """
 
     closed = Signal()
+    home: QWidget | None = None
+    """What gets the focus when it closes; by default what it was opened from."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._anchor: QWidget | None = None
-        self._before: QWidget | None = None
         self._width = 0
         self._watched: list[QObject] = []
         self._inner = QWidget()
@@ -54,7 +55,7 @@ class Popover(QWidget):
         """Opens beside `anchor`, a control of the same window."""
         if self.isVisible():
             return
-        self._anchor, self._before = anchor, QApplication.focusWidget()
+        self._anchor = anchor
         self.place()
         self.show()
         self.raise_()
@@ -63,14 +64,14 @@ class Popover(QWidget):
             widget.installEventFilter(self)
 
     def shut(self) -> None:
-        """Closes, and gives the focus back to where it was."""
+        """Closes, and gives the focus back."""
         if not self.isVisible():
             return
         focus = QApplication.focusWidget()
         had_focus = focus is not None and (focus is self or self.isAncestorOf(focus))
         self.hide()
         if had_focus:
-            (self._before or self._anchor or self.window()).setFocus()
+            (self.home or self._anchor or self.window()).setFocus()
 
     def toggle_at(self, anchor: QWidget) -> None:
         """Opens beside `anchor`, or closes."""

@@ -83,6 +83,9 @@ class AboutDialog(Panel):
             ),
             page,
         )
+        self.licence = Quiet(
+            self.tr("Free software under the Apache License 2.0. What it is made of has licences of its own."), page
+        )
         names = QVBoxLayout()
         names.setSpacing(4)
         names.addStretch(1)
@@ -95,6 +98,7 @@ class AboutDialog(Panel):
         column.addLayout(row(icon, names, spacing=16, stretch=1))
         column.addWidget(self.what)
         column.addWidget(self.sources)
+        column.addWidget(self.licence)
         column.addStretch(1)
         self._dress()
         return page
@@ -139,5 +143,5 @@ class AboutDialog(Panel):
         self.setMinimumWidth(min(room, self.fontMetrics().averageCharWidth() * LETTERS))
         set_size(self.name, "title", QFont.Weight.DemiBold)
         set_size(self.what, "body")
-        for small in (self.version, self.sources):
+        for small in (self.version, self.sources, self.licence):
             set_size(small, "small")

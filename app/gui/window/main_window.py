@@ -31,6 +31,7 @@ from app.gui.models.favourites import Favourites
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.model_lists import ModelLists
 from app.gui.oracle.pane import OraclePane
+from app.gui.shell.key_routing import KeyRouting
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.model_popover import ModelPopover
@@ -79,6 +80,9 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self._filtered = False
+        # Made first: what moves into it later costs as much as it cost to make.
+        self._body = QWidget(self)
+        self.setCentralWidget(self._body)
         service, choices = services.backend_service, services.choices
 
         state = WindowState.load((settings.path or default_path()).with_name("window.json"))
@@ -109,7 +113,7 @@ class MainWindow(QMainWindow):
             settings, choices.weighty, services.missing_weights, self.models_controller, self
         )
         self.setup.add_controls(self.frontend_bar)
-        self.messages = MessageBar(self)
+        self.messages = MessageBar(self._body)
         self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
         self._build_panes()
         self.view = SessionView(self, services.watch)
@@ -145,17 +149,17 @@ class MainWindow(QMainWindow):
         self.oracle = OraclePane(self)
         self.timeline = TimelinePane(self)
         self.inspector = InspectorPane(self.timeline, self)
-        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self)
+        self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self._body)
         self.inspector.action = self.panes.inspector_action
         self.devices = DevicesPopover(self.settings, self)
         self.dock = TalkDock(self)
         self.transcript.add_below(self.dock)
         self.mini = MiniTimeline(self.timeline.log, self)
-        self.status = StatusLine(self.mini, self.panes.inspector_action, self)
+        self.status = StatusLine(self.mini, self.panes.inspector_action, self._body)
         self.latency = LatencyController(self.status, self)
         self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
         self.top_bar = TopBar(
-            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self
+            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self._body
         )
 
     def _build_controllers(self, services: WindowServices) -> None:
@@ -172,6 +176,7 @@ class MainWindow(QMainWindow):
             settings, manager, self.dialogs, self.setup, self.transcript.header, self.oracle.header, menu, self
         )
         self.push = PushToTalk(self)
+        self.routing = KeyRouting(self.push, self, self.transcript.composer.field)
         self.sound = SoundController(
             settings,
             manager,
@@ -213,15 +218,14 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self.setObjectName("KAME")
         self.setWindowTitle(self.tr("KAME"))
-        body = QWidget(self)
-        column = QVBoxLayout(body)
+        column = QVBoxLayout(self._body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for widget in (self.top_bar, self.messages, self.panes, self.status):
             column.addWidget(widget, 1 if widget is self.panes else 0)
-        self.setCentralWidget(body)
         for popover in (self.setup, self.devices):
-            popover.setParent(body)  # over all that is in it
+            popover.setParent(self._body)  # over all that is in it
+            popover.home = self.transcript.composer.field
         self._make_room()
         room = self.screen().availableSize()
         width, height = min(USUAL_PX[0], room.width()), min(USUAL_PX[1], room.height() - FRAME_PX)
@@ -360,7 +364,7 @@ class MainWindow(QMainWindow):
         """The native window exists from now on: listens to its keys."""
         super().showEvent(event)
         if not self._filtered and self.windowHandle() is not None:
-            self.windowHandle().installEventFilter(self.push)
+            self.routing.watch(self.windowHandle())
             self._filtered = True
 
     def moveEvent(self, event: QMoveEvent) -> None:
@@ -375,12 +379,8 @@ class MainWindow(QMainWindow):
         self.layout_store.moved()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops a question that is asked aloud, and silences the answer, wherever the focus is, unless it closes
-        something first.
-        """
-        if event.key() == Qt.Key.Key_Escape and self.dock.silence.isVisible():
-            self.dock.silence_wanted.emit()
-        else:
+        """No control has used this key: it may be one for the message field."""
+        if not self.routing.take_unclaimed(event):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 
 from app.conversation import events as e
 from app.gui.mini.words import LastWords
+from app.gui.shell.key_routing import KeyRouting
 
 if TYPE_CHECKING:
     from app.gui.mini.window import MiniWindow
@@ -23,6 +24,7 @@ class MiniMode(QObject):
         self._words = LastWords()
         self._model = ("", "")
         self.mini: MiniWindow | None = None
+        self._routing: KeyRouting | None = None
         window.menu.mini.connect(self.toggle)
         window.setup.shown.connect(self._show_model)
         window.installEventFilter(self)
@@ -45,7 +47,8 @@ class MiniMode(QObject):
         self.show_state()
         place = self._window.layout_store.mini
         self.mini.show_at(QPoint(*place) if place is not None else None, self._window)
-        self.mini.windowHandle().installEventFilter(self._window.push)
+        assert self._routing is not None
+        self._routing.watch(self.mini.windowHandle())
         self._window.hide()
 
     # -- the session
@@ -82,6 +85,7 @@ class MiniMode(QObject):
         from app.gui.mini.window import MiniWindow
 
         window, mini = self._window, MiniWindow()
+        self._routing = KeyRouting(window.push, mini)
         button, push = mini.button, window.push
         button.pressed.connect(lambda: push.hold("mouse"))
         button.released.connect(lambda: push.let_go("mouse"))
@@ -109,4 +113,4 @@ class MiniMode(QObject):
         if self.mini is not None:
             self.mini.hide()
             self.mini.deleteLater()
-            self.mini = None
+            self.mini = self._routing = None

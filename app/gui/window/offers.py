@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.history.base import ConversationView
+from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
+
+
+_BETTER = "better model"
 
 
 class Offers(QObject):
@@ -39,6 +43,38 @@ class Offers(QObject):
         words = self.tr("{0} is here. New conversations with the built-in model use it.").format(label)
         choice = BackendChoice("embedded", key)
         self._offer("model", words, self.tr("Use it now"), lambda: self._window.live.pick_backend(choice))
+
+    def better_model(self, view: ModelView) -> None:
+        """This machine runs a better language model than the smallest one, which answers now."""
+        if not view.usable:
+            words = self.tr("This machine is fast enough for {0} ({1} GB to download), which knows far more.")
+            offer = (self.tr("Download"), lambda: self._get(view))
+            self._say_better(words.format(view.label, f"{view.bytes / 1e9:.1f}"), offer)
+
+    def better_backend(self, choice: BackendChoice) -> None:
+        """A server on this machine has a better language model than the smallest one, which answers now."""
+        words = self.tr("{0} (Ollama) is here, too, and knows far more.").format(choice.model)
+        self._say_better(words, (self.tr("Use it"), lambda: self._window.live.pick_backend(choice)))
+
+    def withdraw_better(self) -> None:
+        """The user has decided about a better model."""
+        self._window.messages.clear_topic(_BETTER)
+
+    def download_failed(self, sentence: str) -> None:
+        """A model could not be downloaded: says why, unless “Models and servers” does."""
+        dialog = self._window.dialogs.models
+        if dialog is None or not dialog.isVisible():
+            self._window.messages.say(sentence, topic="download")
+
+    def _say_better(self, words: str, offer: tuple[str, Callable[[], None]]) -> None:
+        self._window.messages.say(words, offer=offer, topic=_BETTER, level="notice")
+
+    def _get(self, view: ModelView) -> None:
+        controller = self._window.models_controller
+        assert controller is not None
+        controller.get(view.key)
+        words = self.tr("{0} is being downloaded. Until then the small model answers.").format(view.label)
+        self._window.messages.say(words, level="notice", topic="download")
 
     def open_conversation(self, view: ConversationView) -> None:
         """Opening another conversation would lose what was said."""

@@ -136,7 +136,7 @@ class Panels(QObject):
         if controller is not None:
             models = controller.service.models
             self._window.background.run(
-                "models for the settings", lambda: asyncio.to_thread(models), self._offer_models, lambda _: None
+                self, "models for the settings", lambda: asyncio.to_thread(models), self._offer_models, lambda _: None
             )
 
     def _offer_models(self, views: Sequence[ModelView]) -> None:

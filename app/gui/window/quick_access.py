@@ -56,13 +56,29 @@ class QuickAccess(QObject):
         window, settings = self._window, self._window.settings
         toggles = settings.talk_mode == "toggle"
         talk = self.tr("Begin to talk, and end") if toggles else self.tr("Talk, while it is held")
-        space = native_keys(QKeySequence(Qt.Key.Key_Space))
+        keys = Qt.Key
+        space, escape, enter, up, question = (
+            native_keys(QKeySequence(one))
+            for one in (keys.Key_Space, keys.Key_Escape, keys.Key_Return, keys.Key_Up, keys.Key_Question)
+        )
+        line = native_keys(QKeySequence("Shift+Return"))
         anywhere = (
             (settings.talk_hotkey, talk),
             (settings.mute_hotkey, self.tr("Mute or unmute")),
         )
         return [
-            KeyGroup(self.tr("Talking"), (Key((space,), talk),)),
+            KeyGroup(
+                self.tr("Talking"), (Key((space,), talk), Key((escape,), self.tr("Stop speaking, or close a message")))
+            ),
+            KeyGroup(
+                self.tr("Typing"),
+                (
+                    Key((enter,), self.tr("Send the message")),
+                    Key((line,), self.tr("Start a new line")),
+                    Key((up,), self.tr("Bring back what you sent before")),
+                    Key((question,), self.tr("Show these keys, while you are not typing")),
+                ),
+            ),
             KeyGroup(
                 self.tr("While another window has the keyboard"),
                 tuple(Key((native_keys(QKeySequence(keys)),), words) for keys, words in anywhere if keys),

@@ -185,6 +185,6 @@ class SessionView(QObject):
         window.oracle.header.set_running(running)
         window.menu.secondary_action.setEnabled(running)
         window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))
-        window.push.set_enabled(running and not talk.duplex)
+        window.push.set_enabled(talk.can_talk)
         window.status.show_state(talk, progress)
         window.mini_mode.show_state()

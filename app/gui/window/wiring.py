@@ -28,6 +28,7 @@ class Wiring(QObject):
         self._conversations()
         self._documents()
         self._menu()
+        self._focus()
         self._settings()
         self._downloads()
         if window.demo is not None:
@@ -147,7 +148,6 @@ class Wiring(QObject):
         button.released.connect(lambda: push.let_go("mouse"))
         button.clicked.connect(window.starter.go_on_if_stopped)
         window.dock.duplex.toggled.connect(lambda on: window.live.change("duplex", on))
-        window.transcript.composer.field.left.connect(lambda: button.setFocus())
         window.dock.devices_button.clicked.connect(lambda: window.devices.toggle_at(window.dock.devices_button))
         window.dock.silence_wanted.connect(window.asker.stop)
         window.dock.silence_wanted.connect(window.state.silence)
@@ -194,6 +194,39 @@ class Wiring(QObject):
         opens = QShortcut(QKeySequence("F10"), window, window.top_bar.open_menu)
         opens.setWhatsThis(self.tr("Open the menu"))
 
+    def _focus(self) -> None:
+        """Who has done one of these things goes on with a message: the field gets the focus."""
+        window = self._window
+        routing = window.routing
+        routing.sheet_wanted.connect(window.menu.keys)
+        routing.escaped.connect(self._escape)
+        window.transcript.composer.field.returned.connect(routing.end_typing)
+        window.transcript.composer.button.clicked.connect(routing.end_typing)
+        for done in (
+            window.top_bar.new_button.clicked,
+            window.menu.new_talk,
+            window.list.new_wanted,
+            window.conversations.opened,
+            window.documents.asked,
+            window.dock.duplex.toggled,
+        ):
+            done.connect(lambda *_: routing.go_home())
+
+    def _escape(self) -> None:
+        """Closes a popover, or stops what is asked, said or played, or closes the newest message: the first of these
+        that there is.
+        """
+        window = self._window
+        popover = next((one for one in (window.setup, window.devices) if one.isVisible()), None)
+        if popover is not None:
+            popover.shut()
+        elif window.dock.silence.isVisible():
+            window.dock.silence_wanted.emit()
+        elif window.replay.playing:
+            window.replay.stop()
+        else:
+            window.messages.close_newest()
+
     def _settings(self) -> None:
         window = self._window
         keep, live, messages = window.keep, window.live, window.messages
@@ -214,6 +247,8 @@ class Wiring(QObject):
         frontend.arrived.connect(window.starter.restart_soon)
         window.panels.frontend_arrived.connect(window.offers.frontend)
         window.panels.model_arrived.connect(window.offers.model)
+        if window.models_controller is not None:
+            window.models_controller.failed.connect(window.offers.download_failed)
         if graphics is not None:
             graphics.restarting.connect(window.close)
             graphics.arrived_unseen.connect(window.offers.restart)

@@ -133,7 +133,8 @@ class AnswersResult:
     judged: dict[tuple[Way, str], list[JudgedAnswer]] = field(default_factory=dict)
     read_back: dict[tuple[Way, str], tuple[int, int]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    simulated: bool = False
+    costs: str = ""
+    """What the stages cost in simulated time; empty in real time."""
 
     def table(self) -> str:
         """The result as a Markdown table, and the answers that were taken back."""
@@ -147,17 +148,19 @@ class AnswersResult:
             rows.append((way, voice, f["asked"], f["unanswered"], f["taken_back"], share, *counts, *seconds, read))
         head = ["way", "voice", "asked", "unanswered", "taken back", "%", "one whole", "openings", "right"]
         head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
-        lines = [f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", ""]
+        lines = [f"Short questions in {'simulated' if self.costs else 'real'} time, {machine()}", ""]
         lines += markdown(head, rows, text_columns=2)
         for (way, voice), group in self.judged.items():
             lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in group if x.taken_back)]
+        lines += ["", self.costs] if self.costs else []
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def document(self) -> dict[str, Any]:
         """The result for JSON."""
         return {
             "machine": machine(),
-            "simulated": self.simulated,
+            "simulated": bool(self.costs),
+            "costs": self.costs,
             "groups": [
                 {
                     "way": way,
@@ -230,19 +233,20 @@ async def run_answers(
     *,
     ways: Sequence[Way] = WAYS,
     reader: Path | None = None,
-    simulated: bool = False,
+    costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each way. `simulated`: on a loop in simulated time. `reader`: a folder with a Whisper model
-    for CTranslate2, other than the app's, that reads back what was played. Raises what opening a session raises, and
-    TranscriberError.
+    """Asks all questions in each way.
+
+    `costs`: the loop's time is simulated, with these costs. `reader`: a folder with a Whisper model for CTranslate2,
+    other than the app's, that reads back what was played. Raises what opening a session raises, and TranscriberError.
     """
     back = Reader(reader, threads=0) if reader is not None else None
-    result = AnswersResult(simulated=simulated)
+    result = AnswersResult(costs=costs)
     for way in ways:
         for voice in dict.fromkeys(one.voice for one in asked):
             mine = [one for one in asked if one.voice == voice]
-            asker = PacedAsker(paced=not simulated)
-            listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
+            asker = PacedAsker(paced=not costs)
+            listener = PacedListener(asyncio.get_running_loop().time if costs else time.perf_counter)
             talk = make(
                 dataclasses.replace(choice, duplex=way == "hands-free"),
                 asker,
@@ -268,7 +272,7 @@ async def run_answers(
                     if back is not None and sound is not None and group[-1].said:
                         said = fold(f"{group[-1].opening} {group[-1].said}")
                         # In simulated time the loop must not wait for a thread, whose time isn't simulated.
-                        read = back.read(sound) if simulated else await asyncio.to_thread(back.read, sound)
+                        read = back.read(sound) if costs else await asyncio.to_thread(back.read, sound)
                         wrong += word_distance(said, fold(read))
                         words += len(said)
             result.read_back[way, voice] = wrong, words

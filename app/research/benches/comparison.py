@@ -50,7 +50,10 @@ _RULES: tuple[tuple[str, Direction], ...] = (
     (r"(?:^|[._])(?:wrong|wer|error_rate|read_back|read_back_errors|words_wrong\.[^.]+)", "lower"),
     (r"\.(?:unanswered|unjudged|failures|early|early_starts|talked_over|cut_off|audible|share|audible_share)", "lower"),
     (r"\.(?:missed|taken_back|cost|memory\w*|processor\w*|model_processor|uncertain_share|divergence)", "lower"),
-    (r"(?:^|[._])(?:underruns|lost|skipped|gaps|beginnings_lost|core_share|variance_left)", "lower"),
+    (
+        r"(?:^|[._])(?:over_user|too_early|underruns|lost|skipped|gaps|beginnings_lost|core_share|variance_left)",
+        "lower",
+    ),
 )
 """By the end of a figure's name; the first that fits decides."""
 _COMPILED = tuple((re.compile(f"(?:{pattern})$"), direction) for pattern, direction in _RULES)

@@ -24,6 +24,7 @@ from app.platform.installation import completing_command
 from app.research.benches.listening import (
     DECODE_SECONDS,
     FIRST_SOUND_SECONDS,
+    HEARING_COSTS,
     JUDGE_SECONDS,
     WORDS_SECONDS,
     Listener,
@@ -106,7 +107,9 @@ class EndpointingResult:
             delays = (f"{1000 * f[key]:.0f}" for key in ("p25", "p50", "p75", "p90"))
             rows.append((name, f["cases"], *counts, f["missed"], *delays))
         head = ("who and what", "turns", "cut off", "audibly", "missed", "delay p25, ms", "p50", "p75", "p90")
-        return "\n".join([*markdown(head, rows), *paragraphs(self.left_out)])
+        return "\n".join(
+            [*markdown(head, rows), *paragraphs([f"In the sound's own time {HEARING_COSTS}.", *self.left_out])]
+        )
 
     def document(self) -> dict[str, Any]:
         """The result for JSON."""

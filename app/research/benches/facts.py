@@ -34,7 +34,8 @@ class FactsResult:
     facts: Sequence[Asked]
     judged: dict[tuple[str, Way], list[JudgedAnswer]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    simulated: bool = False
+    costs: str = ""
+    """What the stages cost in simulated time; empty in real time."""
 
     def table(self) -> str:
         """The result as two Markdown tables: all questions, and right answers by subject."""
@@ -50,7 +51,7 @@ class FactsResult:
         head += ["first sound p50, s", "p75", "first word of the answer p50, s", "p75"]
         subjects = dict.fromkeys(fact.subject for fact in self.facts)
         lines = [
-            f"{len(self.facts)} questions with one right answer, in {'simulated' if self.simulated else 'real'} time, "
+            f"{len(self.facts)} questions with one right answer, in {'simulated' if self.costs else 'real'} time, "
             f"{machine()}",
             "",
             *markdown(head, rows, text_columns=2),
@@ -59,13 +60,15 @@ class FactsResult:
             "",
             *markdown(("model", "way", *subjects), by_subject, text_columns=2),
         ]
+        lines += ["", self.costs] if self.costs else []
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def document(self) -> dict[str, Any]:
         """The result for JSON."""
         return {
             "machine": machine(),
-            "simulated": self.simulated,
+            "simulated": bool(self.costs),
+            "costs": self.costs,
             "questions": len(self.facts),
             "groups": [
                 {
@@ -138,10 +141,13 @@ async def run_facts(
     progress: Progress,
     *,
     ways: Sequence[Way],
-    simulated: bool = False,
+    costs: str = "",
 ) -> FactsResult:
-    """Asks all `models` all questions in each way. Raises what opening a session raises."""
-    result = FactsResult(facts, simulated=simulated)
+    """Asks all `models` all questions in each way. `costs`: the loop's time is simulated, with these costs.
+
+    Raises what opening a session raises.
+    """
+    result = FactsResult(facts, costs=costs)
     for choice in models:
         name = choice.model or choice.provider
         for way in ways:
@@ -154,7 +160,7 @@ async def run_facts(
                     facts[start : start + QUESTIONS_PER_TALK],
                     no_progress,
                     ways=(way,),
-                    simulated=simulated,
+                    costs=costs,
                 )
                 group += part.judged[way, VOICES]
                 result.failures += part.failures

@@ -53,7 +53,7 @@ def people(
         end = spans[-1][1]
         pauses = tuple((before[1], after[0]) for before, after in itertools.pairwise(spans))
         untold = pauses[-1:] if pauses and _keyword_alone(text, sound, pauses[-1], recognise) else ()
-        name, sound = f"people {Path(recording.name).stem}", _with_tail(sound, end)
+        name, sound = f"people {Path(recording.name).stem}", with_tail(sound, end)
         out.append(Case(name, "people", "flow", text, sound, end, pauses, recording.speaker, untold))
     return out
 
@@ -74,7 +74,7 @@ def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, fl
     return [(begin, end) for begin, end in spans if end - begin > 0.04]
 
 
-def _with_tail(sound: np.ndarray, end: float) -> np.ndarray:
+def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
     """Appends silence like the recording's own, long enough for every turn to end."""
     missing = round((end + TAIL_SECONDS) * SAMPLE_RATE) - len(sound)
     if missing <= 0:

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 
 from app.backend.base import Backend, Usage
-from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.diagnostics.tables import Progress, machine, markdown, paragraphs, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.questions import Question, SpokenTurn
 from app.research.benches.mtbench.systems import System
@@ -244,7 +244,8 @@ class ReasoningResult:
     """Answers by system, in the order of `asked`."""
 
     asked: Sequence[Asked]
-    simulated: bool
+    costs: str
+    """What the stages cost in simulated time; empty in real time."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
 
     def right(self, system: str, form: str = "") -> tuple[int, int]:
@@ -271,12 +272,13 @@ class ReasoningResult:
             silent = sum(not answer.said for answer in answers)
             failed = sum(bool(answer.failure) for answer in answers)
             rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, silent, failed, latency))
-        kind = "simulated" if self.simulated else "real"
+        kind = "simulated" if self.costs else "real"
         return "\n".join(
             [
                 f"{len(self.asked)} reasoning questions in {kind} time, {machine()}",
                 "",
                 *markdown(("", "right", "%", *forms, "no answer", "failures", "first sound p50, s"), rows),
+                *paragraphs([self.costs] if self.costs else []),
             ]
         )
 
@@ -306,7 +308,13 @@ class ReasoningResult:
                 }
             )
         document: dict[str, Any] = rounded(
-            {"bench": "reasoning", "machine": machine(), "simulated": self.simulated, "systems": systems}
+            {
+                "bench": "reasoning",
+                "machine": machine(),
+                "simulated": bool(self.costs),
+                "costs": self.costs,
+                "systems": systems,
+            }
         )
         return document
 
@@ -320,10 +328,13 @@ def run_reasoning(
     run_talk: Callable[[Coroutine[Any, Any, Any]], Any],
     progress: Progress,
     *,
-    simulated: bool = False,
+    costs: str = "",
 ) -> ReasoningResult:
-    """Asks every system every question in a session of its own. Raises what opening a session raises."""
-    result = ReasoningResult(asked, simulated)
+    """Asks every system every question in a session of its own. `costs`: time is simulated, with these costs.
+
+    Raises what opening a session raises.
+    """
+    result = ReasoningResult(asked, costs)
     for system in systems:
         answers = result.answers[system.name] = []
         for place, one in enumerate(asked, 1):
@@ -331,7 +342,7 @@ def run_reasoning(
             question = Question(one.number, one.form, (one.text,))
             if system.speaks:
                 turn = SpokenTurn(one.text, one.samples, voice_end(one.samples))
-                talk = ask_aloud(make_session, system, 0, question, [turn], simulated=simulated)
+                talk = ask_aloud(make_session, system, 0, question, [turn], simulated=bool(costs))
                 answers += run_talk(talk)
             else:
                 answers += asyncio.run(ask_typed(make_backend, cost, system, 0, question))

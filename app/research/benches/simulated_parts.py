@@ -1,6 +1,7 @@
-"""Makes sessions in simulated time for benches: real models, whose results are as late as on a quiet laptop.
+"""Makes sessions in simulated time for benches: real models, whose results are as late as in the real window.
 
-The figures are the same on every machine, however busy, and a conversation takes less time than its sound.
+The figures are the same on every machine, however busy, and a conversation takes less time than its sound. What each
+stage costs was measured in the window on two cores, where all stages run side by side.
 """
 
 from __future__ import annotations
@@ -20,20 +21,19 @@ from app.conversation.frame import SAMPLE_RATE
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.selection import Speed
-from app.research.benches.listening import SpeechModels, TimedTranscriber, speech_models
+from app.research.benches.listening import HEARING_COSTS, SpeechModels, TimedTranscriber, speech_models
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.tts.base import Clip, Voice
 from app.tts.voices import make_voice
 
-SMALLEST = Speed(0.1, 40.0)
-"""The smallest model on one core: 0.10 s to its first words in the answer mode `thinking`, by `bench latency`, and some
-60 tokens, which are 40 words, a second."""
+SMALLEST = Speed(0.3, 45.0)
+"""The smallest model: `bench first-word` prints both figures."""
 
-CLIP_SECONDS = 0.1
+CLIP_SECONDS = 0.12
 CLIP_SECONDS_A_SECOND = 0.07
-"""Piper on one core: 0.15 to 0.27 s for a first sentence, 0.07 s for each second of sound."""
+"""A clip of Piper's, and each second of its sound."""
 
 
 class SimulatedTranscriber(TimedTranscriber):
@@ -179,6 +179,18 @@ class SimulatedParts:
         self._cost = cost
         self._other = other
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
+
+    @property
+    def costs(self) -> str:
+        """What the stages cost, in sentences for a result's table."""
+        models = "; ".join(
+            f"{name} {speed.first:.2f} s to its first word and {speed.rate:.0f} words a second"
+            for name, speed in self._speeds.items()
+        )
+        return (
+            f"In simulated time {HEARING_COSTS}, a clip of the voice {CLIP_SECONDS} s and {CLIP_SECONDS_A_SECOND} s "
+            f"for each second of it. Language models: {models}."
+        )
 
     def __enter__(self) -> SimulatedParts:
         with ExitStack() as stack:

@@ -22,6 +22,7 @@ from typing import Any
 from app.diagnostics.tables import Progress, no_progress
 from app.platform.children import child_environment
 from app.session.errors import UserError
+from app.settings.storage import write_stored
 from app.settings.window_state import WindowState
 
 PATIENCE_SECONDS = 120.0
@@ -192,7 +193,7 @@ class _Home:
         """Writes the settings, and that the welcome's cards are finished with."""
         folder = self._folder / "config" / "kame-desktop"
         folder.mkdir()
-        (folder / "settings.json").write_text(json.dumps(values), "utf-8")
+        write_stored(folder / "settings.json", values, unread=False)
         WindowState(first_run_done=True, path=folder / "window.json").save()
 
     def start(self, *options: str) -> tuple[dict[str, float], str, str]:
@@ -201,7 +202,7 @@ class _Home:
         report, log = self._folder / f"report {self.count}", self._folder / "said"
         command = [sys.executable, *options, "-m", "app", "--report-start", str(report)]
         with open(log, "wb") as output:
-            root = Path(__file__).resolve().parents[2]
+            root = Path(__file__).resolve().parents[3]
             began = time.monotonic()
             child = subprocess.Popen(
                 command, cwd=root, env=self._environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL

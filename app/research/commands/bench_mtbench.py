@@ -129,6 +129,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     )
     progress(expected.sentence)
     expected.check(args.cap)
+    parts = SimulatedParts(lambda made: backends.backend(made.backend), load_speeds(), cost=backends.cost)
     plan = Plan(
         wanted,
         questions,
@@ -138,7 +139,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
         cap=args.cap,
         last_oracle=LAST_ORACLE in args.systems,
         weights=args.weights,
-        simulated=args.simulated,
+        costs=parts.costs if args.simulated else "",
         sounds=speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {},
     )
     reader = Reader(args.reader, threads=0) if args.reader is not None else None
@@ -146,7 +147,7 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         tools = Tools(compose.session, backends.backend, backends.cost, asyncio.run, write_routes, read)
         return _kept(run_mtbench(plan, tools, progress), args.write_routes)
-    with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds(), cost=backends.cost) as parts:
+    with parts:
         tools = Tools(parts.session, backends.backend, backends.cost, run_simulated, write_routes, read)
         return _kept(run_mtbench(plan, tools, progress), args.write_routes)
 

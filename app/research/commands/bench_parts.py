@@ -1,9 +1,4 @@
-"""The `bench` measurements of single parts of the app: routing, start, smoothness and comparison.
-
-The `bench` measurements of speech recognition and voices: hearing, recognisers, voices and audio.
-
-The `bench` measurement `duplex`: pauses, ends of turns, backchannels and interruptions.
-"""
+"""The `bench` measurements of single parts of the app, of speech, and of the window, and `duplex`."""
 
 from __future__ import annotations
 
@@ -58,6 +53,38 @@ def _window(args: argparse.Namespace, progress: Progress) -> Any:
 
     return run_smoothness(
         max(0.05, args.minutes), live_seconds=max(2.0, args.live), turns=max(2, args.turns), progress=progress
+    )
+
+
+def _add_first_word(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--who", choices=("both", "synthetic", "people"), default="both", help="whose questions")
+    parser.add_argument("--way", choices=("both", "hands-free", "talk button"), default="both", help="how turns end")
+    add_folder(parser, "--people", "recordings of the WUW Corpus II: manifest.jsonl and the files that it names")
+    parser.add_argument(
+        "--out", type=Path, default=None, metavar="DIR", help="keeps the answers there; a stopped run continues"
+    )
+    parser.add_argument(
+        "--talks",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="with --out: only so many talks this time, of ten questions and some three minutes each",
+    )
+    parser.add_argument("--busy", action="store_true", help="measure even if the machine does other work")
+
+
+def _first_word(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.research.benches.first_word.asking import WAYS
+    from app.research.benches.first_word.run import WHO, run_first_word
+
+    return run_first_word(
+        who=[who for who in WHO if args.who in ("both", who)],
+        ways=[way for way in WAYS if args.way in ("both", way)],
+        people=args.people,
+        out=args.out,
+        talks=args.talks,
+        busy=args.busy,
+        progress=progress,
     )
 
 
@@ -211,7 +238,7 @@ def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
     if args.outputs:
         return run_duplex(samples, None, run_simulated, choice, progress)
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_duplex(samples, parts.session, run_simulated, choice, progress)
+        return run_duplex(samples, parts.session, run_simulated, choice, progress, costs=parts.costs)
 
 
 def _make(args: argparse.Namespace, progress: Progress) -> None:
@@ -235,6 +262,12 @@ def _make(args: argparse.Namespace, progress: Progress) -> None:
 
 
 BENCHES = (
+    Bench(
+        "first-word",
+        "how soon the real window answers: sound, first word, first new word",
+        _add_first_word,
+        _first_word,
+    ),
     Bench("routing", "the router's classifier on questions it has not seen", _add_routing, _routing),
     Bench("startup", "from the click to the window, and until one can talk", _add_startup, _startup, can_fail=True),
     Bench("compare", "two results of a bench, and what has become worse", _add_compare, _compare, can_fail=True),

@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from app.cli.arguments import add_backend, choice_of, whole_number
 from app.cli.bench_command import Bench, Progress, add_folder
@@ -60,7 +63,7 @@ def _answers(args: argparse.Namespace, progress: Progress) -> Any:
         return asyncio.run(run_answers(compose.session, choice, asked, progress, ways=ways, reader=args.reader))
     with SimulatedParts(lambda made: backends.backend(made.backend)) as parts:
         return run_simulated(
-            run_answers(parts.session, choice, asked, progress, ways=ways, reader=args.reader, simulated=True)
+            run_answers(parts.session, choice, asked, progress, ways=ways, reader=args.reader, costs=parts.costs)
         )
 
 
@@ -99,7 +102,7 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         return asyncio.run(run_facts(compose.session, models, facts, progress, ways=ways))
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_simulated(run_facts(parts.session, models, facts, progress, ways=ways, simulated=True))
+        return run_simulated(run_facts(parts.session, models, facts, progress, ways=ways, costs=parts.costs))
 
 
 def _add_turns(parser: argparse.ArgumentParser) -> None:
@@ -237,9 +240,15 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
         found = load_big_bench_audio(args.set, args.questions)
         asked = [Asked(one.number, one.category, "", one.answer, one.samples) for one in found]
     else:
-        with make_voice(args.voice) as voice:
+        with make_voice(args.voice) if any(one.speaks for one in wanted) else nullcontext() as voice:
             asked = [
-                Asked(one.number, one.form, one.text, one.answer, voice.synthesize(one.text).result().samples)
+                Asked(
+                    one.number,
+                    one.form,
+                    one.text,
+                    one.answer,
+                    np.zeros(0, np.float32) if voice is None else voice.synthesize(one.text).result().samples,
+                )
                 for one in generate(args.questions or 40, args.seed)
             ]
     check_systems(wanted, simulated=args.simulated)
@@ -249,7 +258,7 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
     if not args.simulated:
         return run_reasoning(wanted, asked, compose.session, make, cost, asyncio.run, progress)
     with SimulatedParts(lambda made: backends.backend(made.backend), load_speeds()) as parts:
-        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, simulated=True)
+        return run_reasoning(wanted, asked, parts.session, make, cost, run_simulated, progress, costs=parts.costs)
 
 
 BENCHES = (

@@ -214,9 +214,6 @@ class NanoFrontEnd(StreamFrontEnd):
         self._stream = KameStream(pieces, engine, memory, self._dials, hears_oracle=True, waits_for_floor=True)
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._stream = None
-
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None
         return self._stream.step(frame, inputs)

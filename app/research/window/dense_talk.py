@@ -135,7 +135,7 @@ def run_smoothness(
             said = subprocess.run(
                 command,
                 env=environment,
-                cwd=Path(__file__).resolve().parents[2],
+                cwd=Path(__file__).resolve().parents[3],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -33,8 +33,8 @@ from tests.fuzz.mutations import changed_bytes, json_bytes, lines_of
 from tests.support.history import MOON, TEA, talk
 
 _SETTINGS = [
-    {"provider": "ollama", "model": "m", "volume": 0.5, "routes": "{}", "language": "en"},
-    {"provider": "openai", "openai_model": "gpt", "temperature": 0.5},
+    {"version": 1, "provider": "ollama", "model": "m", "volume": 0.5, "routes": "{}", "language": "en"},
+    {"version": 2, "provider": "openai", "openai_model": "x"},
 ]
 
 
@@ -47,7 +47,13 @@ async def _settings(data: bytes, folder: Path) -> str:
     return stored.notice
 
 
-_PRICES = [{"models": {"gpt-x": {"in": 1.5, "cached": 0.5, "out": 3}, "n": {"in": 0, "out": "2"}}, "note": "mine"}]
+_PRICES = [
+    {
+        "version": 1,
+        "models": {"gpt-x": {"in": 1.5, "cached": 0.5, "out": 3}, "n": {"in": 0, "out": "2"}},
+        "note": "mine",
+    }
+]
 
 
 async def _prices(data: bytes, folder: Path) -> str:
@@ -88,7 +94,7 @@ async def _routes(data: bytes, folder: Path) -> str:
 
 
 _EVENTS = talk(MOON, TEA)
-_LINES = [to_json(event).encode() for event in _EVENTS]
+_LINES = [b'{"format": "kame-recording", "version": 1}', *(to_json(event).encode() for event in _EVENTS)]
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from app.conversation import events as e
 from app.conversation import markdown
 from app.conversation.blocks import blocks
 from app.conversation.clauses import split_clauses
-from app.conversation.event_json import EventReader, to_json
+from app.conversation.event_json import read_event, to_json
 from app.conversation.spoken_form import spoken
 from app.tools.calculator import Calculator
 from app.tools.clock import Clock
@@ -45,7 +45,7 @@ async def _text(data: bytes, folder: Path) -> str:
     for end in range(0, len(text), max(1, len(text) // 7)):
         markdown.cut(text, end)
     line = to_json(e.OracleDelta(1.0, 1, text))
-    assert line.encode() and EventReader().read(line) == e.OracleDelta(1.0, 1, text)
+    assert line.encode() and read_event(line) == e.OracleDelta(1.0, 1, text)
     return ""
 
 

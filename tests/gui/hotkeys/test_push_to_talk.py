@@ -14,7 +14,7 @@ from app.gui.hotkeys import push_to_talk
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import key, open_models, shown, until
+from tests.gui.helpers import click_at, key, open_models, press_key, shown, type_keys, until
 
 SPACE = Qt.Key.Key_Space
 
@@ -38,16 +38,39 @@ async def test_holding_space_presses_once_and_letting_go_releases_once() -> None
         assert window.dock.button.text() == "Hold to talk"
 
 
-async def test_space_talks_even_with_the_focus_on_a_button_and_clicks_nothing() -> None:
+async def test_space_presses_a_button_that_tab_has_reached_and_talks_on_one_that_was_clicked() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)
-        window.devices.stop_button.setFocus()
-        assert QApplication.focusWidget() is window.devices.stop_button
+        window.transcript.composer.field.setFocus()
+        await press_key(window, Qt.Key.Key_Tab)
+        assert window.dock.mute.hasFocus()
+        await press_key(window, SPACE)
+        assert window.manager.wanted.muted and ("press",) not in factory.session.calls
+        await press_key(window, SPACE)
+        factory.session.calls.clear()
+        await click_at(window.dock.mute)
+        await click_at(window.dock.mute)
+        assert [name for name, *_ in factory.session.calls] == ["set_muted"] * 2
+        factory.session.calls.clear()
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
         await until(lambda: factory.session.calls == [("press",), ("release",)])
-        assert window.manager.phase == "running"
+
+
+async def test_space_on_the_talk_button_talks_even_while_a_message_is_there() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        await type_keys(window, "Half a")
+        for _ in range(4):
+            await press_key(window, Qt.Key.Key_Tab)
+        assert window.dock.button.hasFocus()
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",)]
+        key(window, SPACE, down=False)
+        await until(lambda: factory.session.calls == [("press",), ("release",)])
+        assert window.transcript.composer.field.text() == "Half a"
 
 
 async def test_enter_clicks_the_focused_button_instead() -> None:
@@ -378,10 +401,8 @@ async def test_the_button_says_how_to_talk_while_the_space_bar_types() -> None:
         await until(window.isActiveWindow)
         field.setFocus()
         QTest.keyClicks(field, "a b")
-        assert field.text() == "a b" and button.hint == "or Esc, then the space bar"
+        assert field.text() == "a b" and button.hint == "Enter sends your message"
         QTest.keyClick(field, Qt.Key.Key_Escape)
-        assert button.hasFocus() and button.hint == "or hold the space bar"
-        field.setFocus()
-        assert button.hint == "or Esc, then the space bar"
-        field.setText("")
+        assert field.hasFocus() and button.hint == "Enter sends your message"
+        field.setText(" ")
         assert button.hint == "or hold the space bar"

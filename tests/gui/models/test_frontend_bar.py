@@ -24,7 +24,7 @@ from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import open_dialog, open_models, press, say, shown, until
 from tests.gui.window.test_window_session import pick
 from tests.support.hub import Hub
-from tests.support.tiny_kame import make_checkpoint
+from tests.support.tiny_kame import make_files
 
 CHOICES = WindowChoices(
     frontends=(("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi")), weighty=("kame", "moshi")
@@ -35,7 +35,7 @@ CHOICES = WindowChoices(
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    with Hub({"SakanaAI/kame": make_checkpoint(tmp_path / "remote")}) as running:
+    with Hub({"SakanaAI/kame": make_files(tmp_path / "remote")}) as running:
         yield running
 
 

@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app.gui.design.theme import apply_theme
 from app.gui.palette.command import menu_actions, native_keys
 from app.gui.palette.shortcut_sheet import KeyCaps, ShortcutSheet
+from app.gui.shell import key_routing
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import press_key, shown, type_keys, until
 
 FAVOURITE = WindowState(favourites=[{"provider": "ollama", "model": "gemma3:4b", "base_url": "http://127.0.0.1:11434"}])
 
@@ -31,12 +32,12 @@ def listed(sheet: ShortcutSheet) -> dict[str, str]:
     return {keys: key.words for group in sheet.groups for key in group.keys for keys in key.keys}
 
 
-async def test_f1_and_a_question_mark_show_it_unless_one_is_typing() -> None:
+async def test_f1_and_a_question_mark_show_it_unless_one_is_typing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         field = window.transcript.composer.field
         field.setFocus()
-        QTest.keyClicks(field, "Why?")
+        await type_keys(window, "Why?")
         assert window.quick.sheet is None, "a question mark is text here"
         QTest.keyClick(field, Qt.Key.Key_F1)
         sheet = sheet_of(window)
@@ -45,9 +46,12 @@ async def test_f1_and_a_question_mark_show_it_unless_one_is_typing() -> None:
         assert not sheet.isVisible()
         window.activateWindow()
         await until(window.isActiveWindow)
-        window.dock.button.setFocus()
-        QTest.keyClick(window.dock.button, Qt.Key.Key_Question)
-        assert sheet.isVisible()
+        monkeypatch.setattr(key_routing, "TYPING_SECONDS", 0.0)
+        await type_keys(window, "?")
+        assert field.text() == "Why??" and not sheet.isVisible(), "there is a message"
+        field.clear()
+        await type_keys(window, "?")
+        assert field.text() == "" and sheet.isVisible()
 
 
 async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it() -> None:
@@ -79,7 +83,21 @@ async def test_it_is_made_anew_each_time() -> None:
         assert found["Space"] == "Begin to talk, and end" and found["Ctrl+Shift+L"] == "Latency"
         assert "Ctrl+Alt+Shift+M" not in found and "Ctrl+L" not in found
         shown_caps = {caps.keys for caps in sheet.findChildren(KeyCaps) if caps.isVisible()}
-        assert ("F1", "?") in shown_caps and ("Ctrl+Shift+L",) in shown_caps
+        assert ("F1",) in shown_caps and ("?",) in shown_caps and ("Ctrl+Shift+L",) in shown_caps
+
+
+async def test_the_keys_of_the_mini_window_and_of_the_other_model_work_beside_it() -> None:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
+        handed: list[bool] = []
+        window.menu.hand_over.connect(lambda: handed.append(True))
+        window.menu.hand_action.setEnabled(True)
+        window.quick.open_sheet()
+        sheet = sheet_of(window)
+        await until(sheet.isActiveWindow)
+        await press_key(sheet, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+        assert handed == [True]
+        await press_key(sheet, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+        assert window.mini_mode.is_on
 
 
 async def test_the_guide_is_opened_from_it_and_from_the_menu_only() -> None:

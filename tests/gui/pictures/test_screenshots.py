@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.cards.document import COLUMN_PX
 from app.gui.design.look import Look
-from tests.gui.helpers import until
+from tests.gui.helpers import spread, until
 from tests.gui.pictures.scenes import SCENES, Scene
 from tests.gui.pictures.screenshots import FOLDER, named_pictures, take_picture, write
 from tests.gui.window.test_accessibility import cut_off
@@ -28,9 +28,9 @@ async def _whole(widget: QWidget) -> None:
     await until(lambda: not cut_off(widget.window()), 1.0)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", [scene.name for scene in SCENES if not scene.dark])
-async def test_no_scene_cuts_anything_off(name: str, dark: bool) -> None:
+@pytest.mark.parametrize("name, theme", spread([scene.name for scene in SCENES if not scene.dark], ["light", "dark"]))
+async def test_no_scene_cuts_anything_off(name: str, theme: str) -> None:
+    dark = theme == "dark"
     async with scene(name).opened(dark=dark) as widget:
         assert Look.of(widget.palette()).dark == dark
         window = widget.window()
@@ -39,8 +39,7 @@ async def test_no_scene_cuts_anything_off(name: str, dark: bool) -> None:
         await _whole(widget)
 
 
-@pytest.mark.parametrize("percent", [150, 200])
-@pytest.mark.parametrize("name", ["talk", "side-by-side", "trouble", "small"])
+@pytest.mark.parametrize("percent, name", spread([200, 150], ["talk", "side-by-side", "trouble", "small"]))
 async def test_large_text_cuts_nothing_off(name: str, percent: int) -> None:
     async with scene(name).opened(percent=percent) as widget:
         await _whole(widget)

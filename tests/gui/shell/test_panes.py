@@ -159,10 +159,10 @@ async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_pat
         "[]",
         "{",
         "null",
-        '{"window": 3}',
-        '{"window": "§", "columns": "", "rows": "", "shown": []}',
-        '{"window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": 4}',
-        '{"window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": ["timeline"], "chosen": "yes"}',
+        '{"version": 1, "window": 3}',
+        '{"version": 1, "window": "§", "columns": "", "rows": "", "shown": []}',
+        '{"version": 1, "window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": 4}',
+        '{"version": 1, "window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": ["timeline"], "chosen": "yes"}',
     ],
 )
 async def test_a_damaged_layout_is_ignored(tmp_path: Path, damaged: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
-from pytest import LogCaptureFixture
+from shiboken6 import isValid
 
 from app.conversation import events as e
 from app.gui.first_run.welcome_cards import WelcomeCards
@@ -21,7 +20,6 @@ from app.gui.sound.dialog import SoundDialog
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
-from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
@@ -129,6 +127,83 @@ async def test_a_better_model_is_downloaded_in_the_card() -> None:
         await until(lambda: "Big is on this machine" in offer.words.text())
 
 
+@pytest.mark.parametrize("early", [True, False], ids=["before it is found", "after it is found"])
+async def test_who_talks_first_finds_the_offer_of_a_better_model_in_the_message_bar(
+    early: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine, models, factory = FakeMachine(), FakeModels(), FakeFactory()
+    if early:
+        machine.gate = asyncio.Event()
+    async with shown(factory, Settings(), **desk(machine, models=models)) as window:  # type: ignore[arg-type]
+        offer = cards_of(window).model.offer
+        assert offer is not None
+        if not early:
+            await until(offer.isVisible)
+        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        assert window.panels.first_start is not None and window.panels.first_start.cards is None
+        if early:
+            assert window.messages.rows == []
+            machine.gate.set()  # type: ignore[union-attr]
+        await until(lambda: window.messages.rows)
+        (row,) = window.messages.rows
+        assert row.sentence == "This machine is fast enough for Big (1.1 GB to download), which knows far more."
+        assert not row.reading.isActive(), "it waits for an answer"
+        press(row, "Download")
+        assert window.messages.sentences() == ["Big is being downloaded. Until then the small model answers."]
+        await until(lambda: window.models_controller is not None and window.models_controller.busy)
+        models.go_on.set()
+        await until(lambda: any("Big is here" in sentence for sentence in window.messages.sentences()))
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
+        await until(lambda: cards_of(window).model.use_button.isVisible())
+        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        (row,) = window.messages.rows
+        assert "gemma3:4b (Ollama)" in row.sentence
+        press(row, "Use it")
+        assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and window.messages.rows == []
+
+
+@pytest.mark.parametrize("way", ["done", "another model", "close"])
+async def test_an_answered_offer_does_not_come_again(way: str) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **desk()) as window:  # type: ignore[arg-type]
+        offer = cards_of(window).model.offer
+        assert offer is not None
+        await until(offer.isVisible)
+        if way == "done":
+            press(cards_of(window), "Done: hide microphone and model")
+        elif way == "another model":
+            window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        if way == "close":
+            press(window.messages.rows[0], "Close this message")
+        assert window.messages.rows == []
+        say(window, factory, *spoken(2, "Hello again.", "Hello to you.", at=9.0))
+        assert window.messages.rows == []
+
+
+async def test_a_download_that_the_cards_have_begun_goes_on_without_them(caplog: pytest.LogCaptureFixture) -> None:
+    models, factory = FakeModels(), FakeFactory()
+    async with shown(factory, Settings(), **desk(models=models)) as window:  # type: ignore[arg-type]
+        offer = cards_of(window).model.offer
+        assert offer is not None and window.models_controller is not None
+        await until(offer.isVisible)
+        press(offer, "Download the better model")
+        await until(lambda: offer.bar.value() == 500)
+        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        await until(lambda: not isValid(offer))
+        assert window.messages.rows == [], "they have answered"
+        window.models_controller.progressed.emit("60%", 0.6)
+        models.trouble = "The server does not answer."
+        models.go_on.set()
+        await until(lambda: window.messages.sentences() == ["The server does not answer."])
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 async def test_what_fits_the_machine_is_offered_and_leads_to_its_download() -> None:
     async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
         model = cards_of(window).model
@@ -169,27 +244,6 @@ async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDial
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         assert not dialog.isVisible() and not window.keep.state.first_run_done
         assert cards_of(window).isVisible(), "only a look at details hides nothing"
-
-
-async def test_an_offer_that_is_still_looked_for_when_the_cards_go_harms_nothing(caplog: LogCaptureFixture) -> None:
-    models = FakeModels()
-    looked, go_on = threading.Event(), threading.Event()
-
-    def best(language: str) -> ModelView | None:
-        looked.set()
-        go_on.wait(5)
-        return models.views["big"]
-
-    models.best = best  # type: ignore[method-assign]
-    async with shown(FakeFactory(), Settings(), **desk(models=models)) as window:  # type: ignore[arg-type]
-        cards = cards_of(window)
-        await until(looked.is_set)
-        press(cards, "Done: hide microphone and model")
-        go_on.set()
-        assert window.models_controller is not None
-        window.models_controller.progressed.emit("1 of 2 GB", 0.5)
-        await asyncio.sleep(0.05)
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_another_model_is_chosen_from_the_list() -> None:

@@ -182,6 +182,7 @@ async def test_what_it_is_made_of_can_be_read() -> None:
         about = window.panels.about
         assert about is not None and "Qt" in about.version.text() and installed().version in about.version.text()
         await until(about.isActiveWindow)
+        assert "Apache License 2.0" in about.licence.text() and about.licence.isVisible()
         assert not about.licences.isVisible()
         QTest.mouseClick(about.licences_button, Qt.MouseButton.LeftButton)
         assert about.licences.isVisible() and about.licences.hasFocus()

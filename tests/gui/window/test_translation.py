@@ -234,7 +234,7 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
 ) -> None:
     shutil.copy(languages / "kame_eo.qm", tmp_path)
     shutil.copy(resource("translations", "kame_de.qm"), tmp_path)
-    (tmp_path / "settings.json").write_text(json.dumps({"window_language": setting}), "utf-8")
+    (tmp_path / "settings.json").write_text(json.dumps({"version": 1, "window_language": setting}), "utf-8")
     for name, value in (("LC_ALL", "C.UTF-8"), ("LANG", "C.UTF-8"), ("LANGUAGE", "eo")):
         monkeypatch.setenv(name, value)
     script = f"""

@@ -41,6 +41,8 @@ class AudioRig:
         monkeypatch.setattr(list_process, "ListProcess", lambda: SimpleNamespace(poll=self.listed, stop=lambda: None))
         monkeypatch.setattr(manager, "FIRST_RETRY_SECONDS", 0.1)
         monkeypatch.setattr(manager, "RETRY_SECONDS", 0.1)
+        monkeypatch.setattr(manager, "ABSENT_RETRY_SECONDS", 0.3)
+        monkeypatch.setattr(manager, "TICK_SECONDS", 0.03)
         self._runner = threading.Thread(target=self._run, daemon=True)
         self._runner.start()
 

@@ -12,9 +12,18 @@ from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.research.benches.room import BLOCK, FADE, Room
 
+QUICK = ((-300, 0.02), (20, 0.5), (100, 0.98))
+"""Drifts and phases that are tried in the short test command too."""
 
-@pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])
-@pytest.mark.parametrize("phase", [0.02, 0.5, 0.98])
+
+@pytest.mark.parametrize(
+    ("ppm", "phase"),
+    [
+        pytest.param(ppm, phase, marks=() if (ppm, phase) in QUICK else pytest.mark.slow)
+        for ppm in (-300, -100, 20, 100, 300)
+        for phase in (0.02, 0.5, 0.98)
+    ],
+)
 def test_loop_measures_the_drift_despite_whole_blocks_and_late_threads(ppm: int, phase: float) -> None:
     rng = np.random.default_rng(1)
     loop, taken, wanted = ClockLoop(), 0.0, 700.0
@@ -100,7 +109,7 @@ def _play(
     return sink, recording, queued
 
 
-@pytest.mark.parametrize("ppm", [-300.0, 100.0])
+@pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_ten_minutes_without_pause_neither_run_empty_nor_grow_late(ppm: float) -> None:
     sink, recording, queued = _play(ppm, 10)
     assert sink.is_resampling and recording.inner.underruns == 0

@@ -41,7 +41,12 @@ def _process(
 
 @pytest.mark.parametrize(
     ("delay", "attenuation", "drift", "rt60"),
-    [(0.02, -6.0, -100.0, 0.3), (0.08, -12.0, 100.0, 0.5), (0.25, -6.0, 100.0, 0.3), (0.04, -20.0, 0.0, 0.3)],
+    [
+        (0.02, -6.0, -100.0, 0.3),
+        pytest.param(0.08, -12.0, 100.0, 0.5, marks=pytest.mark.slow),
+        pytest.param(0.25, -6.0, 100.0, 0.3, marks=pytest.mark.slow),
+        pytest.param(0.04, -20.0, 0.0, 0.3, marks=pytest.mark.slow),
+    ],
 )
 def test_echo_is_attenuated_by_25_db_after_two_seconds(
     delay: float, attenuation: float, drift: float, rt60: float
@@ -179,11 +184,11 @@ def test_missing_package_is_reported_and_sound_passes(monkeypatch: pytest.Monkey
     assert np.array_equal(out, np.concatenate(place.near))
 
 
-def test_drift_is_estimated_within_seconds() -> None:
-    for ppm in (-300.0, 100.0):
-        place = Room(frames(20), drift_ppm=ppm, seed=2)
-        _, source = _process(place, app_speech(20))
-        assert source.health.drift_ppm == pytest.approx(ppm, abs=10)
+@pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
+def test_drift_is_estimated_within_seconds(ppm: float) -> None:
+    place = Room(frames(20), drift_ppm=ppm, seed=2)
+    _, source = _process(place, app_speech(20))
+    assert source.health.drift_ppm == pytest.approx(ppm, abs=10)
 
 
 def _process_early(place: Room, speech: np.ndarray, listen: bool = True) -> tuple[np.ndarray, np.ndarray, int]:
@@ -206,6 +211,7 @@ def _process_early(place: Room, speech: np.ndarray, listen: bool = True) -> tupl
             n += FRAME_SAMPLES
 
 
+@pytest.mark.slow
 def test_early_hops_are_part_of_the_frame_and_as_clean() -> None:
     speech, user = app_speech(20), question("103_2")
     kept = {}

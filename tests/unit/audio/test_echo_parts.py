@@ -81,7 +81,7 @@ def test_canceller_prints_and_logs_nothing(capfd: pytest.CaptureFixture[str], ca
     assert printed.out == printed.err == "" and not caplog.records
 
 
-@pytest.mark.parametrize("late", [90, 330, 480, 5000])
+@pytest.mark.parametrize("late", [pytest.param(90, marks=pytest.mark.slow), 330, 480, 5000])
 def test_filter_removes_the_echo_and_preserves_the_user(late: int) -> None:
     """Also if the loud part of the echo spans two partitions (480 samples)."""
     far = app_speech(16)

@@ -142,6 +142,7 @@ class TestFileSource:
         first, second = frames(source), frames(source)
         assert (np.array(first) == np.array(second)).all()
 
+    @pytest.mark.slow
     def test_ten_minutes_in_bounded_memory(self, tmp_path: Path) -> None:
         path = tmp_path / "long.wav"
         save(path, np.column_stack([tone(96_000, 1.0)] * 2), 96_000)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.audio.io.ring import Ring
+from tests.support.examples import examples
 
 OPERATION = st.one_of(
     st.tuples(st.just("write"), st.integers(0, 40)),
@@ -51,7 +52,7 @@ class Model:
         return taken
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(capacity=st.integers(1, 24), operations=st.lists(OPERATION, max_size=40))
 def test_any_interleaving_matches_the_model(capacity: int, operations: list[tuple[str, int]]) -> None:
     ring, model = Ring(capacity), Model(capacity)

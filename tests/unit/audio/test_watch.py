@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 import time
@@ -115,18 +116,21 @@ def test_stopped_list_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pipe_held_open_by_another_process_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(4)'])"
-    popen = list_process.subprocess.Popen
-    monkeypatch.setattr(
-        list_process.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how)
-    )
-    monkeypatch.setattr(list_process, "READER_SECONDS", 0.1)
-    child = ListProcess()
-    child._process.wait()
-    begun = time.monotonic()
-    child.stop()
-    assert time.monotonic() - begun < 2 and child._reader.is_alive() and child._reader.daemon
-    child._reader.join()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        held = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]})).recv(1)"
+        holder = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {held!r}])"
+        popen = list_process.subprocess.Popen
+        monkeypatch.setattr(
+            list_process.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how)
+        )
+        monkeypatch.setattr(list_process, "READER_SECONDS", 0.1)
+        child = ListProcess()
+        child._process.wait()
+        begun = time.monotonic()
+        child.stop()
+        assert time.monotonic() - begun < 2 and child._reader.is_alive() and child._reader.daemon
+        server.accept()[0].close()  # which ends the other process
+        child._reader.join()
 
 
 def test_devices_of_one_make_keep_their_names_while_present() -> None:

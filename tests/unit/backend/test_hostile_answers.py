@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import tracemalloc
 from dataclasses import replace
@@ -16,8 +15,9 @@ from app.backend import openai_answer
 from app.backend.base import BackendError, ChatRequest, ToolCall
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS
 from app.untrusted.text import harmless
+from tests.support.examples import examples
 from tests.support.provider_protocols import SECRET
-from tests.support.wire import Reply, Wire
+from tests.support.wire import Reply, Wire, endless_gzip
 from tests.unit.backend.adapters import (
     CLOCK,
     REQUEST,
@@ -85,8 +85,8 @@ async def test_the_names_and_arguments_of_tool_calls_are_harmless(kind: str) -> 
 
 @each
 async def test_a_packed_answer_that_never_ends_takes_no_memory(kind: str) -> None:
-    packed = gzip.compress(b'{"a": "' + b"0" * 300_000_000)
-    bomb = Reply(200, {"Content-Type": "application/json", "Content-Encoding": "gzip"}, body=packed)
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    bomb = Reply(200, headers, body=endless_gzip(b'{"a": "', 300))
     tracemalloc.start()
     got, error, _ = await fault_then_answer(kind, bomb)
     _, peak = tracemalloc.get_traced_memory()
@@ -146,7 +146,7 @@ def _answer(content: Any) -> Any:
 
 
 @each
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(ODD | ODD.map(_answer) | st.dictionaries(st.just("content"), ODD).map(_answer), max_size=3))
 async def test_odd_answers_end_in_words_or_in_a_sentence(kind: str, parts: list[Any]) -> None:
     lines = [json.dumps(part).encode() for part in parts]

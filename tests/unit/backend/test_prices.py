@@ -60,15 +60,19 @@ def test_what_is_written_is_read_back_and_takes_its_folder_along(path: Path) -> 
 
 def test_what_else_the_user_has_written_into_the_file_stays(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text('{"about": "from the contract", "models": {"x": {"in": 1, "out": 1}}}')
+    path.write_text('{"version": 1, "about": "from the contract", "models": {"x": {"in": 1, "out": 1}}}')
     write_prices(path, {"y": Price(1, 1, 1)})
-    assert json.loads(path.read_text()) == {"about": "from the contract", "models": {"y": {"in": 1, "out": 1}}}
+    assert json.loads(path.read_text()) == {
+        "version": 1,
+        "about": "from the contract",
+        "models": {"y": {"in": 1, "out": 1}},
+    }
 
 
 @pytest.mark.parametrize("cached", ["", ', "cached": null', ', "cached": ""', ', "cached": 4'])
 def test_without_a_price_of_its_own_the_cache_costs_as_much_as_reading(path: Path, cached: str) -> None:
     path.parent.mkdir()
-    path.write_text(f'{{"models": {{" X ": {{"in": 4, "out": 5{cached}}}}}}}')
+    path.write_text(f'{{"version": 1, "models": {{" X ": {{"in": 4, "out": 5{cached}}}}}}}')
     assert read_prices(path) == {"x": Price(4, 4, 5)}
 
 
@@ -78,14 +82,14 @@ BROKEN = (
     b"[]",
     b"3",
     b"\xff\xfe\x00",
-    b'{"models": 3}',
-    b'{"models": {"x": {}}}',
-    b'{"models": {"x": 3}}',
-    b'{"models": {"x": {"in": "much", "out": 1}}}',
-    b'{"models": {"x": {"in": -1, "out": 1}}}',
-    b'{"models": {"x": {"in": NaN, "out": 1}}}',
-    b'{"models": {"x": {"in": 1, "out": Infinity}}}',
-    b'{"models": {" ": {"in": 1, "out": 1}}}',
+    b'{"version": 1, "models": 3}',
+    b'{"version": 1, "models": {"x": {}}}',
+    b'{"version": 1, "models": {"x": 3}}',
+    b'{"version": 1, "models": {"x": {"in": "much", "out": 1}}}',
+    b'{"version": 1, "models": {"x": {"in": -1, "out": 1}}}',
+    b'{"version": 1, "models": {"x": {"in": NaN, "out": 1}}}',
+    b'{"version": 1, "models": {"x": {"in": 1, "out": Infinity}}}',
+    b'{"version": 1, "models": {" ": {"in": 1, "out": 1}}}',
 )
 
 
@@ -102,6 +106,19 @@ def test_a_broken_table_is_told_and_kept_beside_the_new_one(path: Path, content:
     write_prices(path, {"y": Price(1, 1, 1)})
     assert read_users(path) == ({"y": Price(1, 1, 1)}, "")
     assert path.with_name("prices.json.broken").read_bytes() == content
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_a_table_of_another_version_is_told_and_kept_beside_the_new_one(path: Path, version: int) -> None:
+    path.parent.mkdir()
+    content = json.dumps({"version": version, "models": {"gpt-4.1": {"in": 1, "out": 1}}})
+    path.write_text(content)
+    prices, told = load_prices(resource("prices.json"), path)
+    assert f"another version of KAME has written it (in format {version}" in told
+    assert prices.find("gpt-4.1") == Price(2, 0.5, 8) and path.read_text() == content
+    write_prices(path, {"y": Price(1, 1, 1)})
+    assert read_users(path) == ({"y": Price(1, 1, 1)}, "")
+    assert path.with_name(f"prices.json.version-{version}").read_text() == content
 
 
 def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +151,11 @@ def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now
 ) -> None:
     path.parent.mkdir()
     rows = {"a": {"in": 1, "out": 1, "note": "hers"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
-    path.write_text(json.dumps({"models": rows}))
+    path.write_text(json.dumps({"version": 1, "models": rows}))
     shown, _ = book.prices()
-    path.write_text(json.dumps({"models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}}))
+    path.write_text(
+        json.dumps({"version": 1, "models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}})
+    )
     kept = [
         replace(row, price=replace(row.price, tokens_out=9)) if row.model == "a" else row
         for row in shown
@@ -159,12 +178,12 @@ def test_each_broken_table_is_kept_and_a_link_stays_one(path: Path, tmp_path: Pa
         real.write_text(content)
         write_prices(path, {"y": Price(1, 1, 1)})
     assert path.is_symlink() and read_users(path)[0] == {"y": Price(1, 1, 1)}
-    assert [(tmp_path / f"elsewhere.json.broken{n}").read_text() for n in ("", "2")] == ["{", "["]
+    assert [(tmp_path / f"elsewhere.json.broken{n}").read_text() for n in ("", "-2")] == ["{", "["]
 
 
 def test_a_mark_of_the_byte_order_is_no_fault(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text('{"models": {"x": {"in": 4, "out": 5}}}', "utf-8-sig")
+    path.write_text('{"version": 1, "models": {"x": {"in": 4, "out": 5}}}', "utf-8-sig")
     assert read_users(path) == ({"x": Price(4, 4, 5)}, "")
 
 

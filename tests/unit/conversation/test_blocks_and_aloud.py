@@ -12,6 +12,7 @@ from app.conversation.clauses import split_clauses
 from app.conversation.intended import intended_answer
 from app.conversation.progress import Progress
 from app.conversation.spoken_form import spoken
+from tests.support.examples import examples
 
 CODE = "```python\nprint('a | b')\n```\n"
 TABLE = "| a | b |\n|---|:-:|\n| 1 | 2 |\n"
@@ -78,7 +79,7 @@ MARKS = [
 ]
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.lists(st.sampled_from(MARKS), max_size=16))
 def test_what_was_decided_of_a_growing_answer_stays(pieces: list[str]) -> None:
     text = "".join(pieces)
@@ -108,7 +109,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(st.sampled_from(WORDS), max_size=16))
 def test_the_voice_takes_no_word_back(words: list[str]) -> None:
     voice, heard, closed = Aloud(), "", []

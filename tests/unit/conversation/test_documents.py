@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from app.conversation.languages import CODES, language
 from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
+from tests.support.examples import examples
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(TEXTS, max_size=5), st.integers(0, 600))
 def test_parts_are_beginnings_that_fit_and_leave_no_room_unused(texts: list[str], most: int) -> None:
     documents = [Document("a", text) for text in texts]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.conversation.clauses import split_clauses
 from app.conversation.spoken_form import spoken
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(PIECES, min_size=2, max_size=40))
 def test_a_clause_once_closed_is_said_the_same_however_the_text_grows(words: list[str]) -> None:
     closed: list[str] = []

@@ -27,6 +27,7 @@ from app.frontend.base import (
 from app.frontend.cascade import CascadeFrontEnd
 from app.tts.base import Clip
 from app.tts.scripted import ScriptedVoice
+from tests.support.examples import examples
 
 
 class SlowVoice(ScriptedVoice):
@@ -467,7 +468,7 @@ def test_a_chosen_backend_without_words_yet_cuts_nothing_off() -> None:
     assert "– or rather, nothing but Paris" in rig.said
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 15), st.integers(0, 20), st.integers(0, 3))
 def test_held_anywhere_about_a_cut_nothing_is_said_twice_or_lost(chosen: int, held: int, lost: int) -> None:
     rig = Rig()
@@ -582,7 +583,7 @@ def test_markup_is_not_read_aloud() -> None:
 WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "four", "five;", "six?"]), min_size=1, max_size=30)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(WORDS, st.data())
 def test_however_the_words_arrive_each_is_said_once_in_order(words: list[str], data: st.DataObject) -> None:
     rig = Rig()

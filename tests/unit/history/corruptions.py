@@ -198,16 +198,18 @@ async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str
     except Exception as error:
         report.wrong.append(f"{name}: {type(error).__name__}: {error}")
         kept = ""
-    newer = "newer version" in history.trouble and path.read_bytes() == damaged
-    report.told["taken for a newer version's"] += newer
-    if history.trouble and not newer:
+    other = next(iter(path.parent.glob("*.version-*")), None)
+    report.told["taken for another version's"] += other is not None
+    if other is not None and (other.read_bytes() != damaged or str(other) not in history.notice):
+        report.wrong.append(f"{name}: another version's file was changed, or a sentence is missing: {history.notice}")
+    if history.trouble:
         report.wrong.append(f"{name}: {history.trouble}")
     aside = path.with_name(path.name + ".broken")
     if aside.exists() != ("damaged" in history.notice) or (aside.exists() and str(aside) not in history.notice):
         report.wrong.append(f"{name}: a sentence is missing or wrong: {history.notice}")
     if aside.exists() and "version" not in name and aside.stat().st_size != len(damaged):
         report.wrong.append(f"{name}: the damaged file was changed")
-    if not newer:
+    if other is None:
         report.told["set aside and rescued" if history.notice else "read as it is"] += 1
     began = time.perf_counter()
     await history.close()
@@ -215,7 +217,7 @@ async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str
     if "could not be closed" in history.trouble:
         report.wrong.append(f"{name}: {history.trouble}")
     report.kept += sum(all(text.strip() in kept for text in said[mark]) for mark in said)
-    for mark in () if newer else by_sqlite.keys() | by_command.keys():
+    for mark in () if other else by_sqlite.keys() | by_command.keys():
         missing = [text for text in by_sqlite.get(mark, set()) | by_command.get(mark, set()) if text not in kept]
         if missing:
             report.lost.append(f"{name}: {mark} ({len(missing)} turns)")

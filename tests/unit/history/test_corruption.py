@@ -53,7 +53,7 @@ ODD = "CAST(x'68FF69' AS TEXT)"
                 ("conversations", "title"),
                 ("conversations", "setup"),
                 ("conversations", "folder"),
-                ("talks", "brains"),
+                ("talks", "backends"),
                 ("talks", "opening"),
                 ("talks", "folder"),
                 ("turns", "text"),
@@ -62,8 +62,8 @@ ODD = "CAST(x'68FF69' AS TEXT)"
         ),
         "UPDATE conversations SET created = 9e999, changed = 'yesterday', pinned = x'00'",
         "UPDATE conversations SET setup = '" + "[" * 50_000 + "', title = x'41'",
-        "UPDATE talks SET turns = 'many', brains = '{', opening = 7, began = -9e999, folder = x'00'",
-        "UPDATE talks SET brains = '[1, null, {}]'",
+        "UPDATE talks SET turns = 'many', backends = '{', opening = 7, began = -9e999, folder = x'00'",
+        "UPDATE talks SET backends = '[1, null, {}]'",
         f"UPDATE conversations SET key = {ODD} WHERE key = 'a'",
         "UPDATE talks SET conversation = 'nobody' WHERE id = 1",
         f"INSERT INTO unwanted VALUES ({ODD}), (x'2F')",
@@ -141,8 +141,8 @@ async def test_damage_that_sqlite_does_not_tell_at_first_is_found(
         await _talk_on(history)
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 2**30])
-async def test_a_wrong_version_is_damage(version: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [0, 2**30])
+async def test_a_version_that_makes_no_sense_is_damage(version: int, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     await _two(path)
     _change(path, f"PRAGMA user_version = {version}")

@@ -1,4 +1,4 @@
-"""The file that conversations are kept in: new, old, newer, damaged, closed to us, or not ours at all."""
+"""The file that conversations are kept in: new, of another version, damaged, closed to us, or not ours at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -28,121 +28,53 @@ async def _said(path: Path) -> None:
     await history.close()
 
 
-VERSION_1 = (
-    """CREATE TABLE conversations (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,
-        title TEXT NOT NULL DEFAULT '', created REAL NOT NULL, changed REAL NOT NULL, setup TEXT NOT NULL,
-        removed INTEGER NOT NULL DEFAULT 0)""",
-    """CREATE TABLE talks (id INTEGER PRIMARY KEY AUTOINCREMENT,
-        conversation INTEGER NOT NULL REFERENCES conversations (id), began REAL NOT NULL,
-        folder TEXT, packed BLOB, turns INTEGER NOT NULL DEFAULT 0,
-        brains TEXT NOT NULL DEFAULT '[]', opening TEXT NOT NULL DEFAULT '')""",
-    "CREATE INDEX talks_of ON talks (conversation)",
-    """CREATE TABLE events (talk INTEGER NOT NULL REFERENCES talks (id), serial INTEGER NOT NULL, line TEXT NOT NULL,
-        PRIMARY KEY (talk, serial)) WITHOUT ROWID""",
-    """CREATE TABLE turns (id INTEGER PRIMARY KEY, talk INTEGER NOT NULL REFERENCES talks (id), speaker TEXT NOT NULL,
-        number INTEGER NOT NULL, at REAL NOT NULL, text TEXT NOT NULL)""",
-    "CREATE INDEX turns_of ON turns (talk)",
-    "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
-    "PRAGMA user_version = 1",
-    "INSERT INTO conversations (key, created, changed, setup) VALUES ('old', 1, 2, '{}')",
-    "INSERT INTO talks (conversation, began, turns, brains, opening) VALUES (1, 1, 1, '[\"big\"]', 'Old words')",
-    f"INSERT INTO turns VALUES ({1 << 20}, 1, 'user', 1, 0.1, 'Old words')",
-)
-"""What the first version of the app wrote, with its names for tables, columns and events."""
-OLD_EVENTS = (
-    '{"type":"TranscriptFinal","at":0.1,"turn":1,"text":"Old words","heard_until":0.1}',
-    '{"type":"MannerChanged","at":0.2,"manner":"after"}',
-    '{"type":"AssistantWentOn","at":0.3,"turn":1}',
-    '{"type":"Failure","at":0.4,"source":"backend","sentence":"No.","fatal":false,"about":"brain","aside":true}',
-)
-OLD_AS_NOW = (
-    e.TranscriptFinal(0.1, 1, "Old words", 0.1),
-    e.AnswerModeChanged(0.2, "after"),
-    e.AssistantResumed(0.3, 1),
-    e.Failure(0.4, "backend", "No.", False, about="backend", secondary=True),
-)
-
-
-def _make_version_1(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for statement in VERSION_1:
-            database.execute(statement)
-        database.executemany("INSERT INTO events VALUES (1, ?, ?)", enumerate(OLD_EVENTS))
-
-
 def test_it_lies_in_the_users_data() -> None:
     assert history_path().name == "history.sqlite3" and APP_NAME in str(history_path())
 
 
-async def test_what_version_1_wrote_is_read_and_found(tmp_path: Path) -> None:
-    path = tmp_path / "history.sqlite3"
-    _make_version_1(path)
-    history = HistoryStore(path, None)
-    try:
-        (view,) = await history.conversations("old wor")
-        assert (view.key, view.title, view.setup) == ("old", "Old words", Setup())
-        assert view.snippet == "\x02Old\x03 \x02words\x03"
-        assert view.backends == ("big",)
-        assert (await history.talks("old"))[0].events == OLD_AS_NOW
-        assert history.trouble == "" and not view.pinned
-        await history.pin("old", True)
-    finally:
-        await history.close()
-    with closing(sqlite3.connect(path)) as database:
-        assert schema.version(database) == schema.NEWEST
-        assert database.execute("SELECT key, pinned FROM conversations").fetchall() == [("old", 1)]
-        assert database.execute("SELECT text FROM turns").fetchall() == [("Old words",)]
-
-
-async def test_an_older_one_is_copied_and_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "history.sqlite3"
-    _make_version_1(path)
-    more = (*schema.MIGRATIONS, ("ALTER TABLE talks ADD COLUMN mood TEXT NOT NULL DEFAULT 'fine'",))
-    monkeypatch.setattr(schema, "MIGRATIONS", more)
-    monkeypatch.setattr(schema, "NEWEST", len(more))
-    monkeypatch.setattr(schema.migrate, "__defaults__", (more,))
-    opened = open_database(path)
-    assert opened.trouble == "" and schema.version(opened.connection) == len(more)
-    assert opened.connection.execute("SELECT mood, opening FROM talks").fetchall() == [("fine", "Old words")]
-    opened.connection.close()
-    backup = tmp_path / "history.sqlite3.version-1.backup"
-    with closing(sqlite3.connect(backup)) as database:
-        assert schema.version(database) == 1
-        assert database.execute("SELECT text FROM turns").fetchall() == [("Old words",)]
-    if os.name == "posix":
-        assert backup.stat().st_mode & 0o077 == 0
-    history = HistoryStore(path, None)  # the copy holds the words as well, so it goes with them
-    await history.remove(["old"])
-    await history.purge()
-    await history.close()
-    assert not backup.exists() and b"Old words" not in path.read_bytes()
-
-
-def test_a_step_that_fails_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "history.sqlite3"
-    _make_version_1(path)
-    steps = (*schema.MIGRATIONS[:1], ("DELETE FROM events", "INSERT INTO talks SELECT * FROM talks"))
-    monkeypatch.setattr(schema, "NEWEST", 2)
-    monkeypatch.setattr(schema.migrate, "__defaults__", (steps,))
-    opened = open_database(path)
-    assert "can't be opened" in opened.trouble and "none is kept" in opened.trouble
-    opened.connection.close()
-    with closing(sqlite3.connect(path)) as database:
-        assert schema.version(database) == 1
-        assert database.execute("SELECT COUNT(*) FROM events").fetchone() == (len(OLD_EVENTS),)
-    assert not list(tmp_path.glob("*.broken"))
-
-
-async def test_a_newer_one_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "history.sqlite3"
+@pytest.mark.parametrize("version", [1, schema.VERSION - 1, schema.VERSION + 1])
+async def test_one_of_another_version_is_set_aside_and_the_app_goes_on(version: int, tmp_path: Path) -> None:
+    path, kept = tmp_path / "history.sqlite3", tmp_path / f"history.sqlite3.version-{version}"
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute(f"PRAGMA user_version = {schema.NEWEST + 1}")
+        database.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     history = HistoryStore(path, None)
     history.begin("b", Setup()).put(SAID)
+    assert [view.key for view in await history.conversations("fox")] == ["b"]
+    assert f"in format {version}, and this one has format {schema.VERSION}" in history.notice
+    assert str(kept) in history.notice and history.trouble == ""
+    await history.remove(["b"])
+    await history.purge()
+    await history.close()
+    assert kept.read_bytes() == before
+    kept.rename(path)  # as one does who goes back to that version
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(f"PRAGMA user_version = {schema.VERSION}")
+    history = HistoryStore(path, None)
+    assert [view.key for view in await history.conversations("fox")] == ["a"] and history.notice == ""
+    await history.close()
+
+
+async def test_one_of_another_version_that_can_not_be_moved_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.sqlite3"
+    await _said(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA user_version = 1")
+    before = path.read_bytes()
+
+    def refuse(*_: object) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("app.history.database.set_aside", refuse)
+    history = HistoryStore(path, None)
+    history.begin("b", Setup()).put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["b"]  # unkept, it is there all the same
-    assert "newer version of KAME" in history.trouble and "until you update KAME" in history.trouble
+    assert "another version of KAME" in history.trouble and "none is kept" in history.trouble
+    with suppress(Exception):
+        await history._do(lambda file: file.connection.execute("SELECT * FROM nothing"))
     await history.close()
     assert path.read_bytes() == before
 
@@ -251,7 +183,7 @@ async def test_two_open_it_at_once(tmp_path: Path) -> None:
     assert [history.trouble for history in histories] == [""] * 6
     for history in histories:
         await history.close()
-    assert not list(tmp_path.glob("*.backup*")), "nobody has taken the new file for an older version"
+    assert not list(tmp_path.glob("*.version-*")), "nobody has taken the new file for one of another version"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, locks belong to a handle and not to the process")

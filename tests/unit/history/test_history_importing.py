@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversation import events as e
 from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
 from app.history import importing
@@ -26,6 +25,7 @@ from app.session.errors import UserError
 from app.untrusted.limits import Limits
 from tests.support.history import MOON, talk
 
+RECORDED = ['{"format": "kame-recording", "version": 1}', *(to_json(event) for event in talk(MOON))]
 EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
 
 
@@ -63,7 +63,8 @@ DEEP = "[" * 200_000 + "]" * 200_000
             json.dumps(document()).replace("5.0", "9" * 5000).encode(), "a number that is too long", id="long number"
         ),
         (document(version=3), "another version"),
-        (document(version=None), "another version"),
+        (document(version=1), "another version"),
+        (document(version=None), "its version makes no sense"),
         (document(title=7), "title"),
         (document(created="today"), "date"),
         (document(created=1e300), "date"),
@@ -84,6 +85,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (document(setup={"cap": "much"}), "how it was held"),
         (document(setup={"virus": 1}), "how it was held"),
         (_with_event(at=1.0), "without a type"),
+        (_with_event(type="Telepathy", at=1.0, strength="great"), "there is none called “Telepathy”"),
         (_with_event(type=["UserStarted"]), "without a type"),
         (_with_event(type="UserStarted", at="1", turn=1), "UserStarted with a wrong “at”"),
         (_with_event(type="UserStarted", at=-1.0, turn=1), "UserStarted at -1.0"),
@@ -160,19 +162,6 @@ def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
     assert read(path).setup.backend.base_url == "http://127.0.0.1:8080/v1"
 
 
-def test_events_of_a_newer_version_are_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "talk.json"
-    path.write_text(json.dumps(_with_event(type="Telepathy", at=1.0, strength="great")))
-    assert read(path).talks[0].events == tuple(talk(MOON))
-
-
-def test_events_of_an_older_version_are_read_by_their_names_of_today(tmp_path: Path) -> None:
-    path = tmp_path / "talk.json"
-    routed = {"turn": 1, "kind": "stem", "share": 0.9, "backend": "Ollama", "model": "m", "reason": "so"}
-    path.write_text(json.dumps(_with_event(type="BrainRouted", at=1.0, aside=True, **routed)))
-    assert read(path).talks[0].events[-1] == e.BackendRouted(1.0, 1, "stem", 0.9, "Ollama", "m", "so", True)
-
-
 def test_documents_come_in_without_folders_and_no_longer_than_they_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     long = {"name": "/home/me/long.txt", "text": "word \ud800 " * 20_000, "cut": -3}
@@ -221,8 +210,7 @@ def _sound(path: Path, seconds: float = 1.0) -> None:
 async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    lines = [to_json(event) for event in talk(MOON)]
-    (folder / "events.jsonl").write_text("\n".join([*lines, '{"type":"Telepathy","at":1.0}', '{"type":"UserSta']))
+    (folder / "events.jsonl").write_text("\n".join([*RECORDED, '{"type":"UserSta']))
     _sound(folder / "user.wav")
     _sound(folder / "assistant.wav")
     (folder / "diary.txt").write_text("private")
@@ -261,7 +249,7 @@ async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
             with pytest.raises(UserError, match="a pipe or a device"):
                 await history.bring_in(path)
         (folder / "events.jsonl").unlink()
-        (folder / "events.jsonl").write_text("\n".join(to_json(event) for event in talk(MOON)))
+        (folder / "events.jsonl").write_text("\n".join(RECORDED))
         os.mkfifo(folder / "user.wav")
         assert not (await history.bring_in(folder)).sound
         _sound(folder / "assistant.wav")
@@ -279,13 +267,15 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
     try:
         with pytest.raises(UserError, match="holds no recorded talk"):
             await history.bring_in(folder)
-        (folder / "events.jsonl").write_text("not JSON\nat all\n")
-        with pytest.raises(UserError, match="line 1 is no event"):
+        (folder / "events.jsonl").write_text(f"{RECORDED[0]}\nnot JSON\nat all\n")
+        with pytest.raises(UserError, match="line 2 of it is not an event"):
             await history.bring_in(folder)
-        (folder / "events.jsonl").write_text('{"type":"UserStarted","at":0,"turn":"one"}\n')
+        (folder / "events.jsonl").write_text(
+            f'{RECORDED[0]}\n{{"type":"UserStarted","at":0,"turn":"one"}}\n{RECORDED[1]}\n'
+        )
         with pytest.raises(UserError, match="wrong “turn”"):
             await history.bring_in(folder)
-        (folder / "events.jsonl").write_text("\n".join(to_json(event) for event in talk(MOON)))
+        (folder / "events.jsonl").write_text("\n".join(RECORDED))
         view = await history.bring_in(folder)
         assert not view.sound and not (tmp_path / "recordings").exists()
         assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()

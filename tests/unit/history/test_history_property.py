@@ -16,6 +16,7 @@ from app.conversation.event_json import harmless_event
 from app.conversation.transcript import Transcript
 from app.history.base import Setup
 from app.history.store import HistoryStore
+from tests.support.examples import examples
 
 TURNS = st.integers(1, 4)
 TIMES = st.floats(0, 100, allow_nan=False)
@@ -65,7 +66,7 @@ async def _read(path: Path) -> tuple:
     return read
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(talks=TALKS, pauses=st.sets(st.integers(1, 50), max_size=8))
 def test_what_is_read_is_what_was_put(talks: list[list[e.Event]], pauses: set[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -17,10 +17,14 @@ from safetensors.torch import load_file, save_file
 
 from app.frontend.kame.checkpoint import Loaded, build_lm, load
 from app.frontend.kame.generator import KameGen
+from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
+from app.models.fit import shape_of
 from app.models.layout import read_layout
 from app.models.manifest import MANIFEST_NAME, sha256_of
 from tests.support.tiny_kame import LM, make_checkpoint
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +225,16 @@ def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="pickles"):
         load_cpu(folder)
     assert not (tmp_path / "exploded").exists()
+
+
+def test_the_published_shape_is_built_with_the_published_number_of_parameters() -> None:
+    model = build_lm(None, torch.device("meta"), torch.bfloat16)
+    assert sum(p.numel() for p in model.parameters()) == 7_818_805_248
+    counted = sum(p.numel() for name, p in model.named_parameters() if "norm" not in name)
+    assert shape_of(None).parameters == counted
+
+
+def test_the_arithmetic_is_that_of_a_real_model() -> None:
+    model = KameLM(device="meta", dtype=torch.bfloat16, **LM)
+    counted = sum(p.numel() for name, p in model.named_parameters() if "norm" not in name)
+    assert shape_of(LM).parameters == counted

@@ -21,9 +21,12 @@ from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.frontend.kame.selfcheck import run_checks
+from app.frontend.kame.stream import StreamMemory
 from app.models.layout import read_layout
 from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint
+
+pytestmark = pytest.mark.slow
 
 GREEDY = {"use_sampling": False}
 
@@ -195,6 +198,34 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
         pass
 
 
+def fail(*_: object) -> None:
+    raise RuntimeError("CUDA error: the launch timed out")
+
+
+def test_a_card_that_fails_at_the_end_or_while_it_loads_is_free_for_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make() -> KameFrontEnd:
+        return KameFrontEnd(
+            lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
+        )
+
+    for fails_at in ("its end", "its start"):
+        with monkeypatch.context() as broken:
+            broken.setattr(Engine, "__exit__", fail)
+            if fails_at == "its end":
+                first = make().__enter__()
+                with pytest.raises(RuntimeError, match="timed out"):
+                    first.__exit__(None, None, None)
+                first.__exit__(None, None, None)
+            else:
+                broken.setattr(StreamMemory, "__init__", fail)
+                with pytest.raises(FrontEndError, match="KAME could not be started here"):
+                    make().__enter__()
+        with make() as second:
+            assert second.step(Frame(0, silence()), []) is not None
+
+
 def talkative(folder: Path) -> Loaded:
     """A model that says a word at every step."""
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
@@ -305,7 +336,6 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
         ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
         ("kame", {"device": "tpu"}, "no device “tpu”"),
         ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),
-        ("parrot", {}, "no front-end called “parrot”"),
     ],
 )
 def test_what_a_front_end_lacks_is_said_before_anything_loads(name: str, options: dict, words: str) -> None:
@@ -321,15 +351,6 @@ def test_weights_of_the_other_kind_are_refused_in_words(folder: Path, tmp_path: 
             make_frontend(name, options).__enter__()
     with make_frontend("moshi", FrontEndOptions(Path("voice.onnx"), weights=moshi, device="cpu")) as frontend:
         assert frontend.step(Frame(0, silence()), []).samples.shape == (1920,)
-
-
-def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    import app.frontend as providers
-
-    monkeypatch.setattr(providers, "find_spec", lambda name: None if name in ("torch", "moshi") else object())
-    with pytest.raises(FrontEndError, match=r"\(torch, moshi\).*bootstrap\.py setup.*cascade"):
-        make_frontend("kame", FrontEndOptions(Path("voice.onnx")))
-    assert providers.free_card_bytes() is None
 
 
 def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:

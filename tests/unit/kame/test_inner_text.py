@@ -11,6 +11,8 @@ import sentencepiece
 from app.frontend.kame.spoken_words import InnerText
 from tests.support.tiny_kame import pieces_model
 
+pytestmark = pytest.mark.slow
+
 
 @functools.cache
 def pieces(kind: str) -> Any:

@@ -14,6 +14,8 @@ from moshi.modules.transformer import StreamingMultiheadAttention
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM, neutral_oracle
 
+pytestmark = pytest.mark.slow
+
 SHAPE: dict[str, Any] = {
     "delays": [0, 0, 1, 1, 0, 1, 1],
     "n_q": 6,

@@ -6,33 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
+from app.frontend import CODEC_VOICE
+from app.frontend.kame.checkpoint import build_lm, load_whole, save_compact
+from app.frontend.kame.codec.voice_codec import VoiceCodec, load_codec, save_codec
+from app.frontend.kame.engine import Engine
+from app.models.catalogue import ModelError
+from app.models.locations import model_path
+from app.research.nano.frontend import PIECES_NAME, NanoEngine, Sampling, read_pieces
+from app.research.nano.model import CodeVoice, Hearing, NanoModel, read_weights
+from app.research.training.kame.report import write_pieces
+from app.research.training.nano.start import NANO_LM
+from tests.support.tiny_kame import pieces_model
 
-from app.frontend import CODEC_VOICE  # noqa: E402
-from app.frontend.kame.checkpoint import (  # noqa: E402
-    build_lm,
-    load_whole,
-    save_compact,
-)
-from app.frontend.kame.codec.voice_codec import (  # noqa: E402
-    VoiceCodec,
-    load_codec,
-    save_codec,
-)
-from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.catalogue import ModelError  # noqa: E402
-from app.models.locations import model_path  # noqa: E402
-from app.research.nano.frontend import PIECES_NAME, NanoEngine, Sampling, read_pieces  # noqa: E402
-from app.research.nano.model import (  # noqa: E402
-    CodeVoice,
-    Hearing,
-    NanoModel,
-    read_weights,
-)
-from app.research.training.kame.report import write_pieces  # noqa: E402
-from app.research.training.nano.start import NANO_LM  # noqa: E402
-from tests.support.tiny_kame import pieces_model  # noqa: E402
+pytestmark = pytest.mark.slow
 
 FRAMES = 40
 SHAPE = {

@@ -14,6 +14,8 @@ from app.frontend.kame import quantise as q
 from app.frontend.kame.generator import KameGen
 from tests.unit.kame.test_model import make
 
+pytestmark = pytest.mark.slow
+
 KERNELS = Path(q.__file__).parent / "kernels.cu"
 
 SHIM = r"""
@@ -112,6 +114,32 @@ def test_a_kernel_that_does_not_compile_says_why(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Path, "read_bytes", lambda _: b"__global__ void broken() { oops }")
     with pytest.raises(RuntimeError, match="oops"):
         q.compile_kernel("broken")
+
+
+def test_a_kernel_is_loaded_with_the_context_bound_and_a_failed_load_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a card that is emulated: it refuses the first load, as a driver does on a thread without a context."""
+    done: list[str] = []
+
+    def load(code: bytes, names: list[str]) -> dict[str, object]:
+        done.append(f"load {names[0]}")
+        if len(done) < 3:
+            raise RuntimeError("CUDA error: invalid device context")
+        return {names[0]: lambda **_: None}
+
+    monkeypatch.setattr(q, "_working", {})
+    monkeypatch.setattr(q, "compile_kernel", lambda *_: b"")
+    monkeypatch.setattr(q, "_check", lambda *_: 0.0)
+    monkeypatch.setattr(q.cuda_utils, "_cuda_load_module", load)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: done.append("context"))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 9))
+    assert list(q.kernels()) == ["int4"]
+    assert list(q.kernels()) == ["int4", "int8"]
+    assert done == ["context", "load gemv_int8", "context", "load gemv_int4", "context", "load gemv_int8"]
+    q.kernels()
+    assert len(done) == 6
 
 
 def test_the_grid_covers_all_rows_as_the_kernels_count_them() -> None:

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("moshi")
-
-from app.conversation.frame import FRAME_SAMPLES  # noqa: E402
-from app.frontend.kame.codec.voice_codec import (  # noqa: E402  # noqa: E402
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.codec.voice_codec import (
     LATENTS,
     MelState,
     Vocoder,
@@ -22,9 +20,11 @@ from app.frontend.kame.codec.voice_codec import (  # noqa: E402  # noqa: E402
     load_codec,
     save_codec,
 )
-from app.models.catalogue import ModelError  # noqa: E402
-from app.models.onnx import cut_at, cut_from, weights_of  # noqa: E402
-from app.research.training.nano.start import fit_quantiser  # noqa: E402
+from app.models.catalogue import ModelError
+from app.models.onnx import cut_at, cut_from, weights_of
+from app.research.training.nano.start import fit_quantiser
+
+pytestmark = pytest.mark.slow
 
 SMALL = VoiceCodecShape(own_books=3, heard_books=2, entries=32, own_components=16, heard_components=12)
 

@@ -27,6 +27,7 @@ from app.models.manifest import MANIFEST_NAME, check_against_manifest, write_man
 from app.models.transfer import FileTransfer, Progress, RemoteFile
 from app.platform.files import is_plain, locked
 from app.untrusted.limits import HUB_LISTING, MB, Refused
+from tests.support.examples import examples
 from tests.support.hub import Hub
 
 Act = Callable[[BaseHTTPRequestHandler], None]
@@ -158,7 +159,7 @@ rows = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.fixed_dictionaries({"siblings": json_values | st.lists(rows, max_size=3)}, optional={"sha": json_values}))
 def test_whatever_a_listing_holds_is_a_list_of_files_or_refused(value: dict[str, Any]) -> None:
     try:

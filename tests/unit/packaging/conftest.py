@@ -20,7 +20,7 @@ def project(tmp_path):
     return places
 
 
-FAKE_UV = 'echo "uv $*" >> {calls}\ncase "$*" in *{failing}*) echo "{message}"; exit 1;; esac'
+FAKE_UV = 'echo "uv $*" >> {calls}\ncase "$*" in *{failing}*) echo "{message}"; exit 1;; esac\necho "{prints}"'
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def machine(project, tmp_path, monkeypatch):
     calls = tmp_path / "calls"
     calls.touch()
 
-    def uv(failing="nothing-fails", message=""):
-        program(project.uv, FAKE_UV.format(calls=calls, failing=failing, message=message))
+    def uv(failing="nothing-fails", message="", prints=""):
+        program(project.uv, FAKE_UV.format(calls=calls, failing=failing, message=message, prints=prints))
 
     uv()
     monkeypatch.setattr(completion, "missing_parts", lambda parts: [])

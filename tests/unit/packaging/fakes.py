@@ -8,6 +8,7 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from installation import card, locks, preparation, stamp, variables
+from installation.steps import Steps
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCKS = ROOT / "packaging" / "locks"
@@ -39,7 +40,7 @@ def ready(project, command="run", use_gpu=True) -> bool:
 
 
 def prepare(project, command="run"):
-    preparation.prepare(project, variables.clean_environment(os.environ), command, True)
+    return preparation.prepare(project, Steps(project.log), variables.clean_environment(os.environ), command, True)
 
 
 def names_in(lock: str) -> set[str]:

@@ -1,6 +1,8 @@
 """Test bootstrap.py's command line: exit codes, messages, signals and the app's arguments."""
 
+import errno
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bootstrap
-from installation import checks, children, stamp
+from installation import checks, children, stamp, system_parts
 from installation.children import Stopped
 from installation.steps import Steps
 from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
@@ -114,25 +116,79 @@ def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, t
     assert started[0].returncode == -number
 
 
+ECHO = """case "$*" in
+    *importlinter*) echo rules;; *format*) echo layout;; *ruff*) echo style; exit 3;; *mypy*) echo types;;
+    *PySide6*) exit 1;; *) echo "$*"; exit 5;;
+esac"""
+"""A Python that says what it is to run. The style is bad, and a test fails."""
+
+
+def run_checks(project, capfd, *arguments, missing=(), everything=False, env=os.environ) -> tuple[int, list[str], str]:
+    """Return the exit code, the checks that ran, and what was said after them."""
+    options = {"everything": everything, "missing": missing, "times": checks.Times()}
+    code = checks.run_tests(project, env, list(arguments), **options)
+    ran, _, said = capfd.readouterr().out.partition("== How long it took")
+    return code, [line for line in ran.splitlines() if not line.startswith("==")], said
+
+
 @posix_only
-def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd):
-    program(
-        project.python,
-        'case "$*" in *importlinter*) echo rules;; *format*) echo layout;; *ruff*) echo style; exit 3;; '
-        "*mypy*) echo types;; "
-        '*) echo "$*"; exit 5;; esac',
-    )
-    assert checks.run_tests(project, os.environ, ["-k", "turn"]) == 3
-    assert [line for line in capfd.readouterr().out.splitlines() if not line.startswith("==")] == [
-        "rules",
-        "style",
-        "layout",
-        "types",
-        "-m pytest -k turn",
-    ]
-    assert checks.run_tests(project, os.environ, []) == 3
-    side_by_side, alone = [line for line in capfd.readouterr().out.splitlines() if "pytest" in line]
-    assert side_by_side.startswith("-m pytest -m not alone -n ") and alone == "-m pytest -m alone"
+def test_all_checks_run_and_the_first_failure_counts(project, capfd):
+    program(project.python, ECHO)
+    code, ran, said = run_checks(project, capfd, "-k", "turn")
+    assert (code, ran) == (3, ["rules", "style", "layout", "types", "-m pytest --short -k turn"])
+    for name in ("The imports' rules", "The types", "The tests", "All together"):
+        assert f"\n{name} " in said
+    assert "Left to “test --all”" in said
+    side_by_side, alone = run_checks(project, capfd)[1][4:]
+    assert side_by_side.startswith("-m pytest --short -m not alone -n ") and alone == "-m pytest --short -m alone"
+
+
+@posix_only
+def test_all_tests_run_when_asked_for(project, capfd):
+    program(project.python, ECHO)
+    _, ran, said = run_checks(project, capfd, everything=True)
+    assert ran[-1] == "-m pytest -m alone" and "Left" not in said
+
+
+@posix_only
+@pytest.mark.parametrize(("ci", "code"), [("true", 1), ("", 0)])
+def test_what_was_left_out_is_named_and_fails_in_continuous_integration_alone(project, capfd, monkeypatch, ci, code):
+    program(project.python, "")
+    monkeypatch.setattr(checks, "find_manager", lambda: "apt-get")
+    missing = [part for part in system_parts.TEST_PARTS if part.name in ("Xvfb", "pactl")]
+    env = {**os.environ, "CI": ci}
+    found, _, said = run_checks(project, capfd, missing=missing, env=env)
+    assert found == code
+    assert "the tests that need Xvfb, pactl, which this machine lacks" in said
+    assert "sudo apt-get install xvfb pulseaudio-utils" in said
+
+
+@posix_only
+def test_without_qt_the_other_tests_run(project, capfd):
+    program(project.python, ECHO)
+    missing = [part for part in system_parts.WINDOW_PARTS if part.name == "libEGL.so.1"]
+    _, ran, said = run_checks(project, capfd, missing=missing)
+    assert "-p no:pytest-qt tests/unit" in ran[-1] and "tests/gui" not in ran[-1]
+    assert "libEGL.so.1" in said
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("words", "locks", "ran"),
+    [
+        (["-k", "x"], ["dev.txt", "models.txt", "models-dev.txt"], "pytest --short -k x"),
+        (["--all", "-k", "x"], ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"], "pytest -k x"),
+    ],
+)
+def test_the_command_test_installs_what_its_tests_need(machine, monkeypatch, capfd, words, locks, ran):
+    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    program(machine.python, f'case "$*" in *version_info*) echo 3.12;; *) {ECHO}; esac')
+    machine.set_uv(prints="Prepared 3 packages in 1m 02.5s")
+    assert bootstrap.main(["test", *words], machine.root) == 3
+    printed = capfd.readouterr().out
+    assert machine.installs()[1:] == locks
+    assert f"-m {ran}\n" in printed
+    assert re.search(rf"(?m)^Set-up: downloads +{62.5 * (len(locks) + 1) // 60:.0f}:", printed)
 
 
 @posix_only
@@ -149,3 +205,22 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     )
     assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
     assert done.returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("number", "happened", "todo"),
+    [
+        (errno.ENOSPC, "The disk is full", "Make room (the app takes"),
+        (errno.EROFS, "This user may not write everywhere in", "copy the project to a folder of your own"),
+        (errno.EIO, "The set-up stopped", "run the same command again"),
+    ],
+)
+def test_what_the_system_refuses_is_a_sentence(monkeypatch, capsys, tmp_path, number, happened, todo):
+    def refused(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(bootstrap, "prepare", refused)
+    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
+    assert bootstrap.main(["setup"], tmp_path) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith(happened) and todo in sentence

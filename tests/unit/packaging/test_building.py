@@ -94,8 +94,11 @@ def test_the_debian_package_contains_the_program_for_all_users(built, source):
     assert {member.mode for member in members.values()} == {0o644, 0o755}
     code = "./usr/lib/kame-desktop"
     assert members[f"{code}/tools/uv"].mode == 0o755 and data.extractfile(f"{code}/tools/uv").read() == UV
-    for name in ("app/__main__.py", "packaging/launcher.py", "packaging/locks/app.txt", "resources/bom.json"):
+    for name in ("LICENSE", "app/__main__.py", "packaging/launcher.py", "packaging/locks/app.txt"):
         assert f"{code}/{name}" in members
+    assert f"{code}/resources/bom.json" in members
+    copyright = data.extractfile("./usr/share/doc/kame-desktop/copyright").read().decode()
+    assert re.search(r"Files: \*\nCopyright: .*\nLicense: Apache-2.0\n", copyright)
     assert not [name for name in members if "/tests/" in name or "locks/dev" in name]
     written = json.load(data.extractfile(f"{code}/installed.json"))
     assert written == {"kind": "deb", "version": source.version, "commit": source.commit}
@@ -148,6 +151,7 @@ def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
     assert 'Exec="/usr/bin/kame-desktop"' in entry and "@" not in entry
     about = data.extractfile(f"./usr/share/metainfo/{APP_ID}.metainfo.xml").read().decode()
     assert f"<id>{APP_ID}</id>" in about and "@" not in about
+    assert "<project_license>Apache-2.0</project_license>" in about
     sizes = {name.split("/")[-3] for name in data.getnames() if name.endswith(("kame-desktop.png", "kame-desktop.svg"))}
     assert {"scalable", "48x48", "256x256"} <= sizes
 
@@ -157,6 +161,9 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
     names = archive.namelist()
     assert not [name for name in names if not name.startswith(("app/", "kame_desktop-"))]
     assert not [name for name in names if name.startswith(("app/research/", "app/_resources/bench/questions"))]
+    [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
+    assert "\nLicense-Expression: Apache-2.0\n" in archive.read(metadata).decode()
+    assert metadata.replace("METADATA", "licenses/LICENSE") in names
     archive.extractall(tmp_path)
     wanted = (
         "licences.md",
@@ -185,6 +192,7 @@ def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source)
     assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
     assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["metadata"]["timestamp"])
+    assert bill["metadata"]["component"]["licenses"] == [{"expression": "Apache-2.0"}]
     components = bill["components"]
     references = [component["bom-ref"] for component in components]
     assert len(references) == len(set(references))

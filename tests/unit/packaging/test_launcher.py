@@ -83,7 +83,7 @@ def test_a_problem_is_reported_in_parts(installed):
     with subprocess.Popen(command, env=installed.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         *_, last = lines_of(running)
         assert running.wait(timeout=30) == 2
-    assert last["problem"]["meaning"] == "The connection to the package registry could not be trusted."
+    assert last["problem"]["meaning"] == "The package registry's certificate is none that this system trusts."
     assert set(last["problem"]) == {"happened", "meaning", "remedy", "details"}
 
 

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import licences
-from building.bom import tables
+from building.bom import LICENCE, tables
 from installation import stamp
 from installation.places import Places
 from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
@@ -84,6 +84,12 @@ def test_the_short_locks_contain_what_their_sources_name(name):
     assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}
 
 
+def test_the_app_has_one_licence_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == LICENCE == "Apache-2.0" and project["license-files"] == ["LICENSE"]
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "resources" / "licences" / "Apache-2.0.txt").read_bytes()
+
+
 def test_the_licence_tables_are_true():
     assert licences.main(["--check"]) == 0
 
@@ -101,10 +107,12 @@ def test_the_stamp_is_plain_json(tmp_path):
     assert not places.unfinished.exists()
 
 
-def test_the_wheel_contains_every_package_of_the_app():
+def test_the_wheel_contains_every_package_of_the_app_but_research():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     there = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "app").rglob("__init__.py")}
-    assert there == {name for name in settings["packages"] if "._resources" not in name}
+    product = {name for name in there if not name.startswith("app.research")}
+    assert product < there
+    assert product == {name for name in settings["packages"] if "._resources" not in name}
 
 
 def test_the_licences_cover_the_wheels_of_the_offline_installer():

@@ -58,7 +58,7 @@ def test_without_rights_the_user_is_told_what_to_type(monkeypatch, tmp_path):
     monkeypatch.setattr(completion, "find_manager", lambda: "dnf")
     monkeypatch.setattr(package_managers, "as_root", lambda env: None)
     assert completion.complete_system(steps, {}, system_parts.SOUND_PARTS) == list(system_parts.SOUND_PARTS)
-    assert "please type: sudo dnf install portaudio" in "".join(said)
+    assert "Please type: sudo dnf install portaudio" in "".join(said)
 
 
 @posix_only

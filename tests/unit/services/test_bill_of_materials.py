@@ -17,6 +17,9 @@ def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path)
     bill.write_text(
         json.dumps(
             {
+                "metadata": {
+                    "component": {"name": "kame", "version": "1.0", "licenses": [{"expression": "Apache-2.0"}]}
+                },
                 "components": [
                     {
                         "name": "torch",
@@ -25,11 +28,12 @@ def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path)
                         "licenses": [{"license": {"name": "BSD and more"}}],
                     },
                     {"name": "SmolLM2", "licenses": [{"expression": "Apache-2.0"}]},
-                ]
+                ],
             }
         )
     )
     assert read_bill(bill) == [
+        Part("kame", "1.0", "Apache-2.0", False),
         Part("SmolLM2", "", "Apache-2.0", False),
         Part("torch", "2.9.1", "BSD and more", True),
     ]

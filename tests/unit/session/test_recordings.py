@@ -17,14 +17,17 @@ from hypothesis import strategies as st
 
 from app.cli import parser
 from app.conversation import events as e
-from app.conversation.event_json import EventReader, to_json
+from app.conversation.event_json import read_event, to_json
+from app.history.importing import read
 from app.session import recorder as recorder_module
+from app.session.errors import UserError
 from app.session.recorder import Recorder
 from app.session.replay import Replay, ReplayError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, talk
 
-LINES = [to_json(event) for event in talk(MOON)]
+HEAD = '{"format": "kame-recording", "version": 1}'
+LINES = [HEAD, *(to_json(event) for event in talk(MOON))]
 SOUND = np.full(1920, 0.5, np.float32)
 
 
@@ -99,6 +102,7 @@ def test_what_is_too_long_for_a_line_is_left_out_and_told_once(tmp_path: Path) -
 def test_a_recording_may_be_as_long_as_the_talk(tmp_path: Path) -> None:
     line = to_json(e.OracleDelta(1.0, 1, "x" * (EVENT_LINE.bytes - 100)))
     with (tmp_path / "events.jsonl").open("w") as file:
+        file.write(HEAD + "\n")
         for _ in range(66):
             file.write(line + "\n")
     assert sum(1 for _ in Replay(tmp_path).events()) == 66
@@ -133,15 +137,28 @@ def test_a_line_that_is_no_event_is_refused_in_a_sentence(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ValueError, match="not an event"):
-        EventReader().read(line)
+        read_event(line)
     (tmp_path / "events.jsonl").write_text("\n".join([*LINES[:5], line, *LINES[5:]]) + "\n")
     assert parser.main(["replay", str(tmp_path)]) == 2
-    assert "Line 6 of" in capsys.readouterr().err
+    assert "line 6 of it is " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("first", [[], ['{"format": "kame-recording", "version": 2}']], ids=["none", "newer"])
+def test_a_recording_of_another_version_is_refused_and_left_as_it_is(
+    first: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "\n".join([*first, *LINES[1:]])
+    (tmp_path / "events.jsonl").write_text(text)
+    assert parser.main(["replay", str(tmp_path)]) == 2
+    assert "another version of KAME has written it" in capsys.readouterr().err
+    with pytest.raises(UserError, match="another version of KAME has written it"):
+        read(tmp_path)
+    assert (tmp_path / "events.jsonl").read_text() == text
 
 
 def test_line_breaks_of_other_alphabets_are_no_ends_of_lines(tmp_path: Path) -> None:
     line = json.dumps({"type": "OracleDelta", "at": 1.0, "revision": 1, "text": "a\u2028b\x85c"}, ensure_ascii=False)
-    (tmp_path / "events.jsonl").write_text(f"{line}\n{LINES[0]}\n", "utf-8", newline="\n")
+    (tmp_path / "events.jsonl").write_text(f"{HEAD}\n{line}\n{LINES[1]}\n", "utf-8", newline="\n")
     assert [type(event).__name__ for event in Replay(tmp_path).events()] == ["OracleDelta", "SessionStarted"]
 
 

@@ -1,4 +1,4 @@
-"""Tests the settings and the window's state: declarations, saving and loading, and broken files."""
+"""Tests the settings and the window's state: saving and loading, and files that are broken or of another version."""
 
 from __future__ import annotations
 
@@ -83,7 +83,15 @@ def test_a_pipe_in_place_of_the_file_is_set_aside(path: Path) -> None:
     assert str(path.with_name("settings.json.broken")) in Settings.load(path).notice
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, '{"mean_log": 1e999, "count": 2}', '{"mean_log": 0, "count": "9"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 100_000,
+        '{"version": 1, "mean_log": 1e999, "count": 2}',
+        '{"version": 1, "mean_log": 0, "count": "9"}',
+        '{"version": 2, "mean_log": 0, "count": 7}',
+    ],
+)
 def test_pauses_that_make_no_sense_are_learned_again(
     content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +102,9 @@ def test_pauses_that_make_no_sense_are_learned_again(
 
 def test_one_bad_value_costs_only_that_value(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text(json.dumps({"answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3}))
+    path.write_text(
+        json.dumps({"version": 1, "answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3})
+    )
     settings = Settings.load(path)
     assert (settings.answer_mode, settings.duplex, settings.microphone) == ("thinking", False, "Desk")
     assert "“Answer”" in settings.notice and "“Hands-free”" in settings.notice
@@ -129,7 +139,7 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
     settings = Settings.load(path)
     settings.save()
     keys = set(json.loads(path.read_text()))
-    assert keys == {declared.name for declared in declarations()}
+    assert keys == {"version", *(declared.name for declared in declarations())}
     hotkeys = {"talk_hotkey", "mute_hotkey"}
     assert not [key for key in keys - hotkeys if "key" in key or "secret" in key or "token" in key]
 
@@ -150,7 +160,7 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
 )
 def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
     path.parent.mkdir()
-    path.write_text(json.dumps({key: kept}))
+    path.write_text(json.dumps({"version": 1, key: kept}))
     settings = Settings.load(path)
     assert getattr(settings, key) == value and type(getattr(settings, key)) is type(value)
     assert settings.notice == ""
@@ -168,9 +178,35 @@ def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kep
 )
 def test_what_is_no_number_is_told(path: Path, content: str) -> None:
     path.parent.mkdir()
-    path.write_text(content)
+    path.write_text(content.replace("{", '{"version": 1, ', 1))
     settings = Settings.load(path)
     assert settings.temperature == -1.0 and "“Temperature”" in settings.notice
+
+
+@pytest.mark.parametrize("version", [None, 0, 2])
+def test_a_file_of_another_version_is_set_aside_and_the_app_goes_on(path: Path, version: int | None) -> None:
+    stored = {"provider": "openai", "openai_model": "gpt-x"} | ({} if version is None else {"version": version})
+    path.parent.mkdir()
+    path.write_text(json.dumps(stored))
+    settings = Settings.load(path)
+    kept = path.with_name(f"settings.json.version-{version or 0}")
+    assert settings == Settings() and not path.exists()
+    assert f"another version of KAME has written it (in format {version or 0}, and this one has format 1)" in (
+        settings.notice
+    )
+    assert str(kept) in settings.notice and json.loads(kept.read_text()) == stored
+    settings.duplex = True
+    settings.save()
+    again = Settings.load(path)
+    assert again == settings and again.notice == "" and json.loads(kept.read_text()) == stored
+
+
+@pytest.mark.parametrize("version", ["1", True, -1, 10**6, [1]])
+def test_a_version_that_makes_no_sense_is_damage(path: Path, version: object) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({"version": version}))
+    assert "its version makes no sense" in Settings.load(path).notice
+    assert path.with_name("settings.json.broken").exists()
 
 
 def test_every_setting_is_declared_whole() -> None:
@@ -214,9 +250,9 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
     assert declaration("persona").choices == ()
 
 
-def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> None:
+def test_what_else_is_in_the_file_stays_there(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"new_one": [1], "theme": "sepia", "answer_mode": "after"}), "utf-8")
+    path.write_text(json.dumps({"version": 1, "new_one": [1], "theme": "sepia", "answer_mode": "after"}), "utf-8")
     settings = Settings.load(path)
     assert "Theme" in settings.notice and settings.theme == "system"
     settings.duplex = True
@@ -230,13 +266,13 @@ def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> N
 
 def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "settings.json"
-    path.write_text('{"persona": "You are a pirate."}', "utf-8")
+    path.write_text('{"version": 1, "persona": "You are a pirate."}', "utf-8")
 
     def refuse(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.settings.storage.read_json_file", refuse)
+        patch.setattr("app.settings.storage.read_versioned", refuse)
         settings = Settings.load(path)
     assert "could not be read" in settings.notice
     settings.save()
@@ -255,8 +291,10 @@ def test_the_windows_state_comes_back_and_what_makes_no_sense_does_not(tmp_path:
     state = WindowState.load(path)
     assert state == WindowState(model_colours=["m", 3]) and strings(state.model_colours) == ["m"]
     path.write_text(json.dumps({"first_run_done": True, "window": "AAAA"}))
-    assert WindowState.load(path) == WindowState() and state.notice == "", "another version is not read"
+    state = WindowState.load(path)
+    assert state == WindowState() and "another version of KAME has written it" in state.notice
+    assert path.with_name("window.json.version-0").exists()
     path.write_bytes(b"\xff{")
     state = WindowState.load(path)
-    assert state == WindowState() and "window layout was damaged" in state.notice
+    assert state == WindowState() and "window layout can't be used" in state.notice
     assert path.with_name("window.json.broken").exists()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.tools import calculator
 from app.tools.base import ToolError
 from app.tools.calculator import LENGTH, Calculator, calculate
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ _PARTS = st.one_of(
 _LONG = st.tuples(st.lists(_PARTS, max_size=12), st.lists(_PARTS, min_size=1, max_size=4), st.lists(_PARTS, max_size=4))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(_LONG)
 @example((["1" * 380], ["+1%"], []))
 @example((["1" * 400], ["x"], []))

@@ -23,7 +23,7 @@ from app.audio.devices.paced import PacedListener
 from app.audio.io.files import FileSource
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.diagnostics.tables import Progress, machine, markdown, paragraphs, quantile, rounded
 from app.platform.files import whole_file
 from app.research.benches.duplex.metrics import (
     RATE,
@@ -147,6 +147,8 @@ class DuplexResult:
 
     scored: list[Scored] = field(default_factory=list)
     outputs_only: bool = False
+    costs: str = ""
+    """What the stages cost in simulated time."""
 
     def table(self) -> str:
         """The result as two Markdown tables: version 1's tasks and version 1.5's."""
@@ -174,6 +176,7 @@ class DuplexResult:
             head = ("over the assistant", "samples", "it spoke", "responds", "resumes", "uncertain", "stops after, s")
             head += ("speaks again after, s", "words a second", "pitch, Hz", "loudness, dB")
             lines += ["", *markdown(head, rows)] if lines[-1] else markdown(head, rows)
+        lines += paragraphs([self.costs] if self.costs else [])
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
@@ -263,11 +266,14 @@ def run_duplex(
     run_talk: Callable[[Coroutine[Any, Any, Any]], Any],
     choice: SessionChoice,
     progress: Progress,
+    *,
+    costs: str = "",
 ) -> DuplexResult:
     """Lets a session hear every sample, writes its outputs beside the inputs, and scores them. `make` None: only the
-    outputs that are there are scored, whoever made them. Raises UserError and what opening a session raises.
+    outputs that are there are scored, whoever made them. `costs`: what the stages cost in simulated time.
+    Raises UserError and what opening a session raises.
     """
-    result = DuplexResult(outputs_only=make is None)
+    result = DuplexResult(outputs_only=make is None, costs=costs)
     for place, sample in enumerate(samples, 1):
         progress(f"sample {place} of {len(samples)}: {sample.name}")
         if make is not None:

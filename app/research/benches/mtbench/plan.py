@@ -121,7 +121,8 @@ RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is run. `runs`: how often; `cap`: the dollars that it may cost, 0 for any. `sounds`: by question and turn,
-    for systems that hear. `last_oracle`: the last oracle's text is judged, too. `simulated`: in simulated time.
+    for systems that hear. `last_oracle`: the last oracle's text is judged, too. `costs`: what the stages cost in
+    simulated time; empty in real time.
     """
 
     systems: Sequence[System]
@@ -132,8 +133,13 @@ class Plan:
     cap: float = 0.0
     last_oracle: bool = False
     weights: str = ""
-    simulated: bool = False
+    costs: str = ""
     sounds: Mapping[tuple[int, int], SpokenTurn] = field(default_factory=dict)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the talks run in simulated time."""
+        return bool(self.costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +170,7 @@ def write_down(plan: Plan, tools: Tools) -> None:
         "questions": [question.number for question in plan.questions],
         "texts": texts.hexdigest(),
         "simulated": plan.simulated,
+        "costs": plan.costs,
         "judge": None if plan.judge is None else _choice(plan.judge),
     }
     once_for_all(plan.out / "run.json", run)

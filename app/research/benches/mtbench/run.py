@@ -108,7 +108,7 @@ class MtBenchResult:
         if any(one.scores for one in self.summaries):
             lines += ["", "Scores from 1 to 10 by the judge, latencies below 0 counted as 0:", ""]
             lines += score_table(self.summaries)
-        lines += paragraphs([*self.notes, *CHOICES])
+        lines += paragraphs([*([self.plan.costs] if self.plan.costs else []), *self.notes, *CHOICES])
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
@@ -117,6 +117,7 @@ class MtBenchResult:
             "bench": "mtbench",
             "machine": machine(),
             "simulated": self.plan.simulated,
+            "costs": self.plan.costs,
             "questions": [question.number for question in self.plan.questions],
             "runs": self.plan.runs,
             "systems": [one.document() for one in self.summaries],

@@ -9,6 +9,8 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.research.benches.audio import AudioResult, ChirpDetector, canceller_delay, make_chirp
 from tests.support import sounds
 
+pytestmark = pytest.mark.slow
+
 
 def hearings(sound: np.ndarray) -> list[int]:
     """The samples at which the detector finds the end of a chirp."""

@@ -26,6 +26,8 @@ from app.research.benches.mtbench.systems import System
 from app.research.benches.rivals.measure import Measured, Outcome, RivalsResult
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = load_questions([101, 102, 103, 141])
 
 

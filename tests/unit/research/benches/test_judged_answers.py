@@ -10,6 +10,8 @@ from app.conversation import events as e
 from app.platform.installation import resource
 from app.research.benches.answers import AnswersResult, JudgedAnswer, figures, judge
 
+pytestmark = pytest.mark.slow
+
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
 
 

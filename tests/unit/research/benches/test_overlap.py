@@ -8,6 +8,8 @@ import pytest
 from app.conversation.words import fold
 from app.research.benches.overlap import CleanQuestion, Outcome, OverlapResult, Place
 
+pytestmark = pytest.mark.slow
+
 CLEAN = fold("I would like to become a voyager next year.")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.models.catalogue import find_model
 from app.research.benches.live_recognition import LEAD_SECONDS
 from app.research.benches.recognisers import Listened, RecogniserResult, RecognisersResult, _lags, words_wrong
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_word_lags_until_it_stands_in_a_partial_and_stays() -> None:

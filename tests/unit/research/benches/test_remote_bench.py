@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.research.benches.remote import RemoteResult, Way
+
+pytestmark = pytest.mark.slow
 
 
 def test_both_ways_stand_side_by_side() -> None:

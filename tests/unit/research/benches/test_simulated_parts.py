@@ -12,6 +12,8 @@ from app.models.selection import Speed
 from app.research.benches.simulated_parts import SimulatedBackend
 from app.session.clock import run_simulated
 
+pytestmark = pytest.mark.slow
+
 SPOKEN = ("Mars", " is", " the", " r", "ed", " planet", ".", " ", "One of eight.")
 
 

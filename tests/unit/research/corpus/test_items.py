@@ -12,6 +12,8 @@ import pytest
 from app.models.catalogue import ModelError
 from app.research.corpus.scripts import read_items
 
+pytestmark = pytest.mark.slow
+
 ROWS: dict[str, dict[str, Any]] = {
     "mmlu-pro": {
         "question_id": 1,

@@ -13,6 +13,8 @@ from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, Word, exchanges, utterances
 from app.research.corpus.layouts import read_kame, read_moshi, write_kame, write_moshi
 
+pytestmark = pytest.mark.slow
+
 
 def dialogue() -> Dialogue:
     asked = ["where", "is", "the", "museum"]

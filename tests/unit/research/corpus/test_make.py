@@ -31,6 +31,8 @@ from app.research.corpus.speaking import SpeakingOptions, speak_script
 from app.tts.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
+pytestmark = pytest.mark.slow
+
 ITEMS = [
     Item("a-1", "What is the capital of France?", "Paris", "", ("Paris", "Rome")),
     Item("a-2", "How many legs has a spider?", "8"),
@@ -243,7 +245,6 @@ async def test_the_oracle_never_knows_more_than_was_said(tmp_path: Path) -> None
 
 
 async def test_tokens_come_out_in_shards_whose_text_is_what_was_said(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
     from app.frontend.kame.checkpoint import load
     from app.models.layout import read_layout
     from app.research.corpus.tokens import Tokeniser, open_corpus

@@ -20,6 +20,8 @@ from app.research.corpus.hints import (
     with_arrivals,
 )
 
+pytestmark = pytest.mark.slow
+
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
 
 

@@ -6,12 +6,13 @@ import random
 
 import numpy as np
 import pytest
+import sentencepiece
 
 from app.frontend.kame.oracle_feed import OracleQueue
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
 from tests.support.tiny_kame import pieces_model
 
-sentencepiece = pytest.importorskip("sentencepiece")
+pytestmark = pytest.mark.slow
 
 VOCABULARY = Vocabulary(padding=3, start=400)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from app.research.benches.pauses import Case
 from app.research.training.endpointing import Look, Outcome, Pause, Utterance, choose, fit, follow, logistic
 from app.stt.text_endpointing import WordOdds
+
+pytestmark = pytest.mark.slow
 
 GAP = 0.9
 END = 4.0

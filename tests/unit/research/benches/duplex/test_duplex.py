@@ -27,6 +27,8 @@ from app.research.benches.duplex.samples import find_samples
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 RATE = 24_000
 
 

@@ -33,6 +33,8 @@ from app.services.backends import parse_routes, write_routes
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = load_questions()
 
 

@@ -13,6 +13,8 @@ import soundfile
 from app.research.benches.reasoning import FORMS, found_in, generate, is_right, load_big_bench_audio
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 ITEMS = generate(400, seed=3)
 NUMBERS = {word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 

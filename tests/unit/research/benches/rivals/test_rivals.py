@@ -17,6 +17,8 @@ from app.research.benches.rivals.process import ASSISTANTS, Assistant, Assistant
 from app.research.benches.rivals.run import run_rivals
 from app.session.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 DRIVERS = Path(run_module.__file__).parent / "drivers"
 
 PARROT = f"""

@@ -10,35 +10,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from app.cli.parser import main
+from app.frontend.kame.checkpoint import build_lm, load
+from app.frontend.kame.generator import KameGen
+from app.models.catalogue import ModelError
+from app.models.layout import read_layout
+from app.research.corpus.tokens import Corpus, Layout, open_corpus
+from app.research.training.kame.loss import LossFunction, inputs_of
+from app.research.training.kame.report import cost_of, figure, mean_losses, read_curves
+from app.research.training.kame.run_folder import LossWeights, TrainSettings, add_adapters, fuse_adapters
+from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints, joined_processes, rate_at
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("moshi")
-
-from app.cli.parser import main  # noqa: E402
-from app.frontend.kame.checkpoint import build_lm, load  # noqa: E402
-from app.frontend.kame.generator import KameGen  # noqa: E402
-from app.models.catalogue import ModelError  # noqa: E402
-from app.models.layout import read_layout  # noqa: E402
-from app.research.corpus.tokens import Corpus, Layout, open_corpus  # noqa: E402
-from app.research.training.kame.loss import LossFunction, inputs_of  # noqa: E402
-from app.research.training.kame.report import (  # noqa: E402
-    cost_of,
-    figure,
-    mean_losses,
-    read_curves,
-)
-from app.research.training.kame.run_folder import LossWeights, TrainSettings, add_adapters, fuse_adapters  # noqa: E402  # noqa: E402
-from app.research.training.kame.trainer import (  # noqa: E402
-    CURVES,
-    Batches,
-    Trainer,
-    checkpoints,
-    joined_processes,
-    rate_at,
-)
+pytestmark = pytest.mark.slow
 
 SHAPE = {**LM, "num_layers": 1, "depformer_num_layers": 1}
 

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
+import torch
 
-torch = pytest.importorskip("torch")
-sentencepiece = pytest.importorskip("sentencepiece")
-
-from app.frontend.kame.checkpoint import build_lm  # noqa: E402
-from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape  # noqa: E402
-from app.frontend.kame.engine import Engine  # noqa: E402
-from app.models.catalogue import ModelError  # noqa: E402
-from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row  # noqa: E402
-from app.research.training.nano.answers import (  # noqa: E402
+from app.frontend.kame.checkpoint import build_lm
+from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape
+from app.frontend.kame.engine import Engine
+from app.models.catalogue import ModelError
+from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.training.nano.answers import (
     CORRECTIONS,
     FILLERS,
     LATE,
@@ -28,11 +27,8 @@ from app.research.training.nano.answers import (  # noqa: E402
     SpeechBank,
     in_whole_frames,
 )
-from app.research.training.nano.corpus import (  # noqa: E402
-    ReadingMaker,
-    read_texts,
-)
-from app.research.training.nano.dialogues import (  # noqa: E402
+from app.research.training.nano.corpus import ReadingMaker, read_texts
+from app.research.training.nano.dialogues import (
     LENGTH,
     DialogueMaker,
     SpokenQuestion,
@@ -40,10 +36,12 @@ from app.research.training.nano.dialogues import (  # noqa: E402
     speak_questions,
     trial_speaker,
 )
-from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out  # noqa: E402
-from app.research.training.nano.start import NANO_LM  # noqa: E402
-from app.research.training.nano.trial import TrialResult, Trials, TrialScore, says, score_trials, write_sounds  # noqa: E402
-from tests.support.tiny_kame import pieces_model  # noqa: E402
+from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
+from app.research.training.nano.start import NANO_LM
+from app.research.training.nano.trial import TrialResult, Trials, TrialScore, says, score_trials, write_sounds
+from tests.support.tiny_kame import pieces_model
+
+pytestmark = pytest.mark.slow
 
 SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
 VOCABULARY = Vocabulary(padding=3, start=400)

@@ -1,0 +1,229 @@
+"""Decides where each key that is pressed in a window goes.
+
+Letters, digits and signs go to the message field, unless another text field has the focus, or a list or another control
+that Tab has reached uses them. The space bar presses a button that Tab has reached; it talks while the message field is
+empty and nothing was typed for a while, and is a blank in the message otherwise. In the same way, a question mark opens
+the sheet of keys only while nothing is being typed. Escape is the window's unless a control has a use for it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QWindow
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+from app.gui.hotkeys.push_to_talk import PushToTalk
+from app.gui.sound.talk_button import TalkButton
+from app.gui.widgets.popover import Popover
+
+TYPING_SECONDS = 2.0
+"""How long after the last change of the message the user counts as typing."""
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_MODIFIERS = Qt.KeyboardModifier
+_PLAIN = _MODIFIERS.ShiftModifier | _MODIFIERS.KeypadModifier | _MODIFIERS.GroupSwitchModifier
+_ALT_GR = _MODIFIERS.ControlModifier | _MODIFIERS.AltModifier
+"""What Windows reports for AltGr."""
+
+
+class KeyRouting(QObject):
+    """Routes the keys of `window`. `push` is the talk button that the space bar holds; without a `field` for messages,
+    letters go wherever the focus is.
+
+    The native window passes each key to `eventFilter` before any widget gets it, and the window passes what no widget
+    has used to `take_unclaimed`. The focus rests in the message field, or without one on the window itself: that is
+    where it returns to after a click on a button, and when the widget that has it is hidden or disabled.
+    """
+
+    sheet_wanted = Signal()
+    """The sheet of keys is to be shown."""
+    escaped = Signal()
+    """Escape was pressed, and no control had a use for it."""
+
+    def __init__(self, push: PushToTalk, window: QWidget, field: QPlainTextEdit | None = None) -> None:
+        super().__init__(window)
+        self._push = push
+        self._window = window
+        self._field = field
+        self._clicked: QWidget | None = None
+        """What had the focus after the last click; None once Tab was pressed."""
+        self._fled_to: QWidget | None = None
+        self._typed_at = -math.inf
+        if field is not None:
+            field.textChanged.connect(self._note_typing)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._on_focus_changed)
+
+    def watch(self, handle: QWindow) -> None:
+        """Filters the keys of the window, whose native window this is."""
+        handle.installEventFilter(self)
+
+    def go_home(self) -> None:
+        """Gives the focus back to the message field."""
+        (self._field or self._window).setFocus()
+
+    @property
+    def typing(self) -> bool:
+        """Whether the user is writing a message: there are words in the field, or were until just now."""
+        if self._field is None:
+            return False
+        return bool(self._field.toPlainText().strip()) or time.monotonic() - self._typed_at < TYPING_SECONDS
+
+    def end_typing(self) -> None:
+        """The message was sent: what comes next is not a part of it."""
+        self._typed_at = -math.inf
+
+    def _note_typing(self) -> None:
+        if self._field is not None and not self._field.document().isEmpty():
+            self._typed_at = time.monotonic()
+
+    # -- keys
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handles what belongs to the talk button or the message field, whatever has the focus."""
+        kinds = QEvent.Type
+        if isinstance(event, QKeyEvent):
+            if event.type() == kinds.KeyPress:
+                return self._key_down(event)
+            if event.type() == kinds.KeyRelease and event.key() == Qt.Key.Key_Space:
+                return self._push.release_space(event.isAutoRepeat())
+        elif event.type() == kinds.MouseButtonPress:
+            QTimer.singleShot(0, self, self._note_click)
+        elif event.type() == kinds.MouseButtonRelease:
+            QTimer.singleShot(0, self, self._leave_button)
+        return False
+
+    def take_unclaimed(self, event: QKeyEvent) -> bool:
+        """Handles a pressed key that no widget has used. Returns whether it was one for the message field or Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+            self.go_home()
+            return True
+        field = self._field
+        if field is None or self._window.focusWidget() is field:
+            return False
+        if event.matches(QKeySequence.StandardKey.Paste):
+            self.go_home()
+            field.paste()
+        elif is_text(event) and event.key() != Qt.Key.Key_Space:
+            self.go_home()
+            QApplication.sendEvent(field, event)
+        elif Qt.Key.Key_Dead_Grave <= event.key() <= Qt.Key.Key_Dead_Longsolidusoverlay:
+            self.go_home()  # for the letter that follows
+        else:
+            return False
+        return True
+
+    def _key_down(self, event: QKeyEvent) -> bool:
+        if QApplication.activePopupWidget() is not None:
+            return False
+        focus = self._window.focusWidget()
+        if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            self._clicked = None
+        if event.key() == Qt.Key.Key_Space and not event.modifiers() & ~_PLAIN:
+            return self._space_down(focus, event.isAutoRepeat())
+        if event.key() in _ENTER and not event.modifiers() & ~_PLAIN:
+            return self._enter_down(focus, event.isAutoRepeat())
+        if self._field is None or not is_text(event) or (takes_text(focus) and focus is not self._field):
+            return False
+        if event.text() == "?" and not self.typing:
+            self.sheet_wanted.emit()
+            return True
+        if focus is not self._field and focus is self._clicked:
+            self.go_home()  # to which Qt delivers the key now
+        return False
+
+    def _space_down(self, focus: QWidget | None, repeated: bool) -> bool:
+        if self._push.space_held:
+            self._push.press_space(repeated)
+            return True
+        if takes_text(focus) and focus is not self._field:
+            return False
+        if _uses_space(focus) and focus is not self._clicked:
+            return False
+        on_talk_button = isinstance(focus, TalkButton) and focus is not self._clicked
+        if self.typing and not on_talk_button:
+            self.go_home()
+            return False
+        self._push.press_space(repeated)
+        return True
+
+    def _enter_down(self, focus: QWidget | None, repeated: bool) -> bool:
+        """Enter clicks a button."""
+        if not isinstance(focus, QAbstractButton):
+            return False
+        if focus is self._clicked:
+            self.go_home()
+            return False
+        if not repeated:
+            focus.click()
+        return True
+
+    # -- the focus
+
+    def _note_click(self) -> None:
+        self._clicked = self._window.focusWidget()
+
+    def _leave_button(self) -> None:
+        """A click is done: a button has no further use for the focus."""
+        self._note_click()
+        focus = self._clicked
+        if isinstance(focus, QAbstractButton) and not _in_popover(focus):
+            self.go_home()
+
+    def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        if old is None or old.window() is not self._window:
+            return
+        if not old.isVisibleTo(self._window) or not old.isEnabledTo(self._window):
+            self._fled_to = new
+            QTimer.singleShot(0, self, self._end_flight)
+
+    def _end_flight(self) -> None:
+        """Qt has moved the focus from a widget that was hidden or disabled to whichever is next."""
+        focus = self._window.focusWidget()
+        if focus is self._fled_to and not takes_text(focus):
+            self.go_home()
+        self._fled_to = None
+
+
+def is_text(event: QKeyEvent) -> bool:
+    """Whether a key types something: a letter, a digit, a sign or a blank."""
+    strange = event.modifiers() & ~_PLAIN
+    return strange in (Qt.KeyboardModifier.NoModifier, _ALT_GR) and event.text() != "" and event.text().isprintable()
+
+
+def takes_text(widget: QWidget | None) -> bool:
+    """Whether a letter typed into `widget` is text."""
+    if isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit):
+        return widget.isEnabled() and not widget.isReadOnly()
+    if isinstance(widget, QComboBox):
+        return widget.isEditable()
+    return isinstance(widget, QAbstractSpinBox)
+
+
+def _uses_space(widget: QWidget | None) -> bool:
+    """Whether the space bar does something in `widget`; on the talk button it talks, unless nothing runs."""
+    if isinstance(widget, TalkButton):
+        return widget.word == "stopped"
+    return isinstance(widget, QAbstractButton | QComboBox | QAbstractItemView)
+
+
+def _in_popover(widget: QWidget) -> bool:
+    parent = widget.parentWidget()
+    while parent is not None and not isinstance(parent, Popover):
+        parent = parent.parentWidget()
+    return parent is not None

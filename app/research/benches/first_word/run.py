@@ -1,0 +1,254 @@
+"""The groups of `bench first-word`, their questions, and the table of all answers.
+
+The synthetic questions are the first twenty of `bench facts`, in four voices of Kokoro that nothing was fitted to, some
+with a pause put in. The people are callers on the telephone.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.conversation.frame import SAMPLE_RATE
+from app.diagnostics.tables import Progress, machine, markdown, no_progress, rounded
+from app.platform.files import write_json
+from app.research.benches.busy import load, wait_until_idle
+from app.research.benches.facts import load_facts
+from app.research.benches.first_word.asking import WAYS, Talk, ask_all
+from app.research.benches.first_word.measures import Measured
+from app.research.benches.first_word.stage import check_programs
+from app.research.benches.pauses import voice_spans, with_tail
+from app.research.benches.recordings import Question, load_recordings
+from app.session.errors import UserError
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import BENCH_RESULT
+
+SYNTHETIC, PEOPLE = WHO = ("synthetic", "people")
+QUESTIONS = 20
+TALK_QUESTIONS = 10
+"""A window is asked so many questions, after the one that warms it up."""
+CUTS = {10: (0.64, 0.7), 12: (1.464, 0.4), 15: (1.75, 0.6), 16: (0.8, 0.8), 17: (0.94, 0.5), 18: (1.19, 0.6)}
+"""Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. In 12,
+15 and 18 it follows what could be a whole question.
+"""
+FADE_SECONDS = 0.008
+CALLERS = tuple(
+    f"WUWII00{name}"
+    for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 305_010 287_006 "
+    "287_009 164_007 305_006 182_009 176_009 131_010 083_010 020_009 293_010 263_009".split()
+)
+"""Recordings of the WUW Corpus II, of 17 callers whom every fit leaves out. Half of them ask or request something. None
+ends with a keyword alone behind a finished sentence, since nobody could know that it comes."""
+FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
+RESULT = "results.json"
+
+Ask = Callable[[str, str, Question, Sequence[Question], Progress], Talk]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How busy the machine was in one talk: the load before it, and the cores that other processes used during it."""
+
+    load: float
+    others: float
+
+
+@dataclass(slots=True)
+class FirstWordResult:
+    """All answers, and the conditions of each talk."""
+
+    measured: list[Measured] = field(default_factory=list)
+    talks: list[Conditions] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    machine: str = field(default_factory=machine)
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        head = ["who asks", "how", "questions", "unanswered"]
+        head += [f"{name} {which}, s" for name in WORDS for which in ("median", "worst")]
+        head += ["an opening first", "over the user's pause", "too early"]
+        rows = [
+            (group["kind"], group["way"], group["count"], group["unanswered"], *_seconds(group), *_counts(group))
+            for group in self.groups()
+        ]
+        loads, others = [talk.load for talk in self.talks], [talk.others for talk in self.talks]
+        lines = [
+            f"The real window, from the end of the user's voice. {self.machine}; load before each talk "
+            f"{min(loads, default=0.0):.1f} to {max(loads, default=0.0):.1f}, other processes used "
+            f"{min(others, default=0.0):.2f} to {max(others, default=0.0):.2f} cores meanwhile.",
+            "",
+            *markdown(head, rows, text_columns=2),
+        ]
+        if first := [one.model_first for one in self.measured if one.model_first is not None]:
+            rates = [one.model_rate for one in self.measured if one.model_rate is not None]
+            lines += [
+                "",
+                f"The language model's first word came {statistics.median(first):.2f} s after its request, and "
+                f"{statistics.median(rates):.0f} words a second (medians).",
+            ]
+        return "\n".join([*lines, *dict.fromkeys(self.failures)])
+
+    def groups(self) -> Iterator[dict[str, Any]]:
+        """Yields the figures of each group and way, and those of the first questions after a start."""
+        for who in WHO:
+            for way in WAYS:
+                group = [one for one in self.measured if (one.who, one.way, one.first) == (who, way, False)]
+                if group:
+                    yield {"kind": who, "way": way, **figures(group)}
+        for way in WAYS:
+            first = [one for one in self.measured if one.way == way and one.first]
+            if first:
+                yield {"kind": "first after the start", "way": way, **figures(first)}
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        return {
+            "machine": self.machine,
+            "groups": [rounded(group, 3) for group in self.groups()],
+            "talks": [{"load": talk.load, "others": talk.others} for talk in self.talks],
+            "answers": [one.document() for one in self.measured],
+            "failures": self.failures,
+        }
+
+
+WORDS = ("first sound", "first word", "its end", "first new word")
+
+
+def figures(group: Sequence[Measured]) -> dict[str, Any]:
+    """Returns a group's counts, and the median and the worst of its times in seconds, None without any."""
+    out: dict[str, Any] = {
+        "count": len(group),
+        "unanswered": sum(one.first_word is None and not one.too_early for one in group),
+        "openings": sum(one.opening for one in group),
+        "over_user": sum(one.over_user > 0 for one in group),
+        "too_early": sum(one.too_early for one in group),
+    }
+    for name in FIGURES:
+        values = [value for one in group if (value := getattr(one, name)) is not None]
+        out[f"{name}_p50"] = statistics.median(values) if values else None
+        out[f"{name}_worst"] = max(values, default=None)
+    return out
+
+
+def _seconds(group: dict[str, Any]) -> list[str]:
+    values = (group[f"{name}_{which}"] for name in FIGURES for which in ("p50", "worst"))
+    return ["–" if value is None else f"{value:.2f}" for value in values]
+
+
+def _counts(group: dict[str, Any]) -> list[int]:
+    return [group[name] for name in ("openings", "over_user", "too_early")]
+
+
+def synthetic_questions() -> list[Question]:
+    """Returns the synthetic questions, and one more for each talk to begin with."""
+    facts = [fact.question for fact in load_facts(QUESTIONS + QUESTIONS // TALK_QUESTIONS)]
+    return [with_pause(one, *CUTS[number]) if number in CUTS else one for number, one in enumerate(facts, 1)]
+
+
+def with_pause(question: Question, cut: float, seconds: float) -> Question:
+    """Returns the question with silence put in at second `cut`."""
+    samples, at = question.samples.copy(), round(cut * SAMPLE_RATE)
+    fade = np.linspace(0.0, 1.0, round(FADE_SECONDS * SAMPLE_RATE), dtype=np.float32)
+    samples[at - len(fade) : at] *= fade[::-1]
+    samples[at : at + len(fade)] *= fade
+    silence = np.zeros(round(seconds * SAMPLE_RATE), np.float32)
+    longer = np.concatenate([samples[:at], silence, samples[at:]])
+    return Question(question.name, question.text, longer, question.end + seconds)
+
+
+def people_questions(folder: Path) -> list[Question]:
+    """Returns what the people in `folder` say. Raises TranscriberError and UserError."""
+    from app.stt.silero import SileroVoiceActivity
+
+    found = {Path(one.name).stem: one for one in load_recordings(folder)}
+    missing = [name for name in CALLERS if name not in found]
+    if missing:
+        raise UserError(
+            f"{folder} lacks recordings of the WUW Corpus II that this bench plays: {', '.join(missing)}. Give a "
+            "folder with a manifest.jsonl that lists them."
+        )
+    out = []
+    for name in CALLERS:
+        one = found[name]
+        end = voice_spans(one.samples, SileroVoiceActivity())[-1][1]
+        out.append(Question(name, one.text, with_tail(one.samples, end), end))
+    return out
+
+
+def run_first_word(
+    *,
+    who: Sequence[str] = WHO,
+    ways: Sequence[str] = WAYS,
+    people: Path | None = None,
+    out: Path | None = None,
+    talks: int = 0,
+    busy: bool = False,
+    progress: Progress = no_progress,
+    ask: Ask = ask_all,
+) -> FirstWordResult:
+    """Asks every question that `out` holds no answer to yet. `talks`: at most so many talks of ten questions, if not
+    0; `busy`: also on a busy machine. Raises UserError and TranscriberError.
+    """
+    result = load_result(out)
+    if ask is ask_all:
+        check_programs()
+    known = synthetic_questions()
+    warm_ups = known[QUESTIONS:]
+    questions = {SYNTHETIC: known[:QUESTIONS]}
+    if PEOPLE in who:
+        if people is None:
+            raise UserError(
+                "Give the folder with the people's recordings (--people FOLDER), or measure --who synthetic."
+            )
+        questions[PEOPLE] = people_questions(people)
+    done = {(one.who, one.way, one.name) for one in result.measured if not one.first}
+    count = 0
+    for one in who:
+        for way in ways:
+            for number, first in enumerate(range(0, len(questions[one]), TALK_QUESTIONS)):
+                part = questions[one][first : first + TALK_QUESTIONS]
+                part = [question for question in part if (one, way, question.name) not in done]
+                if not part or (talks and count == talks):
+                    continue
+                count += 1
+                before = load() if busy else wait_until_idle(progress)
+                talk = ask(one, way, warm_ups[number % len(warm_ups)], part, progress)
+                result.measured += talk.measured
+                result.talks.append(Conditions(before, talk.others))
+                result.failures += talk.failures
+                if out is not None:
+                    _keep(out / RESULT, result)
+    return result
+
+
+def _keep(file: Path, result: FirstWordResult) -> None:
+    try:
+        write_json(file, {"bench": "first-word", **result.document()}, indent=1)
+    except OSError as error:
+        raise UserError(
+            f"The answers can't be kept in {file} ({error.strerror}). Give another folder to --out."
+        ) from error
+
+
+def load_result(out: Path | None) -> FirstWordResult:
+    """Returns what an earlier run has written to `out`; empty without. Raises UserError."""
+    if out is None or not (out / RESULT).exists():
+        return FirstWordResult()
+    names = {one.name for one in fields(Measured)}
+    try:
+        found = read_json_file(out / RESULT, BENCH_RESULT)
+        return FirstWordResult(
+            [Measured(**{name: one[name] for name in names}) for one in found["answers"]],
+            [Conditions(one["load"], one["others"]) for one in found["talks"]],
+            list(found["failures"]),
+            found["machine"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{out / RESULT} can't be read ({error}), so the bench can't go on there. Give another folder to --out."
+        ) from error

@@ -1,0 +1,646 @@
+"""Whatever was done in the window last: what is typed next arrives whole in the message field, or where it belongs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QShortcut
+from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QFileDialog, QLineEdit, QMenu, QWidget
+
+from app.conversation import events as e
+from app.gui.shell import key_routing
+from app.gui.window.main_window import MainWindow
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory, some
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import click_at, key, press_key, say, shown, spoken, type_keys, until
+from tests.gui.window.test_panels import everything
+
+SENTENCE = "Please explain: is it 5 % - or 10 - of all, and why?"
+"""It has blanks, signs, digits and a question mark, and its first letter is a key of lists and of the timeline."""
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SPACE, ESCAPE, ENTER, TAB = Qt.Key.Key_Space, Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Tab
+
+Act = Callable[[MainWindow], Awaitable[None]]
+ACTS: dict[str, Act] = {}
+
+
+def act(name: str) -> Callable[[Act], Act]:
+    """Registers something that a user does in the window."""
+
+    def register(does: Act) -> Act:
+        ACTS[name] = does
+        return does
+
+    return register
+
+
+def field_of(window: MainWindow) -> QWidget:
+    return window.transcript.composer.field
+
+
+async def settle() -> None:
+    """What was done has its effect."""
+    for _ in range(3):
+        await asyncio.sleep(0.01)
+
+
+async def in_front(window: MainWindow) -> None:
+    """The window is the active one again, as any desktop makes it once a dialog or a menu has gone."""
+    window.activateWindow()
+    await until(window.isActiveWindow)
+
+
+async def click(widget: QWidget, place: QPoint | None = None) -> None:
+    """Clicks, and lets the click have its effect."""
+    await click_at(widget, place)
+    await settle()
+
+
+async def tab_to(window: MainWindow, widget: QWidget) -> None:
+    """Reaches a control with Tab."""
+    for _ in range(120):
+        if widget.hasFocus():
+            return
+        await press_key(window, TAB)
+    raise AssertionError(f"{widget} is not reached by Tab")
+
+
+def other_text_at(window: MainWindow) -> QPoint:
+    """A place on words of the transcript, in its viewport."""
+    view = window.transcript.view
+    return view.box_of(0).center().toPoint()
+
+
+# -- acts
+
+
+@act("new conversation by its keys, from an arrow that was clicked")
+async def _(window: MainWindow) -> None:
+    await click(window.status.inspector_button)
+    await press_key(window, Qt.Key.Key_N, CONTROL)
+
+
+@act("new conversation by its keys, from a button that Tab has reached")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.status.inspector_button)
+    await press_key(window, Qt.Key.Key_N, CONTROL)
+
+
+@act("new conversation by its button")
+async def _(window: MainWindow) -> None:
+    await click(window.conversations.new_button)
+
+
+@act("new conversation by the keyboard on its button")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.conversations.new_button)
+    await press_key(window, SPACE)
+
+
+async def _attach(window: MainWindow, paths: list[str]) -> None:
+    dialog = window.documents.asking
+    assert isinstance(dialog, QFileDialog)
+    if paths:
+        dialog.filesSelected.emit(paths)
+    dialog.done(QDialog.DialogCode.Accepted if paths else QDialog.DialogCode.Rejected)
+    await until(lambda: bool(window.transcript.documents.chips) == bool(paths))
+    await in_front(window)
+
+
+@act("a file attached by mouse")
+async def _(window: MainWindow) -> None:
+    notes = Path(str(window.settings.path)).with_name("notes.txt")
+    notes.write_text("The mill belongs to Ada.", "utf-8")
+    await click(window.transcript.composer.attach)
+    await _attach(window, [str(notes)])
+
+
+@act("no file attached by keyboard")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.transcript.composer.attach)
+    await press_key(window, SPACE)
+    await _attach(window, [])
+
+
+@act("a document removed by mouse")
+async def _(window: MainWindow) -> None:
+    notes = Path(str(window.settings.path)).with_name("notes.txt")
+    notes.write_text("The mill belongs to Ada.", "utf-8")
+    window.documents.add([notes])
+    await until(lambda: window.transcript.documents.chips)
+    await click(window.transcript.documents.chips[0].remove)
+
+
+@act("Escape with nothing to stop")
+async def _(window: MainWindow) -> None:
+    assert not window.dock.silence.isVisible()
+    await press_key(window, ESCAPE)
+    assert field_of(window).hasFocus()
+
+
+@act("Escape with an answer to stop")
+async def _(window: MainWindow) -> None:
+    factory = window.manager.session
+    assert factory is not None
+    say_all(window, *spoken(7, "And then?", "A long story.", at=70.0)[:-1])
+    await press_key(window, ESCAPE)
+    assert ("silence",) in factory.calls  # type: ignore[attr-defined]
+    assert field_of(window).hasFocus()
+
+
+@act("Escape on a button that Tab has reached")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.status.inspector_button)
+    await press_key(window, ESCAPE)
+    assert field_of(window).hasFocus()
+
+
+@act("Escape in the search field and in the list of conversations")
+async def _(window: MainWindow) -> None:
+    await click(window.conversations.search)
+    await type_keys(window, "old")
+    await press_key(window, ESCAPE)
+    assert window.conversations.search.hasFocus() and window.conversations.search.text() == ""
+    await press_key(window, ESCAPE)
+    assert field_of(window).hasFocus()
+
+
+@act("Escape closes a message")
+async def _(window: MainWindow) -> None:
+    window.messages.say("Something is wrong.")
+    await press_key(window, ESCAPE)
+    assert window.messages.rows == []
+    assert field_of(window).hasFocus()
+
+
+@act("a message closed by mouse")
+async def _(window: MainWindow) -> None:
+    window.messages.say("Something is wrong.")
+    window.messages.say("Something else is wrong.")
+    await settle()
+    await click(window.messages.rows[0].close_button)
+
+
+@act("a message's offer taken by keyboard")
+async def _(window: MainWindow) -> None:
+    taken: list[bool] = []
+    window.messages.say("There is more.", offer=("Get it", lambda: taken.append(True)), topic="more")
+    await settle()
+    await press_key(window, Qt.Key.Key_F6)
+    await press_key(window, SPACE)
+    assert taken == [True], "the space bar presses it"
+    window.messages.clear_topic("more")
+
+
+@act("the popover of models, by mouse and Escape")
+async def _(window: MainWindow) -> None:
+    await click(window.top_bar.pill)
+    assert window.setup.search.hasFocus()
+    await press_key(window, ESCAPE)
+    assert not window.setup.isVisible()
+
+
+@act("the popover of models, by mouse alone")
+async def _(window: MainWindow) -> None:
+    await click(window.top_bar.pill)
+    await click(window.top_bar.pill)
+    assert not window.setup.isVisible()
+
+
+@act("the popover of models, by keyboard, with another model")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.top_bar.pill)
+    await press_key(window, SPACE)
+    assert window.setup.search.hasFocus()
+    await press_key(window, Qt.Key.Key_Down)
+    await press_key(window, Qt.Key.Key_Down)
+    await press_key(window, ENTER)
+    assert not window.setup.isVisible()
+
+
+@act("the popover of devices, by mouse and Escape")
+async def _(window: MainWindow) -> None:
+    await click(window.dock.devices_button)
+    assert window.devices.isVisible()
+    await press_key(window, ESCAPE)
+    assert not window.devices.isVisible()
+
+
+@act("the popover of devices, with a click in it and one beside it")
+async def _(window: MainWindow) -> None:
+    await click(window.dock.devices_button)
+    await click(window.devices, QPoint(30, 30))
+    await click(window.transcript.view.viewport(), QPoint(5, 5))
+    assert not window.devices.isVisible()
+
+
+@act("hands-free on and off by mouse")
+async def _(window: MainWindow) -> None:
+    for on in (True, False):
+        await click(window.dock.duplex, QPoint(8, window.dock.duplex.height() // 2))
+        assert window.dock.duplex.isChecked() is on
+
+
+@act("hands-free on by keyboard")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.dock.duplex)
+    await press_key(window, SPACE)
+    assert window.dock.duplex.isChecked()
+
+
+@act("hands-free on while the talk button has the focus")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.dock.button)
+    window.live.change("duplex", True)
+    assert not window.dock.button.isEnabled()
+
+
+@act("a click on the talk button")
+async def _(window: MainWindow) -> None:
+    await click(window.dock.button)
+    session = window.manager.session
+    assert session is not None
+    assert ("press",) in session.calls  # type: ignore[attr-defined]
+
+
+@act("mute by mouse")
+async def _(window: MainWindow) -> None:
+    await click(window.dock.mute)
+
+
+@act("a click in the transcript")
+async def _(window: MainWindow) -> None:
+    await click(window.transcript.view.viewport(), other_text_at(window))
+    assert window.transcript.view.hasFocus(), "to select and copy"
+
+
+@act("Tab into the transcript")
+async def _(window: MainWindow) -> None:
+    await tab_to(window, window.transcript.view)
+
+
+@act("a click in the timeline")
+async def _(window: MainWindow) -> None:
+    await click(window.timeline.view)
+
+
+@act("a click on a request")
+async def _(window: MainWindow) -> None:
+    window.inspector.tabs.setCurrentIndex(1)
+    await settle()
+    tables = [one for one in window.inspector.findChildren(QWidget) if one.isVisible() and hasattr(one, "viewport")]
+    await click(tables[0].viewport())  # type: ignore[attr-defined]
+
+
+@act("a question of the welcome")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_N, CONTROL)
+    await until(lambda: window.transcript.welcome.isVisible() and window.manager.session is not None)
+    await click(window.transcript.welcome.questions[0])
+
+
+@act("the settings opened and closed")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_Comma, CONTROL)
+    await _close_dialog(window)
+
+
+@act("the sheet of keys opened and closed")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_F1)
+    await _close_dialog(window)
+
+
+@act("the dialog of the conversation's style opened by its title and closed")
+async def _(window: MainWindow) -> None:
+    await click(window.transcript.header.button)
+    await _close_dialog(window)
+
+
+async def _close_dialog(window: MainWindow) -> None:
+    def opened() -> list[QDialog]:
+        return [one for one in window.findChildren(QDialog) if one.isVisible()]
+
+    await until(opened)
+    (dialog,) = opened()
+    await until(dialog.isActiveWindow)
+    await press_key(dialog, ESCAPE)
+    assert not dialog.isVisible()
+    await in_front(window)
+
+
+@act("each pane closed and opened by mouse")
+async def _(window: MainWindow) -> None:
+    for button in (window.top_bar.sidebar_button, window.top_bar.oracle_button, window.status.inspector_button):
+        await click(button)
+        await click(button)
+
+
+@act("each pane closed by its keys while it has the focus")
+async def _(window: MainWindow) -> None:
+    inside = (window.conversations.rows, window.oracle.header.details, window.timeline.view)
+    for widget, digit in zip(inside, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3), strict=True):
+        await tab_to(window, widget)
+        await press_key(window, digit, CONTROL)
+        assert not widget.isVisible()
+        await settle()
+
+
+@act("a conversation opened by mouse")
+async def _(window: MainWindow) -> None:
+    rows = window.conversations.rows
+    await click(rows.viewport(), rows.visualRect(rows.list.index(window.conversations.list.place("c3"))).center())
+    await until(lambda: window.talks.key == "c3")
+
+
+@act("a conversation opened by keyboard, from the search")
+async def _(window: MainWindow) -> None:
+    await click(window.conversations.search)
+    await press_key(window, Qt.Key.Key_Down)
+    assert window.conversations.rows.hasFocus()
+    await press_key(window, Qt.Key.Key_Down)
+    await press_key(window, ENTER)
+    await until(lambda: window.talks.key.startswith("c"))
+
+
+@act("a conversation renamed from its menu")
+async def _(window: MainWindow) -> None:
+    menu = await _row_menu(window)
+    next(one for one in menu.actions() if one.objectName() == "rename").trigger()
+    menu.close()
+    await in_front(window)
+    await type_keys(window, "Another title?")
+    await press_key(window, ENTER)
+    await until(lambda: any(view.title == "Another title?" for view in kept(window).views.values()))
+
+
+@act("a conversation deleted from its menu, and the deletion undone by mouse")
+async def _(window: MainWindow) -> None:
+    menu = await _row_menu(window)
+    next(one for one in menu.actions() if one.objectName() == "remove").trigger()
+    menu.close()
+    undo = window.conversations.undo
+    await until(undo.isVisible)
+    await settle()
+    await click(undo.button)
+    await until(lambda: window.conversations.list.place("c2") >= 0)
+
+
+async def _row_menu(window: MainWindow) -> QMenu:
+    rows = window.conversations.rows
+    place = rows.visualRect(rows.list.index(window.conversations.list.place("c2"))).center()
+    await click_at(rows.viewport(), place, Qt.MouseButton.RightButton)
+    await settle()
+    menu = window.conversations.menu
+    if not menu.isVisible():  # the platform of the tests makes no context menu of a right click
+        rows.menu_wanted.emit("c2", rows.viewport().mapToGlobal(place))
+    assert menu.isVisible()
+    return menu
+
+
+@act("the palette opened and closed")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_K, CONTROL)
+    await type_keys(window, "late?")
+    assert window.quick.palette.field.text() == "late?"
+    await press_key(window, ESCAPE)
+    assert not window.quick.palette.isVisible()
+
+
+@act("a command of the palette")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_K, CONTROL)
+    await type_keys(window, "Oracle")
+    await press_key(window, ENTER)
+    assert not window.quick.palette.isVisible()
+
+
+@act("the menu opened by mouse and closed")
+async def _(window: MainWindow) -> None:
+    await click(window.top_bar.menu_button)
+    popup = QApplication.activePopupWidget()
+    assert popup is not None
+    popup.close()
+
+
+@act("the search in the conversation, closed again")
+async def _(window: MainWindow) -> None:
+    await press_key(window, Qt.Key.Key_F, CONTROL)
+    await type_keys(window, "sea?")
+    assert window.transcript.find_bar.field.text() == "sea?"
+    await press_key(window, ESCAPE)
+    assert not window.transcript.find_bar.isVisible()
+
+
+@act("a combo box used by mouse")
+async def _(window: MainWindow) -> None:
+    await click(window.dock.devices_button)
+    picker = window.devices.microphone
+    assert isinstance(picker, QComboBox)
+    await click(picker)
+    popup = QApplication.activePopupWidget()
+    if popup is not None:
+        popup.close()
+    picker.setFocus()
+
+
+# -- the tests
+
+
+def say_all(window: MainWindow, *events: e.Event) -> None:
+    """Has the session say this."""
+    session = window.manager.session
+    assert session is not None
+    session.say(*events)  # type: ignore[attr-defined]
+    window.pump.flush()
+
+
+def kept(window: MainWindow) -> FakeHistory:
+    service = window.talks.service
+    assert isinstance(service, FakeHistory)
+    return service
+
+
+def around() -> dict[str, object]:
+    given = everything()
+    given["history"] = some(6, 1_700_000_000.0)
+    return given
+
+
+@pytest.mark.parametrize("name", ACTS)
+async def test_a_sentence_that_is_typed_next_is_found_whole(name: str) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
+        await until(window.isActiveWindow)
+        await until(lambda: window.conversations.list.place("c0") >= 0)
+        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+        field_of(window).setFocus()
+        await ACTS[name](window)
+        await settle()
+        await in_front(window)
+        pressed = [list(one.calls).count(("press",)) for one in factory.sessions]
+        await type_keys(window, SENTENCE)
+        assert window.transcript.composer.field.text() == SENTENCE
+        assert field_of(window).hasFocus()
+        assert [list(one.calls).count(("press",)) for one in factory.sessions] == pressed, "no blank talks"
+        assert window.quick.sheet is None or not window.quick.sheet.isVisible(), "no question mark opens the sheet"
+
+
+async def _search(window: MainWindow) -> Callable[[], str]:
+    await tab_to(window, window.conversations.search)
+    return window.conversations.search.text
+
+
+async def _search_models(window: MainWindow) -> Callable[[], str]:
+    await click(window.top_bar.pill)
+    return window.setup.search.text
+
+
+async def _find(window: MainWindow) -> Callable[[], str]:
+    await press_key(window, Qt.Key.Key_F, CONTROL)
+    return window.transcript.find_bar.field.text
+
+
+async def _commands(window: MainWindow) -> Callable[[], str]:
+    await press_key(window, Qt.Key.Key_K, CONTROL)
+    return window.quick.palette.field.text
+
+
+async def _new_title(window: MainWindow) -> Callable[[], str]:
+    rows = window.conversations.rows
+    await tab_to(window, rows)
+    rows.highlight("c2")
+    await press_key(window, Qt.Key.Key_F2)
+    editor = rows.viewport().findChild(QLineEdit)
+    assert editor is not None
+    editor.selectAll()
+    return editor.text
+
+
+@pytest.mark.parametrize("reach", [_search, _search_models, _find, _commands, _new_title])
+async def test_another_text_field_keeps_what_is_typed_into_it(
+    reach: Callable[[MainWindow], Awaitable[Callable[[], str]]],
+) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
+        await until(window.isActiveWindow)
+        await until(lambda: window.conversations.list.place("c0") >= 0)
+        text = await reach(window)
+        await type_keys(window, SENTENCE)
+        assert text() == SENTENCE and window.transcript.composer.field.text() == ""
+        assert factory.session.calls == [] and window.quick.sheet is None
+
+
+async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_clicked_does_not() -> None:
+    async with shown(FakeFactory(), Settings(), **around()) as window:  # type: ignore[arg-type]
+        await until(window.isActiveWindow)
+        pane = window.conversations
+        await until(lambda: pane.list.place("c0") >= 0)
+        title = kept(window).views["c4"].title
+        await tab_to(window, pane.rows)
+        pane.rows.highlight("c0")
+        await type_keys(window, title)
+        assert pane.rows.highlighted == "c4" and pane.rows.hasFocus()
+        assert window.transcript.composer.field.text() == ""
+        await click(pane.rows.viewport(), pane.rows.visualRect(pane.rows.list.index(0)).center())  # a heading
+        await type_keys(window, title)
+        assert window.transcript.composer.field.text() == title
+
+
+async def test_the_space_bar_talks_in_the_empty_field_once_nothing_was_typed_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    factory, clock = FakeFactory(), [1_000.0]
+    monkeypatch.setattr(key_routing.time, "monotonic", lambda: clock[0])
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        field, calls = window.transcript.composer.field, factory.session.calls
+        await type_keys(window, "a")
+        await press_key(window, Qt.Key.Key_Backspace)
+        clock[0] += 1.9
+        await press_key(window, SPACE)
+        assert field.text() == " " and calls == [], "the user is typing"
+        clock[0] += 1.9
+        await press_key(window, SPACE)
+        assert field.text() == "  " and calls == []
+        clock[0] += 2.0
+        key(window, SPACE, down=True)
+        assert field.text() == "  " and calls == [("press",)], "blanks are no message"
+        for _ in range(5):
+            key(window, SPACE, down=True, repeat=True)
+        key(window, SPACE, down=False)
+        await until(lambda: calls == [("press",), ("release",)])
+        await type_keys(window, "b")
+        clock[0] += 60.0
+        await press_key(window, SPACE)
+        assert field.text() == "  b " and calls == [("press",), ("release",)], "there is a message"
+
+
+@pytest.mark.parametrize("place", ["transcript", "timeline", "nothing"])
+async def test_the_space_bar_talks_where_nothing_else_uses_it_and_is_a_blank_while_a_message_is_there(
+    place: str,
+) -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        calls = factory.session.calls
+        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+
+        async def go() -> None:
+            if place == "transcript":
+                await click(window.transcript.view.viewport())
+            elif place == "timeline":
+                await click(window.timeline.view)
+            else:
+                window.transcript.composer.field.clearFocus()
+
+        await go()
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        await until(lambda: calls == [("press",), ("release",)])
+        window.transcript.composer.field.setText("Half")
+        await go()
+        await press_key(window, SPACE)
+        assert window.transcript.composer.field.text() == "Half " and len(calls) == 2
+
+
+async def test_what_is_pasted_after_a_click_in_the_transcript_is_in_the_message() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+        await click(window.transcript.view.viewport())
+        QApplication.clipboard().setText("an address")
+        await press_key(window, Qt.Key.Key_V, CONTROL)
+        assert window.transcript.composer.field.text() == "an address"
+
+
+async def test_without_a_microphone_the_space_bar_opens_no_turn() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        say(window, factory, e.DeviceChanged(0.5, "microphone", "lost", "", "It is gone."))
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        assert factory.session.calls == [] and window.dock.button.text() == "No microphone"
+        assert not window.push.command("press")
+        say(window, factory, e.DeviceChanged(1.0, "microphone", "back", "Desk microphone", "It is back."))
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",)]
+
+
+async def test_no_letter_or_sign_is_a_shortcut_of_the_window() -> None:
+    async with shown(FakeFactory(), Settings(), **around()) as window:  # type: ignore[arg-type]
+        window.quick.open_sheet()
+        everywhere = Qt.ShortcutContext.WindowShortcut, Qt.ShortcutContext.ApplicationShortcut
+        keys = [one.key() for one in window.findChildren(QShortcut) if one.context() in everywhere]
+        for action in window.findChildren(QAction):
+            if action.shortcutContext() in everywhere:
+                keys += action.shortcuts()
+        assert len(keys) > 10
+        assert [one.toString() for one in keys if len(one.toString()) == 1] == []
