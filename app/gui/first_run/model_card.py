@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.models.downloads import ModelsController
 from app.gui.models.model_list import is_local
 from app.gui.models.model_lists import ModelLists
-from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import is_router
 from app.gui.widgets.form import bold, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.link_button import LinkButton
@@ -19,21 +17,6 @@ from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
-
-BEST = "first run: the best model"
-
-
-def find_best(
-    context: QObject,
-    background: BackgroundTasks,
-    controller: ModelsController,
-    language: str,
-    found: Callable[[ModelView | None], None],
-) -> None:
-    """Finds the best model that runs here, for `context`. May take some seconds, since the smallest is timed first."""
-    best = controller.service.best
-    if not controller.busy:
-        background.run(context, BEST, lambda: asyncio.to_thread(best, language), found, lambda sentence: None)
 
 
 class ModelOffer(QWidget):

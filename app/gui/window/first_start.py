@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.first_run.model_card import ModelOffer, find_best
+from app.gui.first_run.model_card import ModelOffer
 from app.gui.first_run.welcome_cards import WelcomeCards
 from app.gui.state.talk_state import Phase
 from app.services.machine_service import MachineService, MachineView
@@ -18,7 +19,7 @@ from app.session.control import BackendChoice
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
 
-LOOK = "first start: check the machine"
+LOOK, BEST = "first start: check the machine", "first start: find the best model"
 
 
 class FirstStart(QObject):
@@ -122,9 +123,11 @@ class FirstStart(QObject):
             self.cards.model.show_machine(view, window.settings.frontend)
         if view.backend.provider != "embedded":
             self._have_better(view.backend)
-        elif window.models_controller is not None:
-            language = window.settings.language
-            find_best(self, window.background, window.models_controller, language, self._have_better)
+        elif (models := window.models_controller) is not None and not models.busy:
+            best, language = models.service.best, window.settings.language  # may time the smallest one first
+            window.background.run(
+                self, BEST, lambda: asyncio.to_thread(best, language), self._have_better, lambda sentence: None
+            )
 
     # -- the offer of a better model
 
