@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ from app.models.catalogue import FRONTEND_WEIGHTS, ModelError, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of
 from app.models.pool import MODELS
-from app.models.store import Report, get_model
 from app.platform import nvidia
 from app.services import backends
 from app.services.api_keys import api_key
@@ -236,33 +234,20 @@ def _import_client() -> None:
     import openai  # noqa: F401
 
 
-class Weights:
-    """Find and download the weights of front-ends (a `WeightsStore`)."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def missing(self, frontend: str) -> str:
-        """Return a sentence about the weights that `frontend` lacks; empty when it lacks none."""
-        if frontend not in FRONTEND_WEIGHTS or self._settings.weights_folder:
-            return ""  # a folder of the user's own: loading it says what it lacks
-        model = find_model(frontend)
-        try:
-            read_layout(folder_of(model), quickly=True)
-            return ""
-        except ModelError:
-            pass
-        words = f"{model.label}'s weights ({model.bytes / 1e9:.0f} GB) are not on this machine."
-        if not nvidia.has_driver():
-            words += " Nor is an NVIDIA graphics card, which they need."
-        return words
-
-    def get(self, frontend: str, report: Report, cancelled: threading.Event) -> None:
-        """Download the weights of `frontend`. Raises UserError."""
-        try:
-            get_model(frontend, report, cancelled, mirror=self._settings.weights_mirror, token=hub_token)
-        except ModelError as error:
-            raise UserError(str(error)) from error
+def missing_weights(settings: Settings, frontend: str) -> str:
+    """Returns a sentence about the weights that `frontend` lacks; empty when it lacks none."""
+    if frontend not in FRONTEND_WEIGHTS or settings.weights_folder:
+        return ""  # a folder of the user's own: loading it says what it lacks
+    model = find_model(frontend)
+    try:
+        read_layout(folder_of(model), quickly=True)
+        return ""
+    except ModelError:
+        pass
+    words = f"{model.label}'s weights ({model.bytes / 1e9:.0f} GB) are not on this machine."
+    if not nvidia.has_driver():
+        words += " It also has no NVIDIA graphics card, which they need."
+    return words
 
 
 def hub_token() -> str:
@@ -333,7 +318,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         services = WindowServices(
             list_devices=devices,
             choices=choices,
-            weights=Weights(settings),
+            missing_weights=functools.partial(missing_weights, settings),
             backend_service=service,
             sound_service=SoundTestService(),
             machine=MachineService(settings, graphics),

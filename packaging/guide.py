@@ -1,7 +1,7 @@
-"""Keep the guide's table of settings true.
+"""Keep the guide's tables of settings up to date.
 
-`python packaging/guide.py` writes it between its marks in `resources/guide/guide.md`, from the declarations in
-`app/settings`. `--check` only tells whether it is up to date.
+`python packaging/guide.py` writes them between their marks in `resources/guide/guide.md`, from the declarations in
+`app/settings`. `--check` changes nothing, and fails if they are out of date.
 """
 
 from __future__ import annotations
@@ -11,27 +11,64 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app.settings.declarations import Settings, declarations, page_of  # noqa: E402
+from app.settings.setting import Setting  # noqa: E402
+
 GUIDE = ROOT / "resources" / "guide" / "guide.md"
 
 
-def settings() -> str:
-    """Return the table of settings."""
-    sys.path.insert(0, str(ROOT))
-    from app.settings.markdown import settings_markdown
+def settings_markdown() -> str:
+    """Returns all settings as Markdown tables, one for each page of the dialog."""
+    parts = []
+    for key, page in Settings.pages.items():
+        rows = [_row(one) for one in declarations() if page_of(one.section) == key]
+        head = [f"### {page.label}", "", "| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
+        parts.append("\n".join([*head, *rows]) + "\n")
+    return "\n".join(parts)
 
-    return settings_markdown().strip()
+
+def _row(declared: Setting) -> str:
+    if declared.kind == "switch":
+        default = "on" if declared.default else "off"
+    else:
+        default = f"`{declared.default}`" if declared.default != "" else "empty"
+    return f"| {declared.label} | `{declared.name}` | {default} | {declared.help}{_range_in_words(declared)} |"
+
+
+def _range_in_words(declared: Setting) -> str:
+    """The values that a setting may have, as a further sentence; empty for switches and free text."""
+    if declared.words:
+        named = (
+            f"`{choice}`" if word.casefold() == choice else f"`{choice}` (“{word}”)"
+            for choice, word in declared.words.items()
+        )
+        return f" One of {', '.join(named)}."
+    if declared.kind == "device":
+        return " The device's name; empty for the system's default."
+    if declared.kind == "model":
+        return " Its key, as `kame-desktop models list` names it."
+    if not declared.is_number:
+        return ""
+    special = f"; {declared.special[0]:g}: {declared.special[1]}" if declared.special is not None else ""
+    return f" From {declared.lowest:g} to {_with_unit(declared.highest, declared.unit)}{special}."
+
+
+def _with_unit(number: float, unit: str) -> str:
+    return f"${number:g}" if unit == "$" else f"{number:g} {unit}".strip()
 
 
 def filled(text: str) -> str:
-    """Return `text` with its table of settings renewed."""
+    """Returns `text` with its tables of settings renewed."""
     pattern = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.S)
     if not pattern.search(text):
-        raise SystemExit("guide.md has no marks for its table of settings.")
-    return pattern.sub(lambda found: found[1] + settings() + "\n" + found[2], text)
+        raise SystemExit("guide.md has no marks for its tables of settings.")
+    return pattern.sub(lambda found: found[1] + settings_markdown().strip() + "\n" + found[2], text)
 
 
 def main(arguments: list[str]) -> int:
-    """Rewrite the guide, or check it."""
+    """Rewrites the guide, or checks it."""
     path = GUIDE
     old = path.read_text("utf-8")
     new = filled(old)

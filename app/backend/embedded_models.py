@@ -74,16 +74,16 @@ def model_file(model: str) -> Path:
         file = Path(model)
         if not file.is_file():
             raise BackendError(
-                f"There is no model file {file}, so nothing can answer. Choose one of the models on the page “Models”, "
-                "or the path of a GGUF file.",
+                f"There is no model file {file}, so nothing can answer. Choose one of the models in “Models and "
+                "servers”, or the path of a GGUF file.",
                 "setup",
             )
         return file
     if not is_here(known.key):
         how = completing_command() if known.key == DEFAULTS["llm"] else f"models get {known.key}"
         raise BackendError(
-            f"{known.label} is not on this machine. Get it on the page “Models” or with “{how}”, or choose another "
-            "model.",
+            f"{known.label} is not on this machine. Get it in “Models and servers” or with “{how}”, or choose "
+            "another model.",
             "setup",
         )
     return model_path(known.key)

@@ -200,7 +200,7 @@ def _said(transcripts: Sequence[Transcript]) -> str:
 def _changed(settings: Settings, with_words: bool, hide: Redactor) -> Iterator[tuple[str, str]]:
     for declared in declarations():
         value = getattr(settings, declared.name)
-        if value == declared.default or declared.place == "app":  # such as the places of panes
+        if value == declared.default:
             continue
         if declared.name == "persona" and not with_words:
             yield declared.name, f"changed ({LEFT_OUT})"

@@ -7,7 +7,7 @@
 - `model_service`: the models of the catalogue
 - `sound_service`, `microphone_check`: tests of microphones and loudspeakers; how a microphone is judged
 - `asking_service`: questions spoken by another voice than the assistant's
-- `machine_service`: what fits this machine, for the first run
+- `machine_service`: what this machine has, and what fits it
 - `graphics_service`: installs what a graphics card needs
 - `doctor`: the same machine for the command `doctor`; `model_speed`, `frame_bench`: how fast it is
 - `documents`: reads a text or PDF file that is added to a conversation, PDF in a child process

@@ -96,8 +96,8 @@ def _embedded_model(language: str) -> str:
     if not find_model(key).speaks(spoken):
         names = ", ".join(model.key for model in models_of("llm") if model.speaks(spoken))
         raise BackendError(
-            f"No language model for the conversation's language ({spoken}) is on this machine. Get one on the page "
-            f"“Models” or with “models get NAME” ({names}), or choose another model or English.",
+            f"No language model for the conversation's language ({spoken}) is on this machine. Get one in “Models and "
+            f"servers” or with “models get NAME” ({names}), or choose another model or English.",
             "setup",
         )
     return key

@@ -1,4 +1,4 @@
-"""Which front-end and which model fit the machine, and what the probes found, in a sentence each."""
+"""Checks this machine: what it has, in a sentence each, and which front-end and which model fit it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _devices(topic: Topic, names: tuple[str, ...], missing: str) -> MachineFindi
 
 def _ollama(models: tuple[OllamaModel, ...] | None) -> MachineFinding:
     if models is None:
-        return MachineFinding("ollama", "fair", "Ollama does not run here. Nothing needs it.")
+        return MachineFinding("ollama", "fair", "Ollama is not running here. It is optional.")
     if not models:
         return MachineFinding("ollama", "fair", "Ollama runs, and has no model yet.")
     return MachineFinding("ollama", "good", f"Ollama runs, with {_first_and_more([m.name for m in models])}.")
@@ -117,7 +117,7 @@ def _keys(keys: tuple[str, ...] | None) -> MachineFinding:
     if keys is None:
         return MachineFinding("keys", "fair", "The system's keyring does not answer. It may be locked.")
     if not keys:
-        return MachineFinding("keys", "fair", "No API key for a model in the cloud. Nothing needs one.")
+        return MachineFinding("keys", "fair", "No API key for a model in the cloud. Keys are optional.")
     labels = [PROVIDERS[name].label for name in keys]
     listed = " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
     return MachineFinding("keys", "good", f"There is a key for {listed}.")
@@ -153,8 +153,7 @@ class FrontEndFit:
 class MachineView:
     """All findings. `advice`: what fits best, in words; the same in `frontend`, `precision` and `backend`.
 
-    `fits`: for each front-end with weights one for each precision, the largest first. `ollama_models`: those that
-    converse, of an Ollama that runs here; None: none runs. `keys`: the providers that there is a key for.
+    `fits`: for each front-end with weights one for each precision, the largest first.
     `graphics`: what can be installed so that the card is used.
     """
 
@@ -164,8 +163,6 @@ class MachineView:
     frontend: str = "cascade"
     precision: str = ""
     backend: BackendChoice = field(default_factory=BackendChoice)
-    ollama_models: tuple[str, ...] | None = None
-    keys: tuple[str, ...] = ()
     graphics: GraphicsOffer | None = None
 
     def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
@@ -210,8 +207,6 @@ class MachineService:
             frontend=best.frontend,
             precision=best.precision,
             backend=backend,
-            ollama_models=None if machine.ollama is None else tuple(model.name for model in machine.ollama),
-            keys=machine.keys or (),
             graphics=offer,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -203,18 +202,6 @@ class SessionControl(Protocol):
 
     async def stop(self) -> None:
         """End the session and wait until all of it has ended; safe to call twice."""
-        ...
-
-
-class WeightsStore(Protocol):
-    """The weights of front-ends on this machine; the composition root gives the window one."""
-
-    def missing(self, frontend: str) -> str:
-        """Return what is missing of a front-end's weights, in words for the user; empty when nothing is."""
-        ...
-
-    def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Download them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
         ...
 
 

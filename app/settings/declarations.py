@@ -1,6 +1,6 @@
 """Declares every setting once, and loads and saves them all.
 
-The settings dialog, the table in the guide and the file on disk derive from the declarations. No setting is a secret:
+The settings dialog, the tables in the guide and the file on disk derive from the declarations. No setting is a secret:
 API keys are kept elsewhere.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from app.settings.paths import default_path
 from app.settings.setting import Page, Setting, setting, tr
-from app.settings.storage import read_settings, write_settings
+from app.settings.storage import read_stored, write_stored
 from app.settings.talk_settings import TalkSettings
 
 
@@ -25,7 +25,7 @@ def patience_of(steps: float) -> float:
 
 @dataclass(slots=True)
 class Settings(TalkSettings):
-    """The settings in force. `notice` says, in a sentence, what was wrong with the file, if anything."""
+    """The current settings. `notice`: a sentence about what was wrong with the file, if anything."""
 
     pages: ClassVar[Mapping[str, Page]] = {
         "general": Page(
@@ -34,7 +34,7 @@ class Settings(TalkSettings):
                 "essentials": tr("Essentials"),
                 "look": tr("Appearance"),
                 "start": tr("Start and end"),
-                "keys": tr("Keys everywhere"),
+                "keys": tr("Global hotkeys"),
             },
         ),
         "voice": Page(
@@ -42,17 +42,7 @@ class Settings(TalkSettings):
             {"speech": tr("The voice"), "talk": tr("Taking turns"), "recognition": tr("Speech recognition")},
         ),
         "models": Page(
-            tr("Models and keys"),
-            {
-                "backend": tr("Model"),
-                "openai": tr("OpenAI"),
-                "anthropic": tr("Anthropic"),
-                "google": tr("Google"),
-                "ollama": tr("Ollama"),
-                "compatible": tr("Another server"),
-                "answers": tr("Answers"),
-                "tools": tr("Tools"),
-            },
+            tr("Models"), {"backend": tr("Models and servers"), "answers": tr("Answers"), "tools": tr("Tools")}
         ),
         "sound": Page(
             tr("Sound"), {"devices": tr("Devices"), "processing": tr("Processing of the microphone's sound")}
@@ -119,7 +109,7 @@ class Settings(TalkSettings):
     font_scale: int = setting(
         100,
         tr("Text size"),
-        tr("How large all text is, of the system's own size."),
+        tr("The size of all text, relative to the system's."),
         "look",
         lowest=80,
         highest=200,
@@ -127,22 +117,19 @@ class Settings(TalkSettings):
         unit="%",
     )
     reduced_motion: bool = setting(
-        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "look"
+        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: changes appear immediately."), "look"
     )
     oracle_earlier: bool = setting(
         False,
         tr("Earlier thoughts"),
-        tr("The oracle shows not only the answer that counts, but also those before it."),
+        tr("The oracle shows the earlier answers, too, not only the current one."),
         "look",
     )
     oracle_details: bool = setting(
         False,
-        tr("Details of thoughts"),
+        tr("Request details"),
         tr("The oracle shows what was asked, how fast each answer came, and what it cost."),
         "look",
-    )
-    oracle_introduced: bool = setting(
-        False, tr("The oracle was shown"), tr("It opened by itself."), "look", place="app"
     )
 
     launch_at_login: bool = setting(
@@ -161,12 +148,12 @@ class Settings(TalkSettings):
     close_to_tray: bool = setting(
         False,
         tr("Stay in the tray"),
-        tr("Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits."),
+        tr("Closing the window hides it, and the conversation continues. The icon's menu shows it again, or quits."),
         "start",
     )
     notify_answers: bool = setting(
         True,
-        tr("Tell of answers"),
+        tr("Notify me about answers"),
         tr(
             "A notification shows the first words of an answer while the window is hidden or minimised; never those of "
             "a conversation that is not kept. It needs the icon in the tray."
@@ -177,7 +164,7 @@ class Settings(TalkSettings):
     precision: str = setting(
         "auto",
         tr("Precision"),
-        tr("How the weights of KAME and Moshi are kept on the graphics card."),
+        tr("How the weights of KAME and Moshi are stored on the graphics card."),
         "model",
         effect="restart",
         words={
@@ -190,7 +177,7 @@ class Settings(TalkSettings):
     answer_delay_ms: int = setting(
         0,
         tr("Answer delay"),
-        tr("How long KAME or Moshi keeps silent after you have spoken."),
+        tr("How long KAME or Moshi waits after you have spoken."),
         "model",
         highest=5000,
         step=80,
@@ -199,22 +186,11 @@ class Settings(TalkSettings):
     oracle_lead_ms: int = setting(
         0,
         tr("Oracle lead"),
-        tr("By how much KAME or Moshi hears you later than the transcriber does."),
+        tr("How much later than the transcriber KAME or Moshi hears you."),
         "model",
         highest=5000,
         step=80,
         unit="ms",
-    )
-    context_frames: int = setting(
-        0,
-        tr("Memory"),
-        tr("How many frames of 80 ms KAME or Moshi remembers."),
-        "model",
-        effect="restart",
-        highest=3000,
-        step=100,
-        unit=tr("frames"),
-        special=(0, tr("as many as fit")),
     )
 
     keep_history: bool = setting(
@@ -227,17 +203,17 @@ class Settings(TalkSettings):
     keep_recordings: bool = setting(
         False,
         tr("Keep recordings"),
-        tr("Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept."),
+        tr("Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept."),
         "history",
         effect="talk",
     )
 
     check_updates: bool = setting(
         False,
-        tr("Look for new versions"),
+        tr("Check for new versions"),
         tr(
             "Asks one address once a day which version is the newest. Nothing about you, this machine or this version "
-            "is sent. Switched off, nobody is asked."
+            "is sent. While this is off, nothing is asked."
         ),
         "updates",
     )
@@ -245,7 +221,7 @@ class Settings(TalkSettings):
     weights_folder: str = setting(
         "",
         tr("Weights"),
-        tr("A folder that holds the weights already; empty for the app's own downloads."),
+        tr("A folder that already holds the weights; empty for the app's own downloads."),
         "downloads",
         effect="restart",
         hint="folder",
@@ -253,31 +229,20 @@ class Settings(TalkSettings):
     weights_mirror: str = setting(
         "", tr("Weights mirror"), tr("A mirror of the hub for downloads; empty for the hub itself."), "downloads"
     )
-    first_run_done: bool = setting(
-        False, tr("First run done"), tr("Whether the app has introduced itself."), "essentials", place="app"
-    )
-
-    recent_commands: str = setting(
-        "",
-        tr("Recent commands"),
-        tr("The commands that were last used in the palette, as JSON."),
-        "essentials",
-        place="app",
-    )
 
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What else is in the file, and values that can't be used."""
     _unread: bool = field(default=False, compare=False, repr=False)
-    """There is a file that could not be read."""
+    """Whether there is a file that could not be read."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
-        """Loads the file at `path` (default: the user's own); what it lacks, or has wrong, is at its default."""
+        """Loads the file at `path` (default: the user's own). Missing and invalid settings are at their defaults."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
-        stored = read_settings(settings.path)
+        stored = read_stored(settings.path)
         settings.notice, settings._unread = stored.notice, stored.unread
         values = dict(stored.values)
         wrong = []
@@ -304,7 +269,7 @@ class Settings(TalkSettings):
             for name, value in self._kept.items()
             if name not in values or values[name] == declaration(name).default
         }
-        write_settings(self.path or default_path(), {**values, **kept}, unread=self._unread)
+        write_stored(self.path or default_path(), {**values, **kept}, unread=self._unread)
         self._unread = False
 
 
@@ -316,12 +281,12 @@ def _declared() -> Mapping[str, Setting]:
 
 
 def declarations() -> Iterator[Setting]:
-    """The declared settings, in the order of their pages and sections."""
+    """Returns the declared settings, in the order of their pages and sections."""
     return iter(_declared().values())
 
 
 def page_of(section: str) -> str:
-    """The key of the page that has this section. Raises KeyError."""
+    """Returns the key of the page with this section. Raises KeyError."""
     for key, page in Settings.pages.items():
         if section in page.sections:
             return key
@@ -329,10 +294,5 @@ def page_of(section: str) -> str:
 
 
 def declaration(key: str) -> Setting:
-    """The declaration of the setting `key`. Raises KeyError."""
+    """Returns the declaration of the setting `key`. Raises KeyError."""
     return _declared()[key]
-
-
-def choices_of(key: str) -> tuple[str, ...]:
-    """The values that the setting `key` may have; empty when it is free text, a number or a switch."""
-    return declaration(key).choices

@@ -1,4 +1,4 @@
-"""Defines what is declared of one setting: type, default, label, help, section, range, and when it takes effect."""
+"""Defines the declaration of a setting: type, default, label, help, section, range, and when it takes effect."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Effect = Literal["now", "restart", "talk", "start"]
-"""When a change takes effect: at once, at once by restarting a running conversation, with the next conversation, or at
-the next start of the app."""
+"""When a change takes effect: immediately, immediately by restarting the conversation, with the next conversation, or
+at the next start of the app."""
 Kind = Literal[
     "switch", "choice", "colour", "device", "model", "number", "slider", "line", "lines", "folder", "folders", "keys"
 ]
-"""What is edited. `colour`: a choice that is shown as colours; `device`, `model`: the name of one that is there;
-`slider`: a number whose size matters more than its digits; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
-Place = Literal["dialog", "file", "app"]
-"""Where a setting is changed: in the settings dialog, only by hand in the file, or only by the app itself."""
+"""What is edited. `colour`: a choice shown as colours; `device`, `model`: the name of an available one; `slider`: a
+number whose size matters more than its digits; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
+Place = Literal["dialog", "file"]
+"""Where a setting is changed: in the settings dialog, or in another part of the window or by hand in the file."""
 
 
 def tr(text: str) -> str:
-    """Marks a text that users see: Qt's tools find it for the translators by this name, in the empty context."""
+    """Marks a user-visible text: Qt's tools find it by this name, and put it into the empty context."""
     return text
 
 
@@ -34,7 +34,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is declared of one setting.
+    """The declaration of one setting.
 
     `section`: the key of its place on a page; `words`: the label of each choice, if it has choices; `lowest`,
     `highest`, `step` and `unit` are for numbers; `special`: a number (at or below `lowest`) with a meaning of its own,
@@ -58,13 +58,8 @@ class Setting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that it may have; empty when it is a number, a switch or free text."""
+        """The possible values; empty for a number, a switch or free text."""
         return tuple(self.words)
-
-    @property
-    def live(self) -> bool:
-        """Whether a change takes effect at once."""
-        return self.effect in ("now", "restart")
 
     @property
     def kind(self) -> Kind:
@@ -81,7 +76,7 @@ class Setting:
         return self.kind in ("number", "slider")
 
     def usable(self, value: Any) -> Any:
-        """Returns `value` as it is kept: a number is moved into the range. Raises ValueError."""
+        """Returns the valid form of `value`: a number is clamped to the range. Raises ValueError."""
         if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
             value = float(value)
         if type(value) is not type(self.default) or (self.words and value not in self.words):

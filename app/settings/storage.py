@@ -1,4 +1,7 @@
-"""Reads and writes the settings file. One that is damaged, or of another version of the app, is set aside."""
+"""Reads and writes the app's own JSON files in the settings folder: `settings.json` and `window.json`.
+
+One that is damaged, or of another version of the app, is set aside.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +16,38 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS, OtherVersion, Refused
 
 VERSION = 1
-"""Of the file's format. To be raised with every change that another version of the app would misunderstand."""
+"""Of both files' format. To be raised with every change that another version of the app would misunderstand."""
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSettings:
-    """What the file holds. `notice`: what is wrong with it, in a sentence; `unread`: it can't be read."""
+class Stored:
+    """A file's contents. `notice`: a sentence about what is wrong with it; `unread`: it exists and can't be read."""
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
     unread: bool = False
 
 
-def read_settings(path: Path) -> StoredSettings:
-    """Reads the file. Never raises: one that can't be understood is renamed to `*.broken` or `*.version-N`."""
+def read_stored(path: Path, name: str = "settings file") -> Stored:
+    """Reads the file, which is called `name` in notices.
+
+    Never raises: one that can't be understood is renamed to `*.broken` or `*.version-N`.
+    """
     try:
-        values = read_versioned(path, SETTINGS, VERSION, any_number=True)  # each setting checks its own
+        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting checks its own number
     except FileNotFoundError:
-        return StoredSettings()
+        return Stored()
     except Refused as error:
-        return StoredSettings(notice=_set_aside(path, error))
+        return Stored(notice=_set_aside(path, name, error))
     except OSError as error:
-        notice = (
-            f"The settings could not be read ({error.strerror}), so the defaults are in use. Check the file {path}."
-        )
-        return StoredSettings(notice=notice, unread=True)
-    return StoredSettings(values)
+        notice = f"The {name} could not be read ({error.strerror}), so the defaults are in use. Check {path}."
+        return Stored(notice=notice, unread=True)
 
 
-def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
+def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
     """Writes the file atomically; one that could not be read (`unread`) is renamed to `*.unread`.
 
-    Raises OSError, also for values that `read_settings` would not take.
+    Raises OSError, also for values that `read_stored` would not take.
     """
     whole = {"version": VERSION, **values}
     try:
@@ -55,14 +58,13 @@ def write_settings(path: Path, values: dict[str, Any], *, unread: bool) -> None:
     write_json(path, whole, backup=backup)
 
 
-def _set_aside(path: Path, why: Refused) -> str:
+def _set_aside(path: Path, name: str, why: Refused) -> str:
     """Renames a file that can't be used; returns a sentence about it."""
-    ending = why.ending if isinstance(why, OtherVersion) else "broken"
     try:
-        kept = set_aside(path, ending)
+        kept = set_aside(path, why.ending if isinstance(why, OtherVersion) else "broken")
     except OSError as error:
         return (
-            f"The settings file {path} can't be used ({why}) and could not be renamed ({error.strerror}); the defaults "
-            "are in use."
+            f"The {name} {path} can't be used ({why}) and could not be renamed ({error.strerror}); the defaults are in "
+            "use."
         )
-    return f"The settings file can't be used ({why}), so the defaults are in use. It is kept as {kept}."
+    return f"The {name} can't be used ({why}), so the defaults are in use. It is kept as {kept}."

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from app.settings.setting import setting, tr
+
+
+def _backend(default: str, label: str, help: str) -> Any:
+    """Returns a setting about back-ends, which “Models and servers” and the list of models change."""
+    return setting(default, label, help, "backend", place="file")
 
 
 @dataclass(slots=True)
@@ -45,7 +51,7 @@ class TalkSettings:
         5,
         tr("Patience"),
         tr(
-            "How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits "
+            "How long KAME waits in a pause before it treats your turn as finished: 0 answers soonest, 10 waits "
             "longest. It also learns how long your own pauses are."
         ),
         "talk",
@@ -55,10 +61,10 @@ class TalkSettings:
     )
     openings: bool = setting(
         True,
-        tr("Openings"),
+        tr("Filler phrases"),
         tr(
-            "The cascade says something short like “Let me think.” where its answer takes longer than half a second, "
-            "or three quarters of one hands-free, since you may go on."
+            "The cascade says something short like “Let me think.” if its answer takes longer than half a second, or "
+            "three quarters of a second hands-free, where you may continue."
         ),
         "talk",
     )
@@ -77,8 +83,8 @@ class TalkSettings:
         "en",
         tr("Language"),
         tr(
-            "What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words "
-            "tell when you have finished; in other languages the sound and the silence do."
+            "The language that you speak and are answered in. KAME and Moshi speak English only. In English your words "
+            "help to tell when you have finished; in other languages only sound and silence do."
         ),
         "essentials",
         effect="talk",
@@ -88,7 +94,7 @@ class TalkSettings:
             "es": tr("Spanish"),
             "fr": tr("French"),
             "it": tr("Italian"),
-            "auto": tr("What is heard"),
+            "auto": tr("Detect"),
         },
     )
     recogniser: str = setting(
@@ -105,18 +111,10 @@ class TalkSettings:
         "speech",
         hint="model",
     )
-    persona_voice: str = setting(
-        "",
-        tr("Voice of new conversations"),
-        tr("The voice that goes with the persona; empty for the spoken voice."),
-        "answers",
-        effect="talk",
-        place="app",
-    )
     speech_rate: int = setting(
         100,
         tr("Speaking rate"),
-        tr("How fast the voice speaks, of its own pace."),
+        tr("How fast the voice speaks, relative to its own pace."),
         "speech",
         hint="slider",
         lowest=50,
@@ -150,61 +148,33 @@ class TalkSettings:
             "compatible": tr("Another server"),
             "router": tr("Router"),
         },
+        place="file",
     )
-    embedded_model: str = setting(
-        "",
-        tr("Built-in model"),
-        tr("The app's own model that answers; empty for the best one that is here."),
-        "backend",
-        place="app",
+    embedded_model: str = _backend(
+        "", tr("Built-in model"), tr("The app's own model that answers; empty for the best one that is here.")
     )
-    ollama_url: str = setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "ollama")
-    ollama_model: str = setting(
-        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "ollama"
-    )
-    openai_model: str = setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "openai")
-    anthropic_model: str = setting(
-        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "anthropic"
-    )
-    google_model: str = setting("", tr("Google model"), tr("The model's name; empty for the default one."), "google")
-    compatible_url: str = setting(
+    ollama_url: str = _backend("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."))
+    ollama_model: str = _backend("", tr("Ollama model"), tr("The model's name; empty for the first one there."))
+    openai_model: str = _backend("", tr("OpenAI model"), tr("The model's name; empty for the default one."))
+    anthropic_model: str = _backend("", tr("Anthropic model"), tr("The model's name; empty for the default one."))
+    google_model: str = _backend("", tr("Google model"), tr("The model's name; empty for the default one."))
+    compatible_url: str = _backend(
         "",
         tr("Address of the other server"),
         tr("Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."),
-        "compatible",
     )
-    compatible_model: str = setting(
-        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "compatible"
+    compatible_model: str = _backend(
+        "", tr("Model on the other server"), tr("The model's name; empty for the server's first.")
     )
-    routes: str = setting(
-        "", tr("Router's table"), tr("Which model answers which kind of question, as JSON."), "backend", place="file"
+    routes: str = _backend("", tr("Router's table"), tr("Which model answers which kind of question, as JSON."))
+    secondary_provider: str = _backend(
+        "", tr("Comparison model"), tr("The model whose answers are shown beside the spoken ones; empty for none.")
     )
-    secondary_provider: str = setting(
-        "",
-        tr("Comparison model"),
-        tr("The model whose answers are shown beside the spoken ones; empty for none."),
-        "backend",
-        place="file",
+    secondary_model: str = _backend(
+        "", tr("Name of the comparison model"), tr("The model's name; empty for the default one.")
     )
-    secondary_model: str = setting(
-        "",
-        tr("Name of the comparison model"),
-        tr("The model's name; empty for the default one."),
-        "backend",
-        place="file",
-    )
-    secondary_url: str = setting(
-        "",
-        tr("Server of the comparison model"),
-        tr("Where it is; empty for the default address."),
-        "backend",
-        place="file",
-    )
-    favourite_backends: str = setting(
-        "", tr("Favourite models"), tr("The models that are offered first, as JSON."), "backend", place="app"
-    )
-    model_colours: str = setting(
-        "", tr("Colours of models"), tr("The models in the order of their colours, as JSON."), "backend", place="app"
+    secondary_url: str = _backend(
+        "", tr("Server of the comparison model"), tr("Where it is; empty for the default address.")
     )
 
     persona: str = setting(
@@ -252,45 +222,45 @@ class TalkSettings:
     )
     cap_dollars: float = setting(
         0.0,
-        tr("Cap"),
-        tr("US dollars that a conversation may cost. At the cap, models that cost money are not asked any more."),
+        tr("Spending limit"),
+        tr("US dollars that a conversation may cost. At the limit, models that cost money are no longer asked."),
         "answers",
         effect="talk",
         highest=1000,
         step=0.1,
         unit="$",
-        special=(0, tr("no cap")),
+        special=(0, tr("no limit")),
     )
 
     microphone: str = setting(
         "",
         tr("Microphone"),
-        tr("What you speak into. It can be changed in mid-conversation."),
+        tr("What you speak into. It can be changed during a conversation."),
         "devices",
         hint="device",
     )
     loudspeaker: str = setting(
         "",
         tr("Loudspeaker"),
-        tr("What speaks to you. It can be changed in mid-conversation."),
+        tr("What speaks to you. It can be changed during a conversation."),
         "devices",
         hint="device",
     )
     echo_cancellation: bool = setting(
         True,
         tr("Echo cancellation"),
-        tr("Takes the app's own voice out of the microphone's sound, so that you can interrupt on loudspeakers."),
+        tr("Removes the app's own voice from the microphone's sound, so that you can interrupt it on loudspeakers."),
         "processing",
     )
     noise_suppression: bool = setting(
         False,
         tr("Noise suppression"),
-        tr("Takes out what sounds on and on, such as a fan; a voice may lose some brightness."),
+        tr("Removes steady noise such as a fan; a voice may lose some brightness."),
         "processing",
     )
     auto_gain: bool = setting(
         False,
         tr("Automatic gain"),
-        tr("Makes a quiet voice louder, and with it whatever else there is to hear."),
+        tr("Makes a quiet voice louder, and all other sounds with it."),
         "processing",
     )

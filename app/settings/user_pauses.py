@@ -1,4 +1,4 @@
-"""Keeps how long the user's pauses within turns are between talks, in a file of its own."""
+"""Stores the lengths of the user's pauses within turns in a file of its own, from one conversation to the next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 def load_pauses() -> PauseLengths:
-    """Returns what is known of the user's pauses; nothing yet where the file is missing or makes no sense."""
+    """Returns the stored lengths; none if the file is missing or invalid."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = read_versioned(pauses_path(), SMALL_FILE, VERSION)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
@@ -26,7 +26,7 @@ def load_pauses() -> PauseLengths:
 
 
 def keep_pauses(pauses: PauseLengths) -> None:
-    """Writes the file; where that fails, only what was learned is lost."""
+    """Writes the file; if that fails, only the newest lengths are lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
             write_json(

@@ -125,10 +125,11 @@ PACKED_TALK = Limits(64 * MB)
 EARLIEST, LATEST = 0.0, 32_503_680_000.0
 """Dates of talks, in seconds since 1970: until the year 3000."""
 SETTINGS = Limits(1 * MB, depth=16, items=20_000)
+"""The settings, and the window's own state beside them."""
 SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
-"""Speeds, pauses, panes, the time of the last check for updates."""
+"""Speeds, pauses, the time of the last check for updates."""
 SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
-"""A setting whose value is JSON itself: favourites, routes, colours, recent choices."""
+"""A setting whose value is JSON itself: the router's table."""
 CORPUS = Limits(1 * GB, depth=16, items=50_000_000, kind=(dict, list))
 """A file of questions, or of a corpus for training."""
 CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)

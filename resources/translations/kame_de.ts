@@ -8,7 +8,7 @@
         <translation>Ein paar Sätze</translation>
     </message>
     <message>
-        <source>A folder that holds the weights already; empty for the app&apos;s own downloads.</source>
+        <source>A folder that already holds the weights; empty for the app&apos;s own downloads.</source>
         <translation>Ein Ordner, in dem die Gewichte schon liegen; leer: was die App selbst herunterlädt.</translation>
     </message>
     <message>
@@ -28,10 +28,6 @@
         <translation>Ein, zwei Sätze</translation>
     </message>
     <message>
-        <source>API keys</source>
-        <translation>API-Schlüssel</translation>
-    </message>
-    <message>
         <source>Accent</source>
         <translation>Akzent</translation>
     </message>
@@ -46,6 +42,10 @@
     <message>
         <source>Advanced</source>
         <translation>Erweitert</translation>
+    </message>
+    <message>
+        <source>Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept.</source>
+        <translation>Speichert auch den Ton und die Ereignisse jeder Unterhaltung auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
     </message>
     <message>
         <source>Another server</source>
@@ -84,8 +84,8 @@
         <translation>So lang wie nötig</translation>
     </message>
     <message>
-        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. Switched off, nobody is asked.</source>
-        <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird niemand gefragt.</translation>
+        <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. While this is off, nothing is asked.</source>
+        <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird nichts gefragt.</translation>
     </message>
     <message>
         <source>Automatic</source>
@@ -108,36 +108,32 @@
         <translation>Eingebautes Modell</translation>
     </message>
     <message>
-        <source>Built-in models</source>
-        <translation>Eingebaute Modelle</translation>
-    </message>
-    <message>
-        <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
-        <translation>Um wie viel später KAME oder Moshi dich hört als die Spracherkennung.</translation>
-    </message>
-    <message>
-        <source>Cap</source>
-        <translation>Kostengrenze</translation>
-    </message>
-    <message>
         <source>Cascade</source>
         <translation>Kaskade</translation>
     </message>
     <message>
-        <source>Change persona, voice, length, tools and cap here.</source>
-        <translation>Persona, Stimme, Länge, Werkzeuge und Kostengrenze ändern.</translation>
+        <source>Change persona, voice, length, tools and limit here.</source>
+        <translation>Persona, Stimme, Länge, Werkzeuge und Grenze hier ändern.</translation>
+    </message>
+    <message>
+        <source>Check for new versions</source>
+        <translation>Nach neuen Versionen suchen</translation>
+    </message>
+    <message>
+        <source>Check this machine</source>
+        <translation>Diesen Rechner prüfen</translation>
+    </message>
+    <message>
+        <source>Choose the model that answers, and enter its key.</source>
+        <translation>Das Modell wählen, das antwortet, und seinen Schlüssel eingeben.</translation>
     </message>
     <message>
         <source>Choose which model answers which kind of question.</source>
         <translation>Wählen, welches Modell welche Art von Frage beantwortet.</translation>
     </message>
     <message>
-        <source>Closing the window hides it, and the conversation goes on. The menu of the icon shows it again, or quits.</source>
-        <translation>Beim Schließen wird das Fenster verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
-    </message>
-    <message>
-        <source>Colours of models</source>
-        <translation>Farben der Modelle</translation>
+        <source>Closing the window hides it, and the conversation continues. The icon&apos;s menu shows it again, or quits.</source>
+        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und die Unterhaltung geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
@@ -156,16 +152,16 @@
         <translation>Dunkel</translation>
     </message>
     <message>
-        <source>Details of thoughts</source>
-        <translation>Einzelheiten der Gedanken</translation>
+        <source>Detect</source>
+        <translation>Erkennen</translation>
     </message>
     <message>
         <source>Devices</source>
         <translation>Geräte</translation>
     </message>
     <message>
-        <source>Download language models that run on this machine.</source>
-        <translation>Sprachmodelle herunterladen, die auf diesem Rechner laufen.</translation>
+        <source>Download models, and see how fast they are here.</source>
+        <translation>Modelle herunterladen und sehen, wie schnell sie hier sind.</translation>
     </message>
     <message>
         <source>Download others, and see how fast they are here.</source>
@@ -200,12 +196,8 @@
         <translation>Das Wichtigste</translation>
     </message>
     <message>
-        <source>Favourite models</source>
-        <translation>Bevorzugte Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>First run done</source>
-        <translation>Ersteinrichtung erledigt</translation>
+        <source>Filler phrases</source>
+        <translation>Füllsätze</translation>
     </message>
     <message>
         <source>Folders</source>
@@ -226,6 +218,10 @@
     <message>
         <source>German</source>
         <translation>Deutsch</translation>
+    </message>
+    <message>
+        <source>Global hotkeys</source>
+        <translation>Globale Tastenkürzel</translation>
     </message>
     <message>
         <source>Google</source>
@@ -260,24 +256,20 @@
         <translation>Beim Sprechen gedrückt halten</translation>
     </message>
     <message>
-        <source>How fast the voice speaks, of its own pace.</source>
-        <translation>Wie schnell die Stimme spricht, in Prozent ihres eigenen Tempos.</translation>
+        <source>How fast the voice speaks, relative to its own pace.</source>
+        <translation>Wie schnell die Stimme spricht, gemessen an ihrem eigenen Tempo.</translation>
     </message>
     <message>
         <source>How freely the model chooses its words: 0 is sober and the same each time, 2 is wild.</source>
         <translation>Wie frei das Sprachmodell seine Worte wählt: 0 ist nüchtern und jedes Mal gleich, 2 ist wild.</translation>
     </message>
     <message>
-        <source>How large all text is, of the system&apos;s own size.</source>
-        <translation>Wie groß aller Text ist, in Prozent der Größe im System.</translation>
+        <source>How long KAME or Moshi waits after you have spoken.</source>
+        <translation>Wie lange KAME oder Moshi wartet, nachdem du gesprochen hast.</translation>
     </message>
     <message>
-        <source>How long KAME or Moshi keeps silent after you have spoken.</source>
-        <translation>Wie lange KAME oder Moshi schweigt, nachdem du gesprochen hast.</translation>
-    </message>
-    <message>
-        <source>How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
-        <translation>Wie lange KAME bei einer Pause wartet, bevor dein Redebeitrag als beendet gilt: 0 antwortet am schnellsten, 10 wartet am längsten. KAME lernt auch, wie lang deine Pausen sind.</translation>
+        <source>How long KAME waits in a pause before it treats your turn as finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
+        <translation>Wie lange KAME in einer Pause wartet, bevor es deinen Beitrag für beendet hält: 0 antwortet am schnellsten, 10 wartet am längsten. Es lernt auch, wie lang deine eigenen Pausen sind.</translation>
     </message>
     <message>
         <source>How long answers are.</source>
@@ -288,24 +280,20 @@
         <translation>Wie laut die Stimme ist, vor der Lautstärke des Lautsprechers.</translation>
     </message>
     <message>
-        <source>How many frames of 80 ms KAME or Moshi remembers.</source>
-        <translation>An wie viele Frames zu 80 ms sich KAME oder Moshi erinnert.</translation>
+        <source>How much later than the transcriber KAME or Moshi hears you.</source>
+        <translation>Um wie viel später als die Spracherkennung KAME oder Moshi dich hört.</translation>
     </message>
     <message>
         <source>How the talk button and its keys are used.</source>
         <translation>Wie die Sprechtaste und ihre Tastenkürzel benutzt werden.</translation>
     </message>
     <message>
-        <source>How the weights of KAME and Moshi are kept on the graphics card.</source>
-        <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte liegen.</translation>
+        <source>How the weights of KAME and Moshi are stored on the graphics card.</source>
+        <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte gespeichert sind.</translation>
     </message>
     <message>
         <source>Icon in the tray</source>
         <translation>Symbol in der Taskleiste</translation>
-    </message>
-    <message>
-        <source>It opened by itself.</source>
-        <translation>Es hat sich von selbst geöffnet.</translation>
     </message>
     <message>
         <source>Italian</source>
@@ -344,10 +332,6 @@
         <translation>Bewahrt Unterhaltungen auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
     </message>
     <message>
-        <source>Keys everywhere</source>
-        <translation>Tasten überall</translation>
-    </message>
-    <message>
         <source>Language</source>
         <translation>Sprache</translation>
     </message>
@@ -376,24 +360,12 @@
         <translation>Protokoll</translation>
     </message>
     <message>
-        <source>Look at this machine, and choose front-end and model.</source>
-        <translation>Diesen Rechner ansehen und Front-End und Modell wählen.</translation>
-    </message>
-    <message>
-        <source>Look for new versions</source>
-        <translation>Nach neuen Versionen sehen</translation>
-    </message>
-    <message>
         <source>Loudspeaker</source>
         <translation>Lautsprecher</translation>
     </message>
     <message>
-        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
-        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>Gedächtnis</translation>
+        <source>Makes a quiet voice louder, and all other sounds with it.</source>
+        <translation>Macht eine leise Stimme lauter und mit ihr alle anderen Geräusche.</translation>
     </message>
     <message>
         <source>Microphone</source>
@@ -412,8 +384,16 @@
         <translation>Modell auf dem anderen Server</translation>
     </message>
     <message>
-        <source>Models and keys</source>
-        <translation>Modelle und Schlüssel</translation>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Models and servers</source>
+        <translation>Modelle und Server</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Rechner</translation>
     </message>
     <message>
         <source>More recognisers</source>
@@ -452,8 +432,12 @@
         <translation>Rauschunterdrückung</translation>
     </message>
     <message>
-        <source>Nothing slides, pulses or fades: what changes is there at once.</source>
-        <translation>Nichts gleitet, pulsiert oder blendet: Was sich ändert, ist sofort da.</translation>
+        <source>Nothing slides, pulses or fades: changes appear immediately.</source>
+        <translation>Nichts gleitet, pulsiert oder blendet über: Änderungen sind sofort da.</translation>
+    </message>
+    <message>
+        <source>Notify me about answers</source>
+        <translation>Über Antworten benachrichtigen</translation>
     </message>
     <message>
         <source>Ollama</source>
@@ -480,8 +464,8 @@
         <translation>OpenAI-Modell</translation>
     </message>
     <message>
-        <source>Openings</source>
-        <translation>Einleitende Worte</translation>
+        <source>OpenAI, Anthropic, Google, Ollama and other servers: addresses, models and keys.</source>
+        <translation>OpenAI, Anthropic, Google, Ollama und andere Server: Adressen, Modelle und Schlüssel.</translation>
     </message>
     <message>
         <source>Oracle lead</source>
@@ -520,12 +504,20 @@
         <translation>Verarbeitung des Mikrofontons</translation>
     </message>
     <message>
-        <source>Recent commands</source>
-        <translation>Zuletzt benutzte Befehle</translation>
-    </message>
-    <message>
         <source>Reduced motion</source>
         <translation>Weniger Bewegung</translation>
+    </message>
+    <message>
+        <source>Removes steady noise such as a fan; a voice may lose some brightness.</source>
+        <translation>Entfernt gleichmäßiges Geräusch wie das eines Lüfters; eine Stimme kann etwas an Helligkeit verlieren.</translation>
+    </message>
+    <message>
+        <source>Removes the app&apos;s own voice from the microphone&apos;s sound, so that you can interrupt it on loudspeakers.</source>
+        <translation>Nimmt die eigene Stimme der App aus dem Ton des Mikrofons, damit du sie auch mit Lautsprechern unterbrechen kannst.</translation>
+    </message>
+    <message>
+        <source>Request details</source>
+        <translation>Einzelheiten der Anfragen</translation>
     </message>
     <message>
         <source>Rose</source>
@@ -544,20 +536,20 @@
         <translation>Router: je nach Art der Frage</translation>
     </message>
     <message>
-        <source>Saves the sound and the events of each conversation on this machine, too. Only then is any sound kept.</source>
-        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
-    </message>
-    <message>
         <source>Say something, hear it again, and see what is measured.</source>
         <translation>Etwas sagen, es wieder hören und sehen, was gemessen wird.</translation>
+    </message>
+    <message>
+        <source>See what fits it, and set up its graphics card.</source>
+        <translation>Sehen, was auf ihn passt, und seine Grafikkarte einrichten.</translation>
     </message>
     <message>
         <source>Server of the comparison model</source>
         <translation>Server des Vergleichsmodells</translation>
     </message>
     <message>
-        <source>Set up KAME again</source>
-        <translation>KAME neu einrichten</translation>
+        <source>Servers and API keys</source>
+        <translation>Server und API-Schlüssel</translation>
     </message>
     <message>
         <source>Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute.</source>
@@ -584,6 +576,10 @@
         <translation>Spracherkennung</translation>
     </message>
     <message>
+        <source>Spending limit</source>
+        <translation>Ausgabengrenze</translation>
+    </message>
+    <message>
         <source>Spoken voice</source>
         <translation>Sprechstimme</translation>
     </message>
@@ -602,14 +598,6 @@
     <message>
         <source>Table of the router</source>
         <translation>Tabelle des Routers</translation>
-    </message>
-    <message>
-        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
-        <translation>Filtert heraus, was gleichmäßig tönt, etwa einen Lüfter; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
-    </message>
-    <message>
-        <source>Takes the app&apos;s own voice out of the microphone&apos;s sound, so that you can interrupt on loudspeakers.</source>
-        <translation>Nimmt die Stimme der App aus dem Ton des Mikrofons, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
     </message>
     <message>
         <source>Taking turns</source>
@@ -632,10 +620,6 @@
         <translation>Petrol</translation>
     </message>
     <message>
-        <source>Tell of answers</source>
-        <translation>Antworten melden</translation>
-    </message>
-    <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -652,16 +636,16 @@
         <translation>Das Modell der App, das antwortet; leer für das beste, das hier ist.</translation>
     </message>
     <message>
-        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
-        <translation>Die Kaskade sagt etwas Kurzes wie „Let me think.“, wenn ihre Antwort länger als eine halbe Sekunde braucht; freihändig ab einer Dreiviertelsekunde, weil du weitersprechen könntest.</translation>
+        <source>The application log, for troubleshooting.</source>
+        <translation>Das Protokoll der App, für die Fehlersuche.</translation>
+    </message>
+    <message>
+        <source>The cascade says something short like “Let me think.” if its answer takes longer than half a second, or three quarters of a second hands-free, where you may continue.</source>
+        <translation>Die Kaskade sagt etwas Kurzes wie „Lass mich nachdenken.“, wenn ihre Antwort länger als eine halbe Sekunde braucht, freihändig länger als eine Dreiviertelsekunde, weil du dann noch weitersprechen könntest.</translation>
     </message>
     <message>
         <source>The colour of what is chosen, and of the main buttons.</source>
         <translation>Die Farbe dessen, was gewählt ist, und der wichtigsten Tasten.</translation>
-    </message>
-    <message>
-        <source>The commands that were last used in the palette, as JSON.</source>
-        <translation>Die zuletzt in der Palette benutzten Befehle, als JSON.</translation>
     </message>
     <message>
         <source>The folders that the tool “files” may read, one a line.</source>
@@ -670,6 +654,10 @@
     <message>
         <source>The language of the window&apos;s words, not of the conversation.</source>
         <translation>Die Sprache der Texte im Fenster, nicht die des Gesprächs.</translation>
+    </message>
+    <message>
+        <source>The language that you speak and are answered in. KAME and Moshi speak English only. In English your words help to tell when you have finished; in other languages only sound and silence do.</source>
+        <translation>Die Sprache, in der du sprichst und Antworten bekommst. KAME und Moshi sprechen nur Englisch. Im Englischen helfen deine Worte zu erkennen, wann du fertig bist; in anderen Sprachen nur Klang und Stille.</translation>
     </message>
     <message>
         <source>The model that hears you; empty for the app&apos;s choice for your language.</source>
@@ -692,24 +680,16 @@
         <translation>Der Name des Modells; leer: das erste des Servers.</translation>
     </message>
     <message>
-        <source>The models in the order of their colours, as JSON.</source>
-        <translation>Die Modelle in der Reihenfolge ihrer Farben, als JSON.</translation>
-    </message>
-    <message>
-        <source>The models that are offered first, as JSON.</source>
-        <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
-    </message>
-    <message>
-        <source>The oracle shows not only the answer that counts, but also those before it.</source>
-        <translation>Das Orakel zeigt nicht nur die Antwort, die gilt, sondern auch die davor.</translation>
+        <source>The oracle shows the earlier answers, too, not only the current one.</source>
+        <translation>Das Orakel zeigt auch die früheren Antworten, nicht nur die gültige.</translation>
     </message>
     <message>
         <source>The oracle shows what was asked, how fast each answer came, and what it cost.</source>
         <translation>Das Orakel zeigt, was gefragt wurde, wie schnell jede Antwort kam und was sie gekostet hat.</translation>
     </message>
     <message>
-        <source>The oracle was shown</source>
-        <translation>Das Orakel wurde gezeigt</translation>
+        <source>The size of all text, relative to the system&apos;s.</source>
+        <translation>Die Größe aller Texte, gemessen an der des Systems.</translation>
     </message>
     <message>
         <source>The voice</source>
@@ -718,10 +698,6 @@
     <message>
         <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
         <translation>Die Stimme, die antwortet; leer: was die App für deine Sprache wählt.</translation>
-    </message>
-    <message>
-        <source>The voice that goes with the persona; empty for the spoken voice.</source>
-        <translation>Die Stimme, die zur Persona gehört; leer: die gewählte Stimme.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -740,8 +716,8 @@
         <translation>Ausprobieren</translation>
     </message>
     <message>
-        <source>US dollars that a conversation may cost. At the cap, models that cost money are not asked any more.</source>
-        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+        <source>US dollars that a conversation may cost. At the limit, models that cost money are no longer asked.</source>
+        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Violet</source>
@@ -750,10 +726,6 @@
     <message>
         <source>Voice</source>
         <translation>Stimme</translation>
-    </message>
-    <message>
-        <source>Voice of new conversations</source>
-        <translation>Stimme neuer Unterhaltungen</translation>
     </message>
     <message>
         <source>Voice server</source>
@@ -784,32 +756,20 @@
         <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden. Ein Sprachserver ist ein anderer Rechner, auf dem diese App mit „kame-desktop serve“ läuft, oder ein Server von Moshi oder KAME.</translation>
     </message>
     <message>
-        <source>What is heard</source>
-        <translation>Was gehört wird</translation>
+        <source>What models cost; the spending limit is counted by them.</source>
+        <translation>Was Modelle kosten; danach richtet sich die Ausgabengrenze.</translation>
     </message>
     <message>
-        <source>What models cost, by which the cap is reckoned.</source>
-        <translation>Was Modelle kosten; danach wird die Kostengrenze berechnet.</translation>
-    </message>
-    <message>
-        <source>What speaks to you. It can be changed in mid-conversation.</source>
-        <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
+        <source>What speaks to you. It can be changed during a conversation.</source>
+        <translation>Woraus du Antworten hörst. Er lässt sich während einer Unterhaltung wechseln.</translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
         <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen MCP-Server.</translation>
     </message>
     <message>
-        <source>What the program has noted, for when something goes wrong.</source>
-        <translation>Was das Programm vermerkt hat, falls etwas schiefgeht.</translation>
-    </message>
-    <message>
-        <source>What you speak into. It can be changed in mid-conversation.</source>
-        <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
-    </message>
-    <message>
-        <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
-        <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
+        <source>What you speak into. It can be changed during a conversation.</source>
+        <translation>Worin du sprichst. Es lässt sich während einer Unterhaltung wechseln.</translation>
     </message>
     <message>
         <source>When I finish</source>
@@ -828,16 +788,8 @@
         <translation>Wo er ist; leer: die übliche Adresse.</translation>
     </message>
     <message>
-        <source>Where they are kept, and how to forget them.</source>
-        <translation>Wo sie aufbewahrt werden, und wie man sie vergisst.</translation>
-    </message>
-    <message>
         <source>Where your words go</source>
         <translation>Wohin deine Worte gehen</translation>
-    </message>
-    <message>
-        <source>Whether the app has introduced itself.</source>
-        <translation>Ob sich die App vorgestellt hat.</translation>
     </message>
     <message>
         <source>Which language model answers. The router chooses one by the kind of question.</source>
@@ -864,16 +816,8 @@
         <translation>Deine Stimme allein beginnt und beendet deine Redebeiträge, ohne Sprechtaste.</translation>
     </message>
     <message>
-        <source>as many as fit</source>
-        <translation>so viele, wie passen</translation>
-    </message>
-    <message>
         <source>bf16, for 24 GB</source>
         <translation>bf16, für 24 GB</translation>
-    </message>
-    <message>
-        <source>frames</source>
-        <translation>Frames</translation>
     </message>
     <message>
         <source>int4, for 8 GB</source>
@@ -884,7 +828,7 @@
         <translation>int8, für 12 bis 16 GB</translation>
     </message>
     <message>
-        <source>no cap</source>
+        <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
@@ -992,74 +936,7 @@
     </message>
 </context>
 <context>
-    <name>BackendDialog</name>
-    <message>
-        <source>&amp;Compare with it</source>
-        <translation>&amp;Damit vergleichen</translation>
-    </message>
-    <message>
-        <source>&amp;Test connection</source>
-        <translation>Verbindung &amp;testen</translation>
-    </message>
-    <message>
-        <source>&amp;Use the router again</source>
-        <translation>Wieder den &amp;Router verwenden</translation>
-    </message>
-    <message>
-        <source>&amp;Use this model</source>
-        <translation>Dieses Modell ver&amp;wenden</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>Close this dialog</source>
-        <translation>Diesen Dialog schließen</translation>
-    </message>
-    <message>
-        <source>Connection</source>
-        <translation>Verbindung</translation>
-    </message>
-    <message>
-        <source>It answers next to the model that speaks.</source>
-        <translation>Es antwortet neben dem Modell, das spricht.</translation>
-    </message>
-    <message>
-        <source>Key</source>
-        <translation>Schlüssel</translation>
-    </message>
-    <message>
-        <source>Result of the test</source>
-        <translation>Ergebnis des Tests</translation>
-    </message>
-    <message>
-        <source>Starts the router again, with your correction.</source>
-        <translation>Startet den Router neu, mit deiner Korrektur.</translation>
-    </message>
-    <message>
-        <source>Test</source>
-        <translation>Test</translation>
-    </message>
-    <message>
-        <source>Testing {0} …</source>
-        <translation>{0} wird getestet …</translation>
-    </message>
-    <message>
-        <source>The conversation goes on with it instead of the router.</source>
-        <translation>Die Unterhaltung geht damit weiter statt mit dem Router.</translation>
-    </message>
-    <message>
-        <source>The conversation goes on with it.</source>
-        <translation>Die Unterhaltung geht damit weiter.</translation>
-    </message>
-</context>
-<context>
-    <name>BackendPicker</name>
-    <message>
-        <source>&amp;Provider</source>
-        <translation>An&amp;bieter</translation>
-    </message>
+    <name>BackendFields</name>
     <message>
         <source>Enter the server&apos;s address first.</source>
         <translation>Gib zuerst die Adresse des Servers ein.</translation>
@@ -1070,11 +947,7 @@
     </message>
     <message>
         <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Provider</source>
-        <translation>Anbieter</translation>
+        <translation>Sprachmodell</translation>
     </message>
     <message>
         <source>Refresh the list of models</source>
@@ -1082,19 +955,15 @@
     </message>
     <message>
         <source>Ser&amp;ver</source>
-        <translation>Ser&amp;ver</translation>
+        <translation>Se&amp;rver</translation>
     </message>
     <message>
         <source>Server</source>
         <translation>Server</translation>
     </message>
     <message>
-        <source>The address of the server; press Enter to use it.</source>
-        <translation>Die Adresse des Servers; Eingabetaste, um sie zu verwenden.</translation>
-    </message>
-    <message>
-        <source>Who runs the language model that works out the answers.</source>
-        <translation>Wer das Sprachmodell betreibt, das die Antworten erarbeitet.</translation>
+        <source>The address of the server.</source>
+        <translation>Die Adresse des Servers.</translation>
     </message>
     <message>
         <source>default</source>
@@ -1121,44 +990,6 @@
     <message>
         <source>System default</source>
         <translation>Systemvorgabe</translation>
-    </message>
-</context>
-<context>
-    <name>ChoiceCard</name>
-    <message>
-        <source>Fits best</source>
-        <translation>Passt am besten</translation>
-    </message>
-    <message>
-        <source>{0}, fits best</source>
-        <translation>{0}, passt am besten</translation>
-    </message>
-</context>
-<context>
-    <name>CloudCard</name>
-    <message>
-        <source>In the cloud</source>
-        <translation>In der Cloud</translation>
-    </message>
-    <message>
-        <source>Key</source>
-        <translation>Schlüssel</translation>
-    </message>
-    <message>
-        <source>Knows most. What you say is sent there as text, and paid for with your key.</source>
-        <translation>Weiß am meisten. Was du sagst, wird als Text dorthin geschickt und mit deinem Schlüssel bezahlt.</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Model in the cloud</source>
-        <translation>Modell in der Cloud</translation>
-    </message>
-    <message>
-        <source>Provider</source>
-        <translation>Anbieter</translation>
     </message>
 </context>
 <context>
@@ -1361,8 +1192,8 @@
         <translation>Sprachmodelle werden gesucht …</translation>
     </message>
     <message>
-        <source>There is no model, so nobody can answer. Get one under “Models”, and come back.</source>
-        <translation>Es gibt kein Modell, also kann niemand antworten. Hol dir eins unter „Modelle“ und komm wieder.</translation>
+        <source>There is no model to answer. Get one in “Models and servers”, and come back.</source>
+        <translation>Es gibt kein Modell, das antworten kann. Hol eines unter „Modelle und Server“ und komm wieder.</translation>
     </message>
     <message>
         <source>What the demo has brought could not be written: {0}</source>
@@ -1470,6 +1301,25 @@
     </message>
 </context>
 <context>
+    <name>Dialogs</name>
+    <message>
+        <source>Compare</source>
+        <translation>Vergleichen</translation>
+    </message>
+    <message>
+        <source>Copies the conversation. The copy continues with this model; the original stays as it is.</source>
+        <translation>Kopiert die Unterhaltung. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
+    </message>
+    <message>
+        <source>Duplicate with another model</source>
+        <translation>Mit anderem Modell duplizieren</translation>
+    </message>
+    <message>
+        <source>The comparison model answers every question, too. Its answers are shown, but not spoken until you switch to it. It is billed like the other one.</source>
+        <translation>Das Vergleichsmodell beantwortet jede Frage mit. Seine Antworten werden gezeigt, aber erst gesprochen, wenn du zu ihm wechselst. Es wird abgerechnet wie das andere.</translation>
+    </message>
+</context>
+<context>
     <name>DocumentChip</name>
     <message>
         <source>1 word</source>
@@ -1519,72 +1369,6 @@
     </message>
 </context>
 <context>
-    <name>DownloadStrip</name>
-    <message>
-        <source> ({0:.0f} GB)</source>
-        <translation> ({0:.0f} GB)</translation>
-    </message>
-    <message>
-        <source>&amp;Continue</source>
-        <translation>&amp;Fortsetzen</translation>
-    </message>
-    <message>
-        <source>&amp;Download</source>
-        <translation>&amp;Herunterladen</translation>
-    </message>
-    <message>
-        <source>Continue the download</source>
-        <translation>Das Herunterladen fortsetzen</translation>
-    </message>
-    <message>
-        <source>Download of the weights</source>
-        <translation>Herunterladen der Gewichte</translation>
-    </message>
-    <message>
-        <source>Download the weights</source>
-        <translation>Die Gewichte herunterladen</translation>
-    </message>
-    <message>
-        <source>It goes on in the background. The embedded voice speaks until then.</source>
-        <translation>Es läuft im Hintergrund weiter. Bis dahin spricht die eingebaute Stimme.</translation>
-    </message>
-    <message>
-        <source>State of the download</source>
-        <translation>Stand des Herunterladens</translation>
-    </message>
-    <message>
-        <source>Stopped. What has been downloaded is kept.</source>
-        <translation>Angehalten. Was heruntergeladen ist, bleibt.</translation>
-    </message>
-    <message>
-        <source>The embedded voice speaks until then.</source>
-        <translation>Bis dahin spricht die eingebaute Stimme.</translation>
-    </message>
-    <message>
-        <source>requesting the files …</source>
-        <translation>die Dateien werden angefragt …</translation>
-    </message>
-    <message>
-        <source>{0}: {1}</source>
-        <translation>{0}: {1}</translation>
-    </message>
-</context>
-<context>
-    <name>DuplicateDialog</name>
-    <message>
-        <source>&amp;Duplicate</source>
-        <translation>&amp;Duplizieren</translation>
-    </message>
-    <message>
-        <source>Copies the conversation. The copy goes on with this model; the original stays as it is.</source>
-        <translation>Kopiert die Unterhaltung. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
-    </message>
-    <message>
-        <source>Duplicate with another model</source>
-        <translation>Mit anderem Modell duplizieren</translation>
-    </message>
-</context>
-<context>
     <name>Editor</name>
     <message>
         <source>empty</source>
@@ -1594,23 +1378,8 @@
 <context>
     <name>FetchController</name>
     <message>
-        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
-    </message>
-</context>
-<context>
-    <name>FetchStrip</name>
-    <message>
-        <source>S&amp;top</source>
-        <translation>S&amp;topp</translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
-    </message>
-    <message>
-        <source>Stopping; what has been downloaded is kept …</source>
-        <translation>Wird angehalten; was heruntergeladen ist, bleibt …</translation>
+        <source>This failed because of an error in the program ({0}). The log has the details.</source>
+        <translation>Das ist an einem Fehler im Programm gescheitert ({0}). Das Protokoll hat die Einzelheiten.</translation>
     </message>
 </context>
 <context>
@@ -1718,65 +1487,6 @@
     </message>
 </context>
 <context>
-    <name>FirstRun</name>
-    <message>
-        <source>&amp;Back</source>
-        <translation>&amp;Zurück</translation>
-    </message>
-    <message>
-        <source>&amp;Close</source>
-        <translation>&amp;Schließen</translation>
-    </message>
-    <message>
-        <source>&amp;Next</source>
-        <translation>&amp;Weiter</translation>
-    </message>
-    <message>
-        <source>&amp;Start talking</source>
-        <translation>Gespräch &amp;beginnen</translation>
-    </message>
-    <message>
-        <source>&amp;Start typing</source>
-        <translation>&amp;Tippen</translation>
-    </message>
-    <message>
-        <source>Machine</source>
-        <translation>Rechner</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Page</source>
-        <translation>Seite</translation>
-    </message>
-    <message>
-        <source>S&amp;kip, use what fits</source>
-        <translation>Überspringen, &amp;Passendes nehmen</translation>
-    </message>
-    <message>
-        <source>Set up KAME</source>
-        <translation>KAME einrichten</translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation>Ton</translation>
-    </message>
-    <message>
-        <source>Talk</source>
-        <translation>Gespräch</translation>
-    </message>
-    <message>
-        <source>The embedded voice, until the weights of {0} are here.</source>
-        <translation>Die eingebaute Stimme, bis die Gewichte von {0} da sind.</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>Stimme</translation>
-    </message>
-</context>
-<context>
     <name>Folder</name>
     <message>
         <source>Choose a folder: {0}</source>
@@ -1840,44 +1550,16 @@
 <context>
     <name>FrontEndBar</name>
     <message>
-        <source> ms</source>
-        <translation> ms</translation>
-    </message>
-    <message>
-        <source>Answer &amp;delay</source>
-        <translation>Antwort&amp;pause</translation>
-    </message>
-    <message>
-        <source>Answer delay</source>
-        <translation>Antwortpause</translation>
-    </message>
-    <message>
-        <source>Download</source>
-        <translation>Herunterladen</translation>
-    </message>
-    <message>
-        <source>Download of the weights</source>
-        <translation>Herunterladen der Gewichte</translation>
-    </message>
-    <message>
         <source>Download the weights</source>
         <translation>Die Gewichte herunterladen</translation>
     </message>
     <message>
-        <source>How long it waits after you have spoken.</source>
-        <translation>Wie lange es wartet, nachdem du gesprochen hast.</translation>
-    </message>
-    <message>
-        <source>How much later than the language model it gets what you say.</source>
-        <translation>Wie viel später als das Sprachmodell es bekommt, was du sagst.</translation>
+        <source>Download…</source>
+        <translation>Herunterladen…</translation>
     </message>
     <message>
         <source>How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause with the newest part.</source>
         <translation>Wie viel von der Unterhaltung die Stimme noch weiß. Ist es fast voll, fängt sie in einer Pause mit dem neuesten Teil neu an.</translation>
-    </message>
-    <message>
-        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
-        <translation>Wie die Gewichte auf der Karte liegen: bf16 für 24 GB, int8 für 12 bis 16, int4 für 8.</translation>
     </message>
     <message>
         <source>Memory</source>
@@ -1888,47 +1570,12 @@
         <translation>Gedächtnis für die Unterhaltung</translation>
     </message>
     <message>
-        <source>Oracle &amp;lead</source>
-        <translation>Ora&amp;kelvorlauf</translation>
-    </message>
-    <message>
-        <source>Oracle lead</source>
-        <translation>Orakelvorlauf</translation>
-    </message>
-    <message>
-        <source>Pr&amp;ecision</source>
-        <translation>Genau&amp;igkeit</translation>
-    </message>
-    <message>
-        <source>Precision</source>
-        <translation>Genauigkeit</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>Stopp</translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
-    </message>
-    <message>
-        <source>automatic</source>
-        <translation>automatisch</translation>
-    </message>
-    <message>
         <source>empty</source>
         <translation>leer</translation>
     </message>
     <message>
         <source>{0} of {1}</source>
         <translation>{0} von {1}</translation>
-    </message>
-</context>
-<context>
-    <name>FrontEndController</name>
-    <message>
-        <source>requesting the files …</source>
-        <translation>die Dateien werden angefragt …</translation>
     </message>
 </context>
 <context>
@@ -1953,16 +1600,12 @@
         <translation>Herunter&amp;laden</translation>
     </message>
     <message>
-        <source>&amp;Download…</source>
-        <translation>Herunter&amp;laden…</translation>
-    </message>
-    <message>
         <source>&amp;Restart KAME</source>
         <translation>&amp;KAME neu starten</translation>
     </message>
     <message>
-        <source>About {0} GB have to be downloaded. They take about {1} GB on the disk, of which {2} GB are free.</source>
-        <translation>Etwa {0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie etwa {1} GB, {2} GB sind dort frei.</translation>
+        <source>About {0} GB have to be downloaded. They take about {1} GB on the disk; {2} GB are free.</source>
+        <translation>Etwa {0} GB müssen heruntergeladen werden. Sie belegen etwa {1} GB auf der Festplatte; {2} GB sind frei.</translation>
     </message>
     <message>
         <source>Checking the graphics card …</source>
@@ -1973,28 +1616,16 @@
         <translation>Herunterladen, was die Grafikkarte braucht</translation>
     </message>
     <message>
-        <source>Get what the graphics card needs</source>
-        <translation>Holen, was die Grafikkarte braucht</translation>
-    </message>
-    <message>
         <source>Installation of what the graphics card needs</source>
         <translation>Installation dessen, was die Grafikkarte braucht</translation>
     </message>
     <message>
-        <source>KAME goes on with the embedded voice meanwhile.</source>
-        <translation>KAME macht solange mit der eingebauten Stimme weiter.</translation>
+        <source>KAME keeps using the embedded voice.</source>
+        <translation>KAME bleibt bei der eingebauten Stimme.</translation>
     </message>
     <message>
-        <source>KAME goes on with the embedded voice.</source>
-        <translation>KAME macht mit der eingebauten Stimme weiter.</translation>
-    </message>
-    <message>
-        <source>Leave the graphics card alone for now</source>
-        <translation>Die Grafikkarte vorerst auslassen</translation>
-    </message>
-    <message>
-        <source>N&amp;ot now</source>
-        <translation>N&amp;icht jetzt</translation>
+        <source>Meanwhile KAME uses the embedded voice.</source>
+        <translation>Solange spricht KAME mit der eingebauten Stimme.</translation>
     </message>
     <message>
         <source>Restart KAME for the graphics card</source>
@@ -2005,20 +1636,28 @@
         <translation>Starte KAME neu, um es zu verwenden.</translation>
     </message>
     <message>
-        <source>Several GB have to be downloaded. Download them now?</source>
-        <translation>Mehrere GB müssen heruntergeladen werden. Jetzt herunterladen?</translation>
+        <source>S&amp;top</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>Several GB have to be downloaded.</source>
+        <translation>Mehrere GB müssen heruntergeladen werden.</translation>
     </message>
     <message>
         <source>Stop the installation</source>
         <translation>Die Installation anhalten</translation>
     </message>
     <message>
-        <source>The embedded voice speaks until then.</source>
-        <translation>Bis dahin spricht die eingebaute Stimme.</translation>
+        <source>Stopping; what has been downloaded is kept …</source>
+        <translation>Wird angehalten; was heruntergeladen ist, bleibt …</translation>
     </message>
     <message>
         <source>Type in a terminal: {0}</source>
         <translation>Gib in einem Terminal ein: {0}</translation>
+    </message>
+    <message>
+        <source>Until then KAME uses the embedded voice.</source>
+        <translation>Bis dahin spricht KAME mit der eingebauten Stimme.</translation>
     </message>
     <message>
         <source>What the graphics card needs</source>
@@ -2029,8 +1668,8 @@
         <translation>Was die Grafikkarte braucht, ist installiert.</translation>
     </message>
     <message>
-        <source>{0} GB have to be downloaded. They take {1} GB on the disk, of which {2} GB are free.</source>
-        <translation>{0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie {1} GB, {2} GB sind dort frei.</translation>
+        <source>{0} GB have to be downloaded. They take {1} GB on the disk; {2} GB are free.</source>
+        <translation>{0} GB müssen heruntergeladen werden. Sie belegen {1} GB auf der Festplatte; {2} GB sind frei.</translation>
     </message>
 </context>
 <context>
@@ -2153,20 +1792,28 @@
         <translation>API-Schlüssel</translation>
     </message>
     <message>
+        <source>Enter the address of the server first: a key belongs to its server.</source>
+        <translation>Gib zuerst die Adresse des Servers ein: Ein Schlüssel gehört zu seinem Server.</translation>
+    </message>
+    <message>
         <source>Forget key</source>
         <translation>Schlüssel vergessen</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Save key</source>
         <translation>Schlüssel speichern</translation>
     </message>
     <message>
-        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
-        <translation>Der Schlüssel kommt aus der Umgebungsvariable {0}, die Vorrang vor einem gespeicherten hat.</translation>
+        <source>The key comes from the environment variable {0}, which takes precedence over a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebungsvariablen {0}, die einem gespeicherten vorgeht.</translation>
     </message>
     <message>
-        <source>The key comes from the environment, which goes before a saved one.</source>
-        <translation>Der Schlüssel kommt aus der Umgebung, die Vorrang vor einem gespeicherten hat.</translation>
+        <source>The key comes from the environment, which takes precedence over a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebung, die einem gespeicherten vorgeht.</translation>
     </message>
     <message>
         <source>The key is in the system&apos;s keyring.</source>
@@ -2624,6 +2271,97 @@
     </message>
 </context>
 <context>
+    <name>LocalModels</name>
+    <message>
+        <source>&amp;Automatic</source>
+        <translation>A&amp;utomatisch</translation>
+    </message>
+    <message>
+        <source>&amp;Download</source>
+        <translation>&amp;Herunterladen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>&amp;Use</source>
+        <translation>&amp;Verwenden</translation>
+    </message>
+    <message>
+        <source>About the chosen model</source>
+        <translation>Über das gewählte Modell</translation>
+    </message>
+    <message>
+        <source>C&amp;heck</source>
+        <translation>&amp;Prüfen</translation>
+    </message>
+    <message>
+        <source>Check the chosen model&apos;s files</source>
+        <translation>Die Dateien des gewählten Modells prüfen</translation>
+    </message>
+    <message>
+        <source>Download of a model</source>
+        <translation>Herunterladen eines Modells</translation>
+    </message>
+    <message>
+        <source>Download the chosen model</source>
+        <translation>Das gewählte Modell herunterladen</translation>
+    </message>
+    <message>
+        <source>Let the app choose a model of this kind</source>
+        <translation>Die App ein Modell dieser Art wählen lassen</translation>
+    </message>
+    <message>
+        <source>Loading {0} …</source>
+        <translation>{0} wird geladen …</translation>
+    </message>
+    <message>
+        <source>P&amp;lay</source>
+        <translation>&amp;Abspielen</translation>
+    </message>
+    <message>
+        <source>Play a sample of the chosen voice</source>
+        <translation>Eine Probe der gewählten Stimme abspielen</translation>
+    </message>
+    <message>
+        <source>Reading all of {0} …</source>
+        <translation>{0} wird ganz gelesen …</translation>
+    </message>
+    <message>
+        <source>Remove the chosen model</source>
+        <translation>Das gewählte Modell entfernen</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>The app chooses from now on.</source>
+        <translation>Ab jetzt wählt die App.</translation>
+    </message>
+    <message>
+        <source>Use the chosen model</source>
+        <translation>Das gewählte Modell verwenden</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>Was geschehen ist</translation>
+    </message>
+    <message>
+        <source>{0} is on this machine.</source>
+        <translation>{0} ist auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>{0} is used from now on.</source>
+        <translation>{0} wird von jetzt an verwendet.</translation>
+    </message>
+</context>
+<context>
     <name>LogPage</name>
     <message>
         <source>&amp;Search and diagnostics…</source>
@@ -2826,12 +2564,12 @@
         <translation>Er&amp;neut prüfen</translation>
     </message>
     <message>
-        <source>Check again</source>
-        <translation>Erneut prüfen</translation>
-    </message>
-    <message>
         <source>Check of this machine</source>
         <translation>Prüfung dieses Rechners</translation>
+    </message>
+    <message>
+        <source>Check this machine again</source>
+        <translation>Diesen Rechner noch einmal prüfen</translation>
     </message>
     <message>
         <source>Checking this machine …</source>
@@ -2866,20 +2604,12 @@
         <translation>Prozessor</translation>
     </message>
     <message>
-        <source>This machine</source>
-        <translation>Dieser Rechner</translation>
-    </message>
-    <message>
         <source>What fits this machine</source>
         <translation>Was zu diesem Rechner passt</translation>
     </message>
     <message>
         <source>What is being checked</source>
         <translation>Was geprüft wird</translation>
-    </message>
-    <message>
-        <source>What this machine has, and what fits it. The embedded voice works on any machine.</source>
-        <translation>Was dieser Rechner hat und was zu ihm passt. Die eingebaute Stimme läuft auf jedem Rechner.</translation>
     </message>
 </context>
 <context>
@@ -3021,20 +2751,20 @@
         <translation>Diese Meldung schließen (Esc)</translation>
     </message>
     <message>
-        <source>Connection of the comparison model</source>
-        <translation>Verbindung des Vergleichsmodells</translation>
-    </message>
-    <message>
-        <source>Connection of the model</source>
-        <translation>Verbindung des Sprachmodells</translation>
-    </message>
-    <message>
-        <source>Connection…</source>
-        <translation>Verbindung…</translation>
-    </message>
-    <message>
         <source>Error</source>
         <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>Key and server of the comparison model</source>
+        <translation>Schlüssel und Server des Vergleichsmodells</translation>
+    </message>
+    <message>
+        <source>Key and server of the model</source>
+        <translation>Schlüssel und Server des Modells</translation>
+    </message>
+    <message>
+        <source>Key and server…</source>
+        <translation>Schlüssel und Server …</translation>
     </message>
     <message>
         <source>Notice</source>
@@ -3181,12 +2911,12 @@
         <translation>Jede Frage geht an das Modell, das deine Tabelle dafür nennt.</translation>
     </message>
     <message>
-        <source>It runs in the cloud: what you say is sent there as text, and paid for with your key.</source>
-        <translation>Es läuft in der Cloud: Was du sagst, wird als Text dorthin geschickt und über deinen Schlüssel bezahlt.</translation>
+        <source>It runs in the cloud: what you say is sent there as text, and billed to your account.</source>
+        <translation>Es läuft in der Cloud: Was du sagst, geht als Text dorthin und wird deinem Konto berechnet.</translation>
     </message>
     <message>
-        <source>It runs on a server that you have named: what you say is sent there as text.</source>
-        <translation>Es läuft auf einem Server, den du genannt hast: Was du sagst, wird als Text dorthin geschickt.</translation>
+        <source>It runs on a server that you have entered: what you say is sent there as text.</source>
+        <translation>Es läuft auf einem Server, den du eingetragen hast: Was du sagst, geht als Text dorthin.</translation>
     </message>
     <message>
         <source>It runs on this machine, and costs nothing.</source>
@@ -3279,6 +3009,10 @@
         <translation>In der Cloud</translation>
     </message>
     <message>
+        <source>Last chosen</source>
+        <translation>Zuletzt gewählt</translation>
+    </message>
+    <message>
         <source>On this computer</source>
         <translation>Auf diesem Rechner</translation>
     </message>
@@ -3345,53 +3079,6 @@
     </message>
 </context>
 <context>
-    <name>ModelPage</name>
-    <message>
-        <source>A model on this machine: nothing leaves it. The small one included is quick, and knows little.</source>
-        <translation>Ein Modell auf diesem Rechner: Nichts verlässt ihn. Das kleine, das dabei ist, ist schnell und weiß wenig.</translation>
-    </message>
-    <message>
-        <source>Built in</source>
-        <translation>Eingebaut</translation>
-    </message>
-    <message>
-        <source>Paste a key first, or choose another model.</source>
-        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>Result of the test</source>
-        <translation>Ergebnis des Tests</translation>
-    </message>
-    <message>
-        <source>T&amp;est it</source>
-        <translation>&amp;Testen</translation>
-    </message>
-    <message>
-        <source>Test the model</source>
-        <translation>Modell testen</translation>
-    </message>
-    <message>
-        <source>Testing {0} …</source>
-        <translation>{0} wird getestet …</translation>
-    </message>
-    <message>
-        <source>The language model that works out the answers. You can change it at any time.</source>
-        <translation>Das Sprachmodell, das die Antworten erarbeitet. Du kannst es jederzeit wechseln.</translation>
-    </message>
-    <message>
-        <source>The model</source>
-        <translation>Das Modell</translation>
-    </message>
-    <message>
-        <source>The model that you use now.</source>
-        <translation>Das Modell, das du jetzt verwendest.</translation>
-    </message>
-    <message>
-        <source>{0}, {1}</source>
-        <translation>{0}, {1}</translation>
-    </message>
-</context>
-<context>
     <name>ModelPill</name>
     <message>
         <source>Model: {0}</source>
@@ -3417,8 +3104,8 @@
         <translation>Ver&amp;gleichen…</translation>
     </message>
     <message>
-        <source>&amp;Key and connection…</source>
-        <translation>&amp;Schlüssel und Verbindung…</translation>
+        <source>&amp;Models and servers…</source>
+        <translation>&amp;Modelle und Server …</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -3441,28 +3128,8 @@
         <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
     </message>
     <message>
-        <source>Key, server and models of the provider</source>
-        <translation>Schlüssel, Server und Modelle des Anbieters</translation>
-    </message>
-    <message>
-        <source>No model is called that. Below you can name any model and server.</source>
-        <translation>Kein Modell heißt so. Unten kannst du jedes Modell und jeden Server nennen.</translation>
-    </message>
-    <message>
-        <source>Other &amp;model or server</source>
-        <translation>&amp;Anderes Modell oder Server</translation>
-    </message>
-    <message>
         <source>Rou&amp;ter&apos;s table…</source>
         <translation>&amp;Tabelle des Routers…</translation>
-    </message>
-    <message>
-        <source>Search models</source>
-        <translation>Modelle suchen</translation>
-    </message>
-    <message>
-        <source>Table of models by kind of question</source>
-        <translation>Tabelle der Modelle nach Art der Frage</translation>
     </message>
     <message>
         <source>What hears and speaks.</source>
@@ -3482,7 +3149,33 @@
     </message>
 </context>
 <context>
+    <name>ModelQuestion</name>
+    <message>
+        <source>&amp;Models and servers…</source>
+        <translation>&amp;Modelle und Server …</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelSearch</name>
+    <message>
+        <source>No match. “Models and servers” takes any model and server by name.</source>
+        <translation>Kein Treffer. Unter „Modelle und Server“ lässt sich jedes Modell und jeder Server eintragen.</translation>
+    </message>
+    <message>
+        <source>Search models</source>
+        <translation>Modelle suchen</translation>
+    </message>
+</context>
+<context>
     <name>ModelTable</name>
+    <message>
+        <source>Columns</source>
+        <translation>Spalten</translation>
+    </message>
     <message>
         <source>End of turn</source>
         <translation>Ende des Redebeitrags</translation>
@@ -3565,106 +3258,54 @@
     </message>
 </context>
 <context>
-    <name>ModelsPanel</name>
+    <name>ModelsDialog</name>
     <message>
-        <source>&amp;Automatic</source>
-        <translation>A&amp;utomatisch</translation>
+        <source>A server on this machine or another one: what you say is sent to its address as text.</source>
+        <translation>Ein Server auf diesem oder einem anderen Rechner: Was du sagst, geht als Text an seine Adresse.</translation>
     </message>
     <message>
-        <source>&amp;Close</source>
-        <translation>&amp;Schließen</translation>
+        <source>Check this machine</source>
+        <translation>Diesen Rechner prüfen</translation>
     </message>
     <message>
-        <source>&amp;Download</source>
-        <translation>&amp;Herunterladen</translation>
+        <source>Close</source>
+        <translation>Schließen</translation>
     </message>
     <message>
-        <source>&amp;Remove</source>
-        <translation>&amp;Entfernen</translation>
-    </message>
-    <message>
-        <source>&amp;Stop</source>
-        <translation>S&amp;topp</translation>
-    </message>
-    <message>
-        <source>&amp;Use</source>
-        <translation>&amp;Verwenden</translation>
-    </message>
-    <message>
-        <source>About the chosen model</source>
-        <translation>Über das gewählte Modell</translation>
-    </message>
-    <message>
-        <source>C&amp;heck</source>
-        <translation>&amp;Prüfen</translation>
-    </message>
-    <message>
-        <source>Check the chosen model&apos;s files</source>
-        <translation>Die Dateien des gewählten Modells prüfen</translation>
-    </message>
-    <message>
-        <source>Download of a model</source>
-        <translation>Herunterladen eines Modells</translation>
-    </message>
-    <message>
-        <source>Download the chosen model</source>
-        <translation>Das gewählte Modell herunterladen</translation>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
         <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
         <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird einmal auf diesem Rechner gemessen. Fakten: wie viele von 120 kurzen Fragen es richtig beantwortet.</translation>
     </message>
     <message>
-        <source>Let the app choose a model of this kind</source>
-        <translation>Die App ein Modell dieser Art wählen lassen</translation>
+        <source>Models and servers</source>
+        <translation>Modelle und Server</translation>
     </message>
     <message>
-        <source>Loading {0} …</source>
-        <translation>{0} wird geladen …</translation>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
     <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
+        <source>Page shown</source>
+        <translation>Gezeigte Seite</translation>
     </message>
     <message>
-        <source>P&amp;lay</source>
-        <translation>&amp;Abspielen</translation>
+        <source>Places where models run</source>
+        <translation>Orte, an denen Modelle laufen</translation>
     </message>
     <message>
-        <source>Play a sample of the chosen voice</source>
-        <translation>Eine Probe der gewählten Stimme abspielen</translation>
+        <source>This computer</source>
+        <translation>Dieser Rechner</translation>
     </message>
     <message>
-        <source>Reading all of {0} …</source>
-        <translation>{0} wird ganz gelesen …</translation>
+        <source>What this machine has, and what fits it. The embedded voice works on any machine.</source>
+        <translation>Was dieser Rechner hat und was zu ihm passt. Die eingebaute Stimme läuft auf jedem Rechner.</translation>
     </message>
     <message>
-        <source>Remove the chosen model</source>
-        <translation>Das gewählte Modell entfernen</translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
-    </message>
-    <message>
-        <source>The app chooses from now on.</source>
-        <translation>Ab jetzt wählt die App.</translation>
-    </message>
-    <message>
-        <source>Use the chosen model</source>
-        <translation>Das gewählte Modell verwenden</translation>
-    </message>
-    <message>
-        <source>What happened</source>
-        <translation>Was geschehen ist</translation>
-    </message>
-    <message>
-        <source>{0} is on this machine.</source>
-        <translation>{0} ist auf diesem Rechner.</translation>
-    </message>
-    <message>
-        <source>{0} is used from now on.</source>
-        <translation>{0} wird von jetzt an verwendet.</translation>
+        <source>What you say is sent there as text, and billed to your account.</source>
+        <translation>Was du sagst, geht als Text dorthin und wird deinem Konto berechnet.</translation>
     </message>
 </context>
 <context>
@@ -3742,41 +3383,6 @@
     <message>
         <source>{0} is here. New conversations with the built-in model use it.</source>
         <translation>{0} ist da. Neue Gespräche mit dem eingebauten Modell benutzen es.</translation>
-    </message>
-</context>
-<context>
-    <name>OllamaCard</name>
-    <message>
-        <source>A larger model on this machine, run by Ollama.</source>
-        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Ollama</source>
-        <translation>Ollama</translation>
-    </message>
-    <message>
-        <source>Ollama does not run here. Start it, then go back and check again.</source>
-        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>Ollama runs, but has no model yet. Download one here:</source>
-        <translation>Ollama läuft, hat aber noch kein Modell. Lade hier eins herunter:</translation>
-    </message>
-    <message>
-        <source>Ollama&apos;s model</source>
-        <translation>Modell von Ollama</translation>
-    </message>
-    <message>
-        <source>Still checking this machine …</source>
-        <translation>Dieser Rechner wird noch geprüft …</translation>
-    </message>
-    <message>
-        <source>This machine could not be checked. Go back and check again.</source>
-        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
     </message>
 </context>
 <context>
@@ -4252,65 +3858,6 @@
     </message>
 </context>
 <context>
-    <name>ProviderBox</name>
-    <message>
-        <source>API key</source>
-        <translation>API-Schlüssel</translation>
-    </message>
-    <message>
-        <source>API key for {0}</source>
-        <translation>API-Schlüssel für {0}</translation>
-    </message>
-    <message>
-        <source>Connection</source>
-        <translation>Verbindung</translation>
-    </message>
-    <message>
-        <source>Forget</source>
-        <translation>Vergessen</translation>
-    </message>
-    <message>
-        <source>Forget the key for {0}</source>
-        <translation>Schlüssel für {0} vergessen</translation>
-    </message>
-    <message>
-        <source>Give the address of the server first: a key belongs to its server.</source>
-        <translation>Gib zuerst die Adresse des Servers an: Ein Schlüssel gehört zu seinem Server.</translation>
-    </message>
-    <message>
-        <source>Result of the test of {0}</source>
-        <translation>Ergebnis des Tests von {0}</translation>
-    </message>
-    <message>
-        <source>Save</source>
-        <translation>Speichern</translation>
-    </message>
-    <message>
-        <source>Save the key for {0}</source>
-        <translation>Schlüssel für {0} speichern</translation>
-    </message>
-    <message>
-        <source>Test</source>
-        <translation>Testen</translation>
-    </message>
-    <message>
-        <source>Test the connection to {0}</source>
-        <translation>Verbindung zu {0} testen</translation>
-    </message>
-    <message>
-        <source>Testing {0} …</source>
-        <translation>{0} wird getestet …</translation>
-    </message>
-    <message>
-        <source>Where the key for {0} is</source>
-        <translation>Wo der Schlüssel für {0} ist</translation>
-    </message>
-    <message>
-        <source>connection</source>
-        <translation>Verbindung</translation>
-    </message>
-</context>
-<context>
     <name>PullBox</name>
     <message>
         <source>&amp;Download</source>
@@ -4632,6 +4179,10 @@
         <translation>Naturwissenschaft und Mathe</translation>
     </message>
     <message>
+        <source>The model for questions of this kind: {0}.</source>
+        <translation>Das Modell für Fragen dieser Art: {0}.</translation>
+    </message>
+    <message>
         <source>While “{0}” is chosen, each question goes to the model for its kind.</source>
         <translation>Solange „{0}“ gewählt ist, geht jede Frage an das Modell für ihre Art.</translation>
     </message>
@@ -4744,21 +4295,6 @@
     </message>
 </context>
 <context>
-    <name>SecondaryDialog</name>
-    <message>
-        <source>&amp;Compare</source>
-        <translation>Ver&amp;gleichen</translation>
-    </message>
-    <message>
-        <source>Compare</source>
-        <translation>Vergleichen</translation>
-    </message>
-    <message>
-        <source>The comparison model answers every question, too. Its answers are shown, but not spoken until you switch to it. Both models are paid for.</source>
-        <translation>Das Vergleichsmodell beantwortet ebenfalls jede Frage. Seine Antworten werden gezeigt, aber erst gesprochen, wenn du zu ihm wechselst. Bezahlt werden beide Modelle.</translation>
-    </message>
-</context>
-<context>
     <name>Sentence</name>
     <message>
         <source>Copy</source>
@@ -4772,8 +4308,24 @@
         <translation>&amp;Befehl</translation>
     </message>
     <message>
+        <source>&amp;Compare with it</source>
+        <translation>&amp;Damit vergleichen</translation>
+    </message>
+    <message>
         <source>&amp;Name</source>
         <translation>&amp;Name</translation>
+    </message>
+    <message>
+        <source>&amp;Test connection</source>
+        <translation>Verbindung &amp;testen</translation>
+    </message>
+    <message>
+        <source>&amp;Use the router again</source>
+        <translation>Wieder den &amp;Router verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;Use this model</source>
+        <translation>Dieses Modell ver&amp;wenden</translation>
     </message>
     <message>
         <source>A&amp;ddress</source>
@@ -4796,6 +4348,10 @@
         <translation>Befehl</translation>
     </message>
     <message>
+        <source>It answers next to the model that speaks.</source>
+        <translation>Es antwortet neben dem Modell, das spricht.</translation>
+    </message>
+    <message>
         <source>It is</source>
         <translation>Er ist</translation>
     </message>
@@ -4814,6 +4370,30 @@
     <message>
         <source>Notes about this server</source>
         <translation>Hinweise zu diesem Server</translation>
+    </message>
+    <message>
+        <source>Result of the test</source>
+        <translation>Ergebnis des Tests</translation>
+    </message>
+    <message>
+        <source>Starts the router again, with your correction.</source>
+        <translation>Startet den Router neu, mit deiner Korrektur.</translation>
+    </message>
+    <message>
+        <source>Test connection</source>
+        <translation>Verbindung testen</translation>
+    </message>
+    <message>
+        <source>Testing {0} …</source>
+        <translation>{0} wird getestet …</translation>
+    </message>
+    <message>
+        <source>The conversation continues with it instead of the router.</source>
+        <translation>Die Unterhaltung geht mit ihm weiter statt mit dem Router.</translation>
+    </message>
+    <message>
+        <source>The conversation continues with it.</source>
+        <translation>Die Unterhaltung geht mit ihm weiter.</translation>
     </message>
     <message>
         <source>a &amp;program on this machine</source>
@@ -5096,41 +4676,6 @@
     </message>
 </context>
 <context>
-    <name>SoundPage</name>
-    <message>
-        <source>&amp;Microphone</source>
-        <translation>&amp;Mikrofon</translation>
-    </message>
-    <message>
-        <source>L&amp;oudspeaker</source>
-        <translation>&amp;Lautsprecher</translation>
-    </message>
-    <message>
-        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
-        <translation>Kein Lautsprecher. Schließ einen an, und er wird hier angeboten; bis dahin kannst du die Antworten lesen.</translation>
-    </message>
-    <message>
-        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
-        <translation>Kein Mikrofon und kein Lautsprecher. Schließ sie an, und sie werden hier angeboten; bis dahin kannst du tippen und die Antworten lesen.</translation>
-    </message>
-    <message>
-        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
-        <translation>Kein Mikrofon. Schließ eins an, und es wird hier angeboten; bis dahin kannst du tippen.</translation>
-    </message>
-    <message>
-        <source>Say something, and see whether you are understood.</source>
-        <translation>Sag etwas und sieh, ob du verstanden wirst.</translation>
-    </message>
-    <message>
-        <source>Sound</source>
-        <translation>Ton</translation>
-    </message>
-    <message>
-        <source>What is missing</source>
-        <translation>Was fehlt</translation>
-    </message>
-</context>
-<context>
     <name>SoundTestResult</name>
     <message>
         <source>Good: loud enough, and clear.</source>
@@ -5368,10 +4913,6 @@
         <translation>1 Anfrage</translation>
     </message>
     <message>
-        <source>Cap: {0} of {1}; {2}</source>
-        <translation>Kostengrenze: {0} von {1}; {2}</translation>
-    </message>
-    <message>
         <source>Getting ready: {0}</source>
         <translation>Wird vorbereitet: {0}</translation>
     </message>
@@ -5402,6 +4943,10 @@
     <message>
         <source>Shows the latency in the inspector.</source>
         <translation>Zeigt die Latenz im Inspektor.</translation>
+    </message>
+    <message>
+        <source>Spending limit: {0} of {1}; {2}</source>
+        <translation>Ausgabengrenze: {0} von {1}; {2}</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -5499,13 +5044,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>Steps</name>
-    <message>
-        <source>Step {0} of {1}: {2}</source>
-        <translation>Schritt {0} von {1}: {2}</translation>
-    </message>
-</context>
-<context>
     <name>Stopwatch</name>
     <message>
         <source>Seconds until it is heard</source>
@@ -5555,12 +5093,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Auch für neue Unterhaltungen</translation>
     </message>
     <message>
-        <source>As many as it takes.</source>
-        <translation>So viele wie nötig.</translation>
+        <source>Answers</source>
+        <translation>Antworten</translation>
     </message>
     <message>
-        <source>Cap in dollars</source>
-        <translation>Kostengrenze in Dollar</translation>
+        <source>As many as it takes.</source>
+        <translation>So viele wie nötig.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -5571,16 +5109,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
-        <source>How</source>
-        <translation>Wie</translation>
-    </message>
-    <message>
         <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
         <translation>Wie frei es seine Worte wählt: 0 nüchtern und jedes Mal gleich, 2 wild.</translation>
-    </message>
-    <message>
-        <source>It may &amp;cost at most</source>
-        <translation>Darf höchst&amp;ens kosten</translation>
     </message>
     <message>
         <source>Length of answers</source>
@@ -5591,8 +5121,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Länge: {0}</translation>
     </message>
     <message>
-        <source>Near the cap, the model is asked less often; at the cap, models that cost money are no longer asked.</source>
-        <translation>Kurz vor der Grenze wird das Modell seltener gefragt; an der Grenze werden kostenpflichtige Modelle nicht mehr gefragt.</translation>
+        <source>Near the limit, the model is asked less often; at the limit, models that cost money are no longer asked.</source>
+        <translation>Nahe der Grenze wird das Modell seltener gefragt; an der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Persona</source>
@@ -5601,6 +5131,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Prices</source>
         <translation>Preise</translation>
+    </message>
+    <message>
+        <source>Spen&amp;ding limit</source>
+        <translation>Ausgaben&amp;grenze</translation>
+    </message>
+    <message>
+        <source>Spending limit in dollars</source>
+        <translation>Ausgabengrenze in Dollar</translation>
     </message>
     <message>
         <source>Style and tools</source>
@@ -5615,8 +5153,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Vom Modell vorgegebene Temperatur</translation>
     </message>
     <message>
-        <source>The price of this model is not known, so the cap has no effect. Enter its price.</source>
-        <translation>Der Preis dieses Modells ist nicht bekannt, deshalb wirkt die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+        <source>The price of this model is not known, so the limit has no effect. Enter its price.</source>
+        <translation>Der Preis dieses Modells ist nicht bekannt, also wirkt die Grenze nicht. Trag seinen Preis ein.</translation>
     </message>
     <message>
         <source>Tools that the model may use</source>
@@ -5651,20 +5189,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>auch für &amp;neue Unterhaltungen</translation>
     </message>
     <message>
+        <source>default voice</source>
+        <translation>Standardstimme</translation>
+    </message>
+    <message>
         <source>m&amp;edium</source>
         <translation>&amp;mittel</translation>
     </message>
     <message>
-        <source>no cap</source>
+        <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
         <source>the &amp;model&apos;s own</source>
         <translation>Vorgabe des M&amp;odells</translation>
-    </message>
-    <message>
-        <source>the usual one</source>
-        <translation>die übliche</translation>
     </message>
     <message>
         <source>{0} (not on this machine)</source>
@@ -5965,10 +5503,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Über &amp;KAME</translation>
     </message>
     <message>
-        <source>&amp;Connection…</source>
-        <translation>&amp;Verbindung…</translation>
-    </message>
-    <message>
         <source>&amp;Conversation</source>
         <translation>&amp;Gespräch</translation>
     </message>
@@ -6045,10 +5579,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Tabelle des &amp;Routers…</translation>
     </message>
     <message>
-        <source>&amp;Set up KAME…</source>
-        <translation>KAME &amp;einrichten…</translation>
-    </message>
-    <message>
         <source>&amp;Settings…</source>
         <translation>&amp;Einstellungen…</translation>
     </message>
@@ -6077,8 +5607,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Menüs</translation>
     </message>
     <message>
-        <source>Mod&amp;els…</source>
-        <translation>&amp;Modelle…</translation>
+        <source>Models and s&amp;ervers…</source>
+        <translation>Mod&amp;elle und Server …</translation>
     </message>
     <message>
         <source>S&amp;ound…</source>
@@ -6091,89 +5621,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>St&amp;yle and tools…</source>
         <translation>Stil und &amp;Werkzeuge…</translation>
-    </message>
-</context>
-<context>
-    <name>TalkPage</name>
-    <message>
-        <source>All of this can be changed later, above the conversation and in the settings.</source>
-        <translation>All das lässt sich später ändern, über der Unterhaltung und in den Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Hold the talk button or the space bar while you talk, and let go.</source>
-        <translation>Halte die Sprechtaste oder die Leertaste, während du sprichst, und lass dann los.</translation>
-    </message>
-    <message>
-        <source>How to talk</source>
-        <translation>So sprichst du</translation>
-    </message>
-    <message>
-        <source>Just talk: your turn starts and ends with your voice.</source>
-        <translation>Sprich einfach: Dein Redebeitrag beginnt und endet mit deiner Stimme.</translation>
-    </message>
-    <message>
-        <source>Keys</source>
-        <translation>Tasten</translation>
-    </message>
-    <message>
-        <source>Microphone</source>
-        <translation>Mikrofon</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>No microphone was found. KAME notices one that you plug in, and then you can talk as well.</source>
-        <translation>Es wurde kein Mikrofon gefunden. KAME bemerkt eins, das du einsteckst, und dann kannst du auch sprechen.</translation>
-    </message>
-    <message>
-        <source>None so far</source>
-        <translation>Noch keins</translation>
-    </message>
-    <message>
-        <source>Press the talk button or the space bar, talk, and press it again.</source>
-        <translation>Drücke die Sprechtaste oder die Leertaste, sprich und drücke sie wieder.</translation>
-    </message>
-    <message>
-        <source>Ready to talk</source>
-        <translation>Bereit zum Gespräch</translation>
-    </message>
-    <message>
-        <source>Ready to type</source>
-        <translation>Bereit zum Tippen</translation>
-    </message>
-    <message>
-        <source>Tell me something about the moon.</source>
-        <translation>Erzähl mir etwas über den Mond.</translation>
-    </message>
-    <message>
-        <source>Type a question below the conversation, and press Enter.</source>
-        <translation>Tippe unter dem Gespräch eine Frage und drücke Eingabe.</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>Stimme</translation>
-    </message>
-    <message>
-        <source>What can I cook with eggs and rice?</source>
-        <translation>Was kann ich mit Eiern und Reis kochen?</translation>
-    </message>
-    <message>
-        <source>While another window has the keyboard, {0} does the same.</source>
-        <translation>Während ein anderes Fenster die Tastatur hat, tut {0} dasselbe.</translation>
-    </message>
-    <message>
-        <source>Why is the sky blue?</source>
-        <translation>Warum ist der Himmel blau?</translation>
-    </message>
-    <message>
-        <source>You could ask</source>
-        <translation>Du könntest fragen</translation>
-    </message>
-    <message>
-        <source>“{0}”</source>
-        <translation>„{0}“</translation>
     </message>
 </context>
 <context>
@@ -6968,86 +6415,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>Visitor</name>
     <message>
-        <source>There is only one model here. Get a second one under “Models” to change it in mid-sentence.</source>
-        <translation>Hier gibt es nur ein Modell. Hol dir unter „Modelle“ ein zweites, um mitten im Satz zu wechseln.</translation>
-    </message>
-</context>
-<context>
-    <name>VoiceCard</name>
-    <message>
-        <source>Precision</source>
-        <translation>Genauigkeit</translation>
-    </message>
-    <message>
-        <source>Precision of {0}</source>
-        <translation>Genauigkeit von {0}</translation>
-    </message>
-    <message>
-        <source>Still checking this machine …</source>
-        <translation>Dieser Rechner wird noch geprüft …</translation>
-    </message>
-    <message>
-        <source>This machine could not be checked. Go back and check again.</source>
-        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>bf16 (best)</source>
-        <translation>bf16 (am besten)</translation>
-    </message>
-    <message>
-        <source>int4 (least memory)</source>
-        <translation>int4 (am wenigsten Speicher)</translation>
-    </message>
-    <message>
-        <source>int8 (half the memory)</source>
-        <translation>int8 (halber Speicher)</translation>
-    </message>
-</context>
-<context>
-    <name>VoicePage</name>
-    <message>
-        <source>An experiment: KAME&apos;s design, small enough for a processor. It garbles most answers.</source>
-        <translation>Ein Versuch: KAMEs Bauart, klein genug für einen Prozessor. Die meisten Antworten spricht es undeutlich.</translation>
-    </message>
-    <message>
-        <source>Embedded voice</source>
-        <translation>Eingebaute Stimme</translation>
-    </message>
-    <message>
-        <source>KAME</source>
-        <translation>KAME</translation>
-    </message>
-    <message>
-        <source>Moshi</source>
-        <translation>Moshi</translation>
-    </message>
-    <message>
-        <source>Nano KAME</source>
-        <translation>Nano KAME</translation>
-    </message>
-    <message>
-        <source>Reads the model&apos;s answer aloud, on any machine. It is here already.</source>
-        <translation>Liest die Antwort des Modells vor, auf jedem Rechner. Sie ist schon da.</translation>
-    </message>
-    <message>
-        <source>Speaks at once, and takes up the model&apos;s answer while it is still being worked out.</source>
-        <translation>Spricht sofort und nimmt die Antwort des Modells auf, während sie noch entsteht.</translation>
-    </message>
-    <message>
-        <source>Talks by itself, without a language model: quick, but knows little.</source>
-        <translation>Spricht allein, ohne Sprachmodell: schnell, weiß aber wenig.</translation>
-    </message>
-    <message>
-        <source>The voice</source>
-        <translation>Die Stimme</translation>
-    </message>
-    <message>
-        <source>What listens and speaks. You can change it at any time above the conversation.</source>
-        <translation>Was zuhört und spricht. Du kannst es jederzeit über der Unterhaltung ändern.</translation>
-    </message>
-    <message>
-        <source>{0} in {1}</source>
-        <translation>{0} in {1}</translation>
+        <source>There is only one model. Get another in “Models and servers” to switch in mid-sentence.</source>
+        <translation>Es gibt nur ein Modell. Hol unter „Modelle und Server“ ein zweites, um mitten im Satz zu wechseln.</translation>
     </message>
 </context>
 <context>
@@ -7150,13 +6519,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>The X server can&apos;t be asked for hotkeys ({0}), so they don&apos;t work.</source>
         <translation>Der X-Server lässt sich nicht um Tastenkürzel bitten ({0}), deshalb wirken sie nicht.</translation>
-    </message>
-</context>
-<context>
-    <name>_BackendQuestion</name>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
 </context>
 </TS>

@@ -13,6 +13,7 @@ from app.backend.base import without_secrets
 from app.conversation.events import BackendChanged, ChangeRefused, Event, SecondaryChanged
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import ProviderView
+from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
@@ -371,3 +372,58 @@ class FakeSoundService:
         self.gate.clear()
         if self.refusal is not None:
             raise self.refusal
+
+
+HERE = "http://127.0.0.1:11434"
+FINDINGS = (
+    MachineFinding("card", "fair", "No NVIDIA card. The embedded voice needs none."),
+    MachineFinding("processor", "good", "8 cores, 16 GB of memory."),
+    MachineFinding("microphone", "missing", "No microphone. Plug one in to talk; you can always type."),
+)
+
+
+def fits(*possible: str, size: int = 16_200_000_000) -> tuple[FrontEndFit, ...]:
+    """What fits on a card that has room for these precisions."""
+    rows = [FrontEndFit("cascade", "", True, "It runs on the processor, and is here already.")]
+    for name, label in (("kame", "KAME"), ("moshi", "Moshi")):
+        for precision in ("bf16", "int8", "int4"):
+            room = precision in possible
+            why = f"Takes 11 GB in {precision}." if room else f"{label} needs a larger card for {precision}."
+            rows.append(FrontEndFit(name, precision, room, why, size))
+    return tuple(rows)
+
+
+PLAIN = MachineView(FINDINGS, fits(), "This machine has no NVIDIA card.")
+CARD = MachineView(
+    (MachineFinding("card", "good", "NVIDIA GeForce RTX 4070, 12 GB."), *FINDINGS[1:]),
+    fits("int8", "int4"),
+    "12 GB card: KAME in int8.",
+    "kame",
+    "int8",
+    BackendChoice("ollama", "gemma3:4b", HERE),
+)
+
+
+@dataclass
+class FakeMachine:
+    """Returns `view`, after `gate`."""
+
+    view: MachineView = PLAIN
+    gate: asyncio.Event | None = None
+    refusal: Exception | None = None
+    looks: int = 0
+    cancelled: int = 0
+
+    async def look(self, report: Callable[[str, float], None]) -> MachineView:
+        self.looks += 1
+        report("Looking at the graphics card …", 0.4)
+        try:
+            await asyncio.sleep(0)
+            if self.gate is not None:
+                await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.refusal is not None:
+            raise self.refusal
+        return self.view

@@ -7,6 +7,7 @@ import itertools
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,8 @@ from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.design.theme import apply_theme
 from app.gui.logs.table_model import LogSource
-from app.gui.state.choice import WindowChoices
+from app.gui.models.model_list import ModelListView, ModelRow
+from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import StartAtLogin, WindowServices
 from app.history.base import HistoryService
@@ -32,11 +34,15 @@ from app.services.machine_service import MachineService
 from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
 from app.services.updates import UpdateService
-from app.session.control import WeightsStore
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeFactory, no_devices
 
 Dialog = TypeVar("Dialog", bound=QDialog)
+
+
+WELCOMED = WindowState(first_run_done=True)
+"""The state of a window whose user has finished with the welcome's cards."""
 
 
 async def diagnosed(with_words: bool, sections: object) -> str:
@@ -103,9 +109,10 @@ async def shown(
     factory: FakeFactory,
     settings: Settings | None = None,
     *,
+    state: WindowState | None = None,
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
-    weights: Callable[[Settings], WeightsStore] | None = None,
+    missing_weights: Callable[[str], str] = lambda frontend: "",
     service: BackendService | None = None,
     sound_service: SoundTestService | None = None,
     history: HistoryService | None = None,
@@ -121,20 +128,23 @@ async def shown(
     everything: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs; with `everything`, all its panes are open, and the
-    oracle shows all thoughts with their details. Checks that no task is left behind.
+    oracle shows all thoughts with their details. `state`: what the window has kept from an earlier start. Checks that
+    no task is left behind.
     """
     with tempfile.TemporaryDirectory() as folder:
         settings = settings or Settings()
         if everything:
-            settings.oracle_earlier = settings.oracle_details = settings.oracle_introduced = True
+            settings.oracle_earlier = settings.oracle_details = True
         settings.path = settings.path or Path(folder) / "settings.json"
+        if state is not None:
+            replace(state, path=settings.path.with_name("window.json")).save()
         window = MainWindow(
             factory,
             settings,
             WindowServices(
                 list_devices=list_devices,
                 choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
-                weights=weights(settings) if weights is not None else None,
+                missing_weights=missing_weights,
                 backend_service=service,
                 sound_service=sound_service,
                 history=history,
@@ -152,6 +162,7 @@ async def shown(
         before = asyncio.all_tasks()
         try:
             if everything:
+                window.keep.state.oracle_introduced = True
                 window.resize(1280, 1000)
                 window.panes.chosen = True
                 for action in window.panes.actions_:
@@ -254,10 +265,23 @@ def transcript(window: MainWindow) -> list[str]:
     return [view.card_text(place) for place in range(len(view.cards))]
 
 
-def open_models(window: MainWindow, *, other: bool = True) -> None:
-    """Opens the popover of models; with `other`, the fields for any model and server, too."""
+def open_models(window: MainWindow) -> None:
+    """Opens the popover of models."""
     window.top_bar.pill.click()
-    window.setup.other_button.setChecked(other)
+
+
+def click_model(view: ModelListView, name: str) -> None:
+    """Clicks the row of a model in a list of models."""
+    places = [p for p, row in enumerate(view.rows.rows) if isinstance(row, ModelRow) and row.name == name]
+    assert places, f"{name} is not listed"
+    view.scrollTo(view.rows.index(places[0]))
+    point = view.visualRect(view.rows.index(places[0])).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)
+
+
+def choose(window: MainWindow, provider: str) -> None:
+    """Changes to the model last used of a provider, as the list of models does."""
+    window.live.pick_backend(backend_choice(window.settings, provider))
 
 
 def oracle(window: MainWindow) -> list[str]:

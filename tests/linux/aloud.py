@@ -11,6 +11,7 @@ from pathlib import Path
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.research.benches.reader import word_distance
+from app.settings.window_state import WindowState
 from tests.linux.guest import UID, Guest
 from tests.support import sounds
 from tests.support.read_back import transcribe
@@ -54,8 +55,10 @@ def _keep_recordings(linux: Guest) -> None:
     file = linux.home / ".config" / "kame-desktop" / "settings.json"
     written = json.loads(file.read_text("utf-8")) if file.exists() else {}
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({**written, "keep_recordings": True, "first_run_done": True}), "utf-8")
-    for path in (file.parent.parent, file.parent, file):
+    file.write_text(json.dumps({**written, "keep_recordings": True}), "utf-8")
+    state = WindowState(first_run_done=True, path=file.with_name("window.json"))
+    state.save()
+    for path in (file.parent.parent, file.parent, file, state.path):
         shutil.chown(path, UID, UID)
 
 

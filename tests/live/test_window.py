@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.settings.window_state import WindowState
 from tests.support import sounds
 from tests.support.patience import in_real_time
 from tests.support.screen import virtual_screen
@@ -32,9 +33,8 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
     """The app's window behind its first run, with its settings and its data in `home`."""
     config = home / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text(
-        json.dumps({"version": 1, "keep_recordings": True, "first_run_done": True, **settings})
-    )
+    (config / "settings.json").write_text(json.dumps({"version": 1, "keep_recordings": True, **settings}))
+    WindowState(first_run_done=True, path=config / "window.json").save()
     env = {
         **os.environ,
         **audio.env,

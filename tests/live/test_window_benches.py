@@ -12,6 +12,7 @@ import pytest
 
 from app.research.benches.startup import StartupResult, read_profile
 from app.research.window.dense_talk import SmoothnessResult
+from app.settings.window_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +53,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     """Heard from Python itself, which tells of every import, up to the first picture."""
     report, config = tmp_path / "report", tmp_path / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text('{"version": 1, "first_run_done": true}')
+    WindowState(first_run_done=True, path=config / "window.json").save()
     homes = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE")}
     run = tmp_path / "run"
     run.mkdir(mode=0o700)
@@ -73,7 +74,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {
-        f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "window.about_dialog")
+        f"app.gui.{name}" for name in ("models.models_dialog", "settings.dialog", "logs.panel", "window.about_dialog")
     }
     assert "app.gui.window.main_window" in imported
     assert sorted(imported & (heavy | dialogs)) == []

@@ -40,7 +40,6 @@ class LongWindow:
             return cast(SessionControl, self.session)
 
         settings = Settings(path=folder / "settings.json")
-        settings.first_run_done = True
         services = WindowServices(
             list_devices=lambda: (["Microphone"], ["Loudspeaker"]), choices=WindowChoices(), history=self.store
         )

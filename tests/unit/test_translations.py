@@ -17,7 +17,7 @@ import pytest
 
 import app.backend
 import app.frontend
-from app.settings.declarations import choices_of, declarations
+from app.settings.declarations import declaration, declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,8 +44,6 @@ def tool() -> ModuleType:
 def calls() -> Iterator[tuple[str, str, ast.Call]]:
     """All calls in the window's modules and in the settings: where, of what, the call."""
     for path in sorted(path for part in ("gui", "settings") for path in (ROOT / "app" / part).rglob("*.py")):
-        if path.parent.name == "gallery":  # a page for designers
-            continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -107,8 +105,6 @@ def test_no_sentence_is_written_past_the_translators() -> None:
     sentence = re.compile(r"[“A-Z]\S* .*[.?:…]", re.S)
     found = []
     for path in sorted((ROOT / "app" / "gui").rglob("*.py")):
-        if path.parent.name == "gallery":  # a page for designers
-            continue
         skipped = set()  # what is looked up, and what is read by programmers alone
         tree = ast.parse(path.read_text("utf-8"))
         for node in ast.walk(tree):
@@ -175,7 +171,7 @@ def test_a_changed_text_is_told_with_its_translation(
 
 def test_every_language_can_be_chosen(tool: ModuleType) -> None:
     there = [tool.language_of(path) for path in tool.languages()]
-    assert choices_of("window_language") == ("system", tool.SOURCE_LANGUAGE, *there)
+    assert declaration("window_language").choices == ("system", tool.SOURCE_LANGUAGE, *there)
 
 
 def test_the_files_hold_no_places(tool: ModuleType) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.conversation import events as e
+from app.settings.window_state import WindowState
 from tests.support import sounds
 from tests.support.screen import Screen
 from tests.support.virtual_audio import VirtualAudio
@@ -87,8 +88,8 @@ def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: ob
     folder = (local_data or wine.home / "AppData" / "Local") / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    chosen = {"version": 1, "keep_recordings": True, "first_run_done": True, **settings}
-    (folder / "settings.json").write_text(json.dumps(chosen), "utf-8")
+    (folder / "settings.json").write_text(json.dumps({"version": 1, "keep_recordings": True, **settings}), "utf-8")
+    WindowState(first_run_done=True, path=folder / "window.json").save()
     return folder
 
 

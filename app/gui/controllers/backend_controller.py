@@ -66,14 +66,14 @@ class BackendsController(QObject):
         """The back-end that the user wanted at the side last, and has not got."""
         dialogs.through_router = self._through_router
         setup.backend_picked.connect(self._pick)
-        setup.connection_wanted.connect(lambda choice: dialogs.open_backend(choice, told=False))
+        setup.models_wanted.connect(self._open_models)
         setup.routes_wanted.connect(dialogs.open_routes)
         setup.comparison_wanted.connect(lambda: self._want_secondary(True))
         transcript.style_wanted.connect(self._want_style)
         oracle.secondary_wanted.connect(self._want_secondary)
         oracle.hand_over.connect(manager.hand_over)
         menu.style.connect(self._want_style)
-        menu.connection.connect(self._open_backend)
+        menu.models.connect(self._open_models)
         menu.routes.connect(dialogs.open_routes)
         menu.secondary.connect(lambda: self._want_secondary(True))
         menu.hand_over.connect(manager.hand_over)
@@ -157,24 +157,19 @@ class BackendsController(QObject):
 
     def _taken(self, choice: BackendChoice) -> None:
         self._refused = None
-        self._setup.picker.forgive(choice.provider)
 
     def _refuse(self, choice: BackendChoice, sentence: str) -> None:
         self._refused = choice
         self._note_refusal(choice)
-        self._setup.picker.refuse(choice.provider)
 
     def _driver(self) -> BackendChoice:
         """The back-end that drives, with its model by name also where the choice leaves that to its server."""
         choice = self._manager.wanted.backend
         return choice if choice.model or is_router(choice) else replace(choice, model=self._manager.model)
 
-    def _open_backend(self) -> None:
-        """For the back-end that is shown; for one that was refused, since the picker has gone back from that."""
-        shown = self._setup.picker.choice
-        if self._refused is not None and shown.provider == self._setup.choice.provider:
-            shown = self._refused
-        self._dialogs.open_backend(shown, told=False)
+    def _open_models(self) -> None:
+        """Opens “Models and servers” at the back-end in use, or at the one that was refused last."""
+        self._dialogs.open_backend(self._refused or self._setup.choice, told=False)
 
     def _change_routes(self, table: dict[str, BackendChoice]) -> None:
         keep_routes(self._settings, table)

@@ -1,73 +1,94 @@
-"""The window's dialogs: imported and built when they are first wanted, kept, and closed with the window."""
+"""The window's dialogs: imported and built on first use, kept, and closed with the window."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.backends.model_lists import ModelLists
+from app.gui.models.downloads import GraphicsController, ModelsController
+from app.gui.models.favourites import Favourites
+from app.gui.models.model_lists import ModelLists
+from app.gui.models.model_search import Catalogue
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.choice import backend_choice, is_router, routes_of
+from app.gui.state.choice import MODELLED, backend_choice, is_router, routes_of
 from app.gui.widgets.panel import Panel
 from app.services.backend_service import BackendService
+from app.services.machine_service import MachineService
 from app.services.model_service import VoiceView
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.services.sound_service import SoundTestService
+from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 
 if TYPE_CHECKING:
-    from app.gui.backends.backend_dialog import BackendDialog
-    from app.gui.backends.routes_dialog import RoutesDialog
-    from app.gui.backends.secondary_dialog import DuplicateDialog, SecondaryDialog
-    from app.gui.backends.style_dialog import StyleDialog
+    from app.gui.models.model_question import ModelQuestion, RoutesDialog, Then
+    from app.gui.models.models_dialog import ModelsDialog
+    from app.gui.models.style_dialog import StyleDialog
     from app.gui.prices.prices_dialog import PricesDialog
     from app.gui.tools.servers_dialog import ServersDialog
 
 
 class Dialogs(QObject):
-    """One of each kind, at most."""
+    """At most one of each kind.
+
+    `models`, `machine`, `graphics`, `sound`: what “Models and servers” shows; each None where it is unavailable.
+    """
 
     backend_chosen = Signal(object)
+    model_chosen = Signal(str, str)
+    """A kind of model, and the key of the model or voice to use for it; an empty key leaves the choice to the app."""
     secondary_chosen = Signal(object)
     duplicate_chosen = Signal(str, object)
-    """A conversation's key, and the `BackendChoice` for its double."""
+    """A conversation's key, and the `BackendChoice` for its duplicate."""
     conversation_set = Signal(object, object, float, bool)
     routes_changed = Signal(object)
     routes_left = Signal()
     prices_wanted = Signal()
     prices_kept = Signal()
     servers_moved = Signal(object)
-    """Servers of tools were changed, renamed or taken out: a dict, see `with_servers_moved`."""
+    """Tool servers were changed, renamed or removed: a dict, see `with_servers_moved`."""
 
     def __init__(
         self,
         settings: Settings,
         lists: ModelLists,
+        favourites: Favourites,
+        catalogue: Catalogue,
         background: BackgroundTasks,
         service: BackendService | None,
         mcp_servers: Sequence[str],
         parent: QWidget,
+        *,
+        models: ModelsController | None = None,
+        machine: MachineService | None = None,
+        graphics: GraphicsController | None = None,
+        sound: SoundTestService | None = None,
     ) -> None:
         super().__init__(parent)
         self._settings = settings
         self._lists = lists
+        self._favourites = favourites
+        self._catalogue = catalogue
         self._background = background
         self._service = service
         self._mcp_servers = mcp_servers
         self._parent = parent
         self.refused: set[tuple[str, str]] = set()
-        """The providers and addresses that have refused something in this run."""
+        """The places (provider and address) that have refused a request in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, secondary: False
-        """Whether it was a router that asked a back-end which has failed, at the side or not."""
-        self.voices: Callable[[], Sequence[VoiceView]] | None = None
-        """Lists the voices on this machine; called on a thread. None where models can't be listed."""
-        self.backend: BackendDialog | None = None
-        self.secondary: SecondaryDialog | None = None
-        self.duplicate: DuplicateDialog | None = None
-        self._to_duplicate = ""
+        """Returns whether a failed back-end was asked by the router; the second argument: as the comparison model."""
+        self._models_here = models
+        self._machine = machine
+        self._graphics = graphics
+        self._sound = sound
+        self.models: ModelsDialog | None = None
+        self.question: ModelQuestion | None = None
+        self._instead = BackendChoice(), False
+        """What “Models and servers” is opened with from the question: a back-end, and whether to compare with it."""
         self.routes: RoutesDialog | None = None
         self.conversation: StyleDialog | None = None
         self.prices: PricesDialog | None = None
@@ -75,60 +96,127 @@ class Dialogs(QObject):
         self.servers: ServersDialog | None = None
         self._tool_servers = service.tool_servers if service is not None else None
 
-    def open_backend(self, choice: BackendChoice, secondary: bool = False, *, told: bool = True) -> None:
-        """Key, connection and models of a back-end; `secondary`: to use it at the side; `told`: a message is about
-        it.
-        """
-        if self._service is None:
-            return
-        if self.backend is None:
-            from app.gui.backends.backend_dialog import BackendDialog
+    @property
+    def has_models(self) -> bool:
+        """Whether there is anything to show in “Models and servers”."""
+        return self._service is not None or self._models_here is not None or self._machine is not None
 
-            self.backend = BackendDialog(
-                self._service, self._lists, self._background, self._settings, self.refused, self._parent
-            )
-            self.backend.chosen.connect(self.backend_chosen)
-            self.backend.secondary_chosen.connect(self.secondary_chosen)
-        routed = told and self.through_router(choice, secondary)
-        self.backend.open_for(
-            self._first_backend() if is_router(choice) else choice, secondary=secondary, routed=routed
-        )
+    def open_models(self, place: str, model: str = "") -> None:
+        """Opens “Models and servers” at a place; at "embedded", with a `model` chosen in the table."""
+        if self.has_models:
+            dialog = self._models_dialog()
+            self._show_used(model)
+            dialog.open_at(place)
+
+    def open_backend(self, choice: BackendChoice, secondary: bool = False, *, told: bool = True) -> None:
+        """Opens “Models and servers” with a back-end.
+
+        `secondary`: to use it as the comparison model.
+        `told`: a message about it leads there.
+        """
+        if self.has_models:
+            dialog = self._models_dialog()
+            self._show_used()
+            dialog.open_for(choice, secondary=secondary, routed=told and self.through_router(choice, secondary))
+
+    def _models_dialog(self) -> ModelsDialog:
+        if self.models is None:
+            from app.gui.models.models_dialog import ModelsDialog
+
+            self.models = dialog = ModelsDialog(self._lists, self._parent)
+            if self._models_here is not None:
+                self._add_local(dialog, self._models_here)
+            if self._service is not None:
+                self._add_servers(dialog, self._service)
+            if self._machine is not None:
+                from app.gui.models.machine_page import MachinePage
+
+                dialog.add_machine(MachinePage(self._machine, self._graphics, self._background, dialog))
+        return self.models
+
+    def _add_local(self, dialog: ModelsDialog, models: ModelsController) -> None:
+        from app.gui.models.local_models import LocalModels
+
+        sound, settings = self._sound, self._settings
+        play = None if sound is None else lambda samples: sound.play(samples, settings.loudspeaker)
+        local = LocalModels(models, self._background, dialog, play=play)
+        local.use_wanted.connect(self.model_chosen)
+        dialog.add_local(local)
+
+    def _add_servers(self, dialog: ModelsDialog, service: BackendService) -> None:
+        from app.gui.models.server_form import ServerForm
+
+        form = ServerForm(service, self._lists, self._background, self._settings, self.refused, dialog)
+        form.chosen.connect(self.backend_chosen)
+        form.secondary_chosen.connect(self.secondary_chosen)
+        dialog.add_servers(form)
+
+    def _show_used(self, model: str = "") -> None:
+        """Shows the models in the settings as being in use."""
+        settings = self._settings
+        if self.models is not None and self.models.local is not None:
+            used = {"stt": settings.recogniser, "tts": settings.voice, "llm": "-"}
+            if settings.provider == "embedded":
+                used["llm"] = settings.embedded_model
+            if settings.frontend != "cascade":
+                used["frontend"] = settings.frontend
+            self.models.local.open_with(used, settings.language, model)
 
     def open_secondary(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
-        """Which back-end is to answer at the side of `driver`."""
-        if self.secondary is None:
-            from app.gui.backends.secondary_dialog import SecondaryDialog
-
-            self.secondary = SecondaryDialog(self._lists, self._settings, self._parent)
-            self.secondary.chosen.connect(self.secondary_chosen)
+        """Asks for the comparison model of `driver`."""
         if proposed is None or proposed == driver or is_router(proposed):
-            proposed = self._first_backend(other_than=driver.provider)
-        self.secondary.open_with(proposed)
+            proposed = BackendChoice("")
+        words = self.tr(
+            "The comparison model answers every question, too. Its answers are shown, but not spoken until you switch "
+            "to it. It is billed like the other one."
+        )
+        self._ask(self.tr("Compare"), words, proposed, self.secondary_chosen.emit, secondary=True)
 
     def open_duplicate(self, key: str, backend: BackendChoice) -> None:
-        """Which back-end is to go on in the double of the conversation `key`, which is held with `backend`."""
-        if self.duplicate is None:
-            from app.gui.backends.secondary_dialog import DuplicateDialog
-
-            self.duplicate = DuplicateDialog(self._lists, self._settings, self._parent)
-            self.duplicate.chosen.connect(lambda choice: self.duplicate_chosen.emit(self._to_duplicate, choice))
-        self._to_duplicate = key
-        self.duplicate.open_with(self._first_backend(other_than=backend.provider))
+        """Asks for the model of a duplicate of the conversation `key`, which is held with `backend`."""
+        words = self.tr("Copies the conversation. The copy continues with this model; the original stays as it is.")
+        self._ask(
+            self.tr("Duplicate with another model"),
+            words,
+            backend,
+            lambda choice: self.duplicate_chosen.emit(key, choice),
+        )
 
     def open_routes(self) -> None:
-        """The table from kinds of questions to back-ends."""
+        """Opens the table from kinds of questions to back-ends."""
         if self.routes is None:
-            from app.gui.backends.routes_dialog import RoutesDialog
+            from app.gui.models.model_question import RoutesDialog
 
-            self.routes = RoutesDialog(self._lists, self._settings, self._parent)
+            self.routes = RoutesDialog(self._favourites, self._ask, self._lists.label(ROUTER), self._parent)
             self.routes.changed.connect(self.routes_changed)
             self.routes.left.connect(self.routes_left)
-        self.routes.open_with(routes_of(self._settings), self._first_backend())
+        first = backend_choice(self._settings, next(iter(self._lists.views), "embedded"))
+        self.routes.open_with(routes_of(self._settings), first)
+
+    def _ask(self, title: str, words: str, proposed: BackendChoice, then: Then, *, secondary: bool = False) -> None:
+        """Opens the list of models with a question; `secondary`: it is about the comparison model."""
+        if self.question is None:
+            from app.gui.models.model_question import ModelQuestion
+            from app.gui.models.model_search import ModelSearch
+
+            search = partial(ModelSearch, self._settings, self._lists, self._favourites, self._catalogue, plain=True)
+            self.question = ModelQuestion(search, self._parent)
+            self.question.models_wanted.connect(self._open_instead)
+            self.question.models_button.setVisible(self.has_models)
+        self._instead = proposed, secondary
+        self.question.ask(title, words, proposed, then)
+
+    def _open_instead(self) -> None:
+        choice, secondary = self._instead
+        servers = [provider for provider in self._lists.views if provider in MODELLED]
+        if servers and choice.provider not in servers:
+            choice = backend_choice(self._settings, servers[0])
+        self.open_backend(choice, secondary, told=False)
 
     def open_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """How the conversation is held."""
+        """Opens “Style and tools” with a conversation's settings."""
         if self.conversation is None:
-            from app.gui.backends.style_dialog import StyleDialog
+            from app.gui.models.style_dialog import StyleDialog
 
             self.conversation = StyleDialog(self._parent, self._mcp_servers)
             self.conversation.used.connect(self.conversation_set)
@@ -138,9 +226,9 @@ class Dialogs(QObject):
             self.conversation.prices_button.setVisible(self._prices is not None)
         if not self.conversation.isVisible():
             self.conversation.show_choice(style, tools, cap)
-            if (voices := self.voices) is not None:
+            if (models := self._models_here) is not None:
                 self._background.run(
-                    self, "voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None
+                    self, "voices", lambda: asyncio.to_thread(models.voices), self._show_voices, lambda sentence: None
                 )
         self.conversation.appear()
         self.conversation.persona.setFocus()
@@ -150,12 +238,12 @@ class Dialogs(QObject):
             self.conversation.show_voices(voices, self._settings.language)
 
     def show_cost(self, driver: BackendChoice) -> None:
-        """Has the conversation's dialog say whether a cap can hold the back-end that drives."""
+        """Shows in “Style and tools” whether the spending limit can work for the active back-end."""
         if self.conversation is not None and self._prices is not None:
             self.conversation.show_cost(self._prices.unpriced(driver) is None)
 
     def open_prices(self, driver: BackendChoice) -> None:
-        """What back-ends cost; a price for the one that drives can be entered at once if it has none."""
+        """Opens the price table; if the active back-end has no price, with a new row for it."""
         if self._prices is None:
             return
         if self.prices is None:
@@ -166,7 +254,7 @@ class Dialogs(QObject):
         self.prices.open_with(self._prices.unpriced(driver) or "")
 
     def open_servers(self) -> None:
-        """The servers of tools."""
+        """Opens the list of tool servers."""
         if self._tool_servers is None:
             return
         if self.servers is None:
@@ -184,14 +272,8 @@ class Dialogs(QObject):
             self.servers_moved.emit(moved)
 
     def close_all(self) -> None:
-        """The window goes."""
-        dialogs: tuple[Panel | None, ...] = (self.backend, self.secondary, self.routes, self.conversation, self.prices)
-        for dialog in (*dialogs, self.servers, self.duplicate):
+        """Closes all dialogs with the window."""
+        dialogs: tuple[Panel | None, ...] = (self.models, self.question, self.routes, self.conversation, self.prices)
+        for dialog in (*dialogs, self.servers):
             if dialog is not None:
                 dialog.close()
-
-    def _first_backend(self, other_than: str = "") -> BackendChoice:
-        backends = [backend_choice(self._settings, key) for key in self._lists.views]
-        backends = [choice for choice in backends if not is_router(choice)]
-        others = [choice for choice in backends if choice.provider != other_than]
-        return (others or backends or [BackendChoice()])[0]

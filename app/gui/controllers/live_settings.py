@@ -1,4 +1,4 @@
-"""What follows from a changed setting, at once: for the conversation that runs, the window, the pickers that show it.
+"""Applies changed settings immediately: to the running conversation, the window, and the controls that show them.
 
 Takes what the settings' dialog and the bar's pickers say. Settings that are not named here count when they are needed
 next: for a new conversation, or a new start.
@@ -9,28 +9,24 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.frame import as_frames
-from app.gui.backends.favourites import from_text, to_text
 from app.gui.controllers.sound_controller import SoundController
 from app.gui.design.motion import reduce_motion
 from app.gui.design.theme import apply_theme
-from app.gui.models.frontend_controller import FrontEndController
+from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.sound.devices_popover import DevicesPopover
-from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, live_parts, processing_choice
+from app.gui.state.choice import live_parts, processing_choice
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.settings_controller import SettingsController
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
-_OF_A_BACKEND = ("provider", "embedded_model", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
-_OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
 _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 
 class LiveSettings(QObject):
-    """`change` takes a setting by its key."""
+    """`change` changes a setting by its key."""
 
     earlier_changed = Signal(bool)
     details_changed = Signal(bool)
@@ -43,7 +39,7 @@ class LiveSettings(QObject):
         manager: SessionManager,
         setup: ModelPopover,
         devices: DevicesPopover,
-        models: FrontEndController,
+        frontend_bar: FrontEndBar,
         sound: SoundController,
         menu: TalkMenu,
         parent: QObject | None = None,
@@ -54,14 +50,12 @@ class LiveSettings(QObject):
         self._manager = manager
         self._setup = setup
         self._devices = devices
-        self._models = models
+        self._frontend_bar = frontend_bar
         self._sound = sound
         self._menu = menu
         keep.follow("frontend", does=self._frontend)
-        keep.follow(*_OF_THE_MODEL, does=self._model)
-        keep.follow("answer_mode", does=self._answer_mode)
-        keep.follow(*_OF_A_BACKEND, does=lambda _: self._backend())
-        keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
+        keep.follow("weights_folder", does=lambda _: frontend_bar.refresh())
+        keep.follow("answer_mode", does=setup.show_answer_mode)
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)
         keep.follow("theme", "accent", "font_scale", does=lambda _: self._look())
         keep.follow("reduced_motion", does=self._motion)
@@ -69,26 +63,21 @@ class LiveSettings(QObject):
         keep.follow("oracle_details", does=self.details_changed.emit)
         setup.answer_mode_picked.connect(lambda answer_mode: self.change("answer_mode", answer_mode))
         setup.frontend_picked.connect(lambda key: self.change("frontend", key))
-        models.precision_picked.connect(lambda choice: self.change("precision", choice))
         menu.keep_recordings.connect(lambda kept: self.change("keep_recordings", kept))
         menu.earlier.connect(lambda shown: self.change("oracle_earlier", shown))
-        backend = setup.backend
-        setup.favourites.set_labels(
-            {backend.itemData(place): backend.itemText(place) for place in range(backend.count())}
-        )
-        setup.favourites.show_backends(from_text(settings.favourite_backends, self._providers()))
-        setup.favourites.changed.connect(lambda backends: self.change("favourite_backends", to_text(backends)))
+        setup.favourites.show_rows(keep.state.favourites)
+        setup.favourites.changed.connect(lambda: keep.remember(favourites=setup.favourites.rows))
         setup.favourites.picked.connect(self.pick_backend)
 
     def begin(self) -> None:
-        """Has the window look as the settings say."""
+        """Applies the settings of the window's look."""
         self._look()
         self._motion(self._settings.reduced_motion)
         self._earlier(self._settings.oracle_earlier)
         self.details_changed.emit(self._settings.oracle_details)
 
     def change(self, key: str, value: object) -> None:
-        """Change a setting, and bring about what follows from it."""
+        """Changes a setting, and applies it."""
         settings, sound = self._settings, self._sound
         if getattr(settings, key) == value:
             return
@@ -111,14 +100,12 @@ class LiveSettings(QObject):
                     sound.set_processing(processing_choice(settings))
         self._manager.want(**live_parts(settings))
 
-    def pick_frontend(self, key: str, precision: str = "") -> None:
-        """Has this front-end hear and speak, with its weights in this precision; empty: as it was."""
-        if precision:
-            self.change("precision", precision)
+    def pick_frontend(self, key: str) -> None:
+        """Selects the front-end."""
         self.change("frontend", key)
 
     def pick_backend(self, choice: BackendChoice) -> None:
-        """Has this back-end drive, as if it was picked in the bar."""
+        """Selects the back-end, as if it was picked in the list of models."""
         if choice != self._setup.choice:
             self._setup.show_backend(choice)
             self._setup.backend_picked.emit(choice)
@@ -127,23 +114,7 @@ class LiveSettings(QObject):
 
     def _frontend(self, key: str) -> None:
         self._setup.show_frontend(key)
-        self._models.show()
-
-    def _model(self, _: object) -> None:
-        self._models.show()
-
-    def _answer_mode(self, answer_mode: str) -> None:
-        self._setup.show_answer_mode(answer_mode)
-
-    def _backend(self) -> None:
-        choice = backend_choice(self._settings)
-        self.pick_backend(choice)
-        if self._setup.choice != choice:  # it waits for something: a router for its table
-            keep_backend(self._settings, self._setup.choice)
-            self._keep.later()
-
-    def _dials(self) -> None:
-        self._models.show_dials(as_frames(self._settings.answer_delay_ms), as_frames(self._settings.oracle_lead_ms))
+        self._frontend_bar.refresh()
 
     def _look(self) -> None:
         app = QApplication.instance()
@@ -157,7 +128,3 @@ class LiveSettings(QObject):
     def _earlier(self, shown: bool) -> None:
         self._menu.earlier_action.setChecked(shown)
         self.earlier_changed.emit(shown)
-
-    def _providers(self) -> list[str]:
-        backend = self._setup.backend
-        return [backend.itemData(place) for place in range(backend.count())]

@@ -186,8 +186,9 @@ class SoundController(QObject):
             from app.gui.sound.dialog import SoundDialog
 
             self.dialog = SoundDialog(self._settings, self._service, self._background, self._window)
-            self.dialog.test_began.connect(lambda: self.listen_to_test(True))
-            self.dialog.test_ended.connect(lambda: self.listen_to_test(False))
+            # What is said for a test is no turn of the conversation.
+            self.dialog.test_began.connect(lambda: self._manager.set_deaf(True))
+            self.dialog.test_ended.connect(lambda: self._manager.set_deaf(False))
             self.dialog.processing_changed.connect(self.set_processing)
             self.dialog.talk_mode_changed.connect(self.set_talk_mode)
             self.dialog.hotkeys_changed.connect(self.set_hotkeys)
@@ -219,10 +220,6 @@ class SoundController(QObject):
             self._messages.say(self._trouble, topic="hotkey")
         else:
             self._messages.clear_topic("hotkey")
-
-    def listen_to_test(self, testing: bool) -> None:
-        """A device is being tried out, or no longer: what is said for that is no turn of the conversation."""
-        self._manager.set_deaf(testing)
 
     def set_talk_mode(self, mode: str) -> None:
         """How the talk button works from now on."""

@@ -132,7 +132,7 @@ class DemoController(QObject):
         from app.gui.demo.course import DemoCourse
 
         if not offer.backends:
-            self._tell(self.tr("There is no model, so nobody can answer. Get one under “Models”, and come back."))
+            self._tell(self.tr("There is no model to answer. Get one in “Models and servers”, and come back."))
             return
         devices, visitors = self._manager.wanted, not self._order.unattended
         course = self.course = DemoCourse(self._service, self._screen(), offer, devices, visitors=visitors)

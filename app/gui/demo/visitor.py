@@ -105,7 +105,7 @@ class Visitor(QObject):
             self.live.change(backends[place].choice)
         elif len(backends) == 1:
             self._stage.hint.show_text(
-                self.tr("There is only one model here. Get a second one under “Models” to change it in mid-sentence.")
+                self.tr("There is only one model. Get another in “Models and servers” to switch in mid-sentence.")
             )
 
     def tick(self) -> None:

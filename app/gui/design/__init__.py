@@ -8,6 +8,4 @@
 - `icons.py`: the icons, tinted in the theme's colours.
 - `motion.py`: short animations, which reduced motion takes away.
 - `theme.py`: applies all of it to the application.
-
-`python -m app.gui.gallery` shows every component in every state.
 """

@@ -1,17 +1,13 @@
 """Gives each model a colour of its own, which stays the same from conversation to conversation.
 
-The order in which models were first met decides; it is kept with the settings.
+The order in which models were first met decides; it is kept in the window's state.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtGui import QColor
-
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTING_LIST
 
 LIGHT = ("#1f5fa8", "#b04a00", "#0b6e66", "#a3246f", "#5b6a1f", "#6d4c41", "#5b4bb5", "#9c2f2f", "#2f6f3e", "#4d5b6b")
 DARK = ("#7db3ff", "#f7a95a", "#4fd0bf", "#f28cc6", "#bccb62", "#cfa892", "#b0a3f5", "#f09a94", "#86d096", "#a9b7c6")
@@ -19,22 +15,18 @@ DARK = ("#7db3ff", "#f7a95a", "#4fd0bf", "#f28cc6", "#bccb62", "#cfa892", "#b0a3
 MOST_KEPT = 200
 
 
-def _forget(text: str) -> None:
+def _forget(names: list[str]) -> None:
     """Keeps nothing, before `load`."""
 
 
 _names: list[str] = []
-_remember: Callable[[str], None] = _forget
+_remember: Callable[[list[str]], None] = _forget
 
 
-def load(text: str, remember: Callable[[str], None]) -> None:
-    """Takes the models that were met earlier, as JSON. `remember` is called with the new JSON when one is added."""
+def load(names: Iterable[str], remember: Callable[[list[str]], None]) -> None:
+    """Sets the names of the models that were met earlier; `remember` is called with all names when one is added."""
     global _remember
-    try:
-        found = read_json(text or "[]", SETTING_LIST)
-    except ValueError:
-        found = []
-    _names[:] = [name for name in found if isinstance(name, str)][:MOST_KEPT] if isinstance(found, list) else []
+    _names[:] = list(names)[:MOST_KEPT]
     _remember = remember
 
 
@@ -52,7 +44,7 @@ def place_of(backend: str, model: str) -> int:
     if not name or len(_names) >= MOST_KEPT:
         return 0
     _names.append(name)
-    _remember(json.dumps(_names, ensure_ascii=False))
+    _remember(list(_names))
     return len(_names) - 1
 
 

@@ -5,27 +5,93 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.gui.backends.model_lists import ModelLists
-from app.gui.backends.model_rows import is_local
-from app.gui.first_run.cards.choice_card import Boxed
-from app.gui.first_run.model_offer import ModelOffer
+from app.gui.models.downloads import ModelsController
+from app.gui.models.model_list import is_local
+from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import is_router
 from app.gui.widgets.buttons import LinkButton
-from app.gui.widgets.form import bold, push_button, row, wrapped
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.form import bold, progress_bar, push_button, row, set_share, wrapped
+from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
+from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 
 
+class ModelOffer(QWidget):
+    """Offers the best language model that is fast enough on this machine, with its size.
+
+    Hidden until a better one than the smallest is known to run here. A download continues without it.
+    """
+
+    def __init__(self, controller: ModelsController, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._controller = controller
+        self._view: ModelView | None = None
+        self.words = Quiet(parent=self)
+        self.words.setAccessibleName(self.tr("A better model"))
+        self.bar = progress_bar(self.tr("Download of the better model"), self, slim=True)
+        self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self)
+        self.stop_button = push_button(self.tr("Sto&p"), self.tr("Stop the download of the better model"), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.addLayout(row(self.words, self.get_button, self.stop_button, stretch=0))
+        column.addWidget(self.bar)
+        self.get_button.clicked.connect(self._get)
+        self.stop_button.clicked.connect(controller.stop)
+        controller.progressed.connect(self._progressed)
+        controller.arrived.connect(self._arrived)
+        controller.failed.connect(self._failed)
+        self.hide()
+
+    def show_best(self, view: ModelView) -> None:
+        """Offers the best model that this machine runs."""
+        self._view = view
+        self._show()
+
+    def _get(self) -> None:
+        if self._view is not None:
+            self._controller.get(self._view.key)
+            self._show()
+
+    def _progressed(self, words: str, share: float) -> None:
+        set_share(self.bar, share)
+
+    def _arrived(self, key: str) -> None:
+        if self._view is not None and key == self._view.key:
+            self._show()
+
+    def _failed(self, sentence: str) -> None:
+        self._show()
+        self.words.setText(sentence)
+
+    def _show(self) -> None:
+        view = self._view
+        self.setVisible(view is not None)
+        if view is None:
+            return
+        size, busy = f"{view.bytes / 1e9:.1f}", self._controller.busy
+        here = view.usable or not any(v.key == view.key and not v.usable for v in self._controller.service.models())
+        if here:
+            words = self.tr("{0} is on this machine, and is used by “Built in”.").format(view.label)
+        elif busy:
+            words = self.tr("{0} is being downloaded ({1} GB). Until then the small model answers.")
+        else:
+            words = self.tr("This machine is fast enough for {0} ({1} GB to download), which knows far more.")
+        self.words.setText(words.format(view.label, size))
+        self.bar.setVisible(busy)
+        self.stop_button.setVisible(busy)
+        self.get_button.setVisible(not busy and not here)
+
+
 class ModelCard(Boxed):
-    """`make_offer` makes the offer of a better built-in model, where there is one."""
+    """`make_offer`: makes the offer of a better built-in model, or returns None if there can't be one."""
 
     choose_wanted = Signal()
     details_wanted = Signal()
-    set_up_wanted = Signal(str)
-    """The user wants to set up what fits the graphics card: "voice", or first what the "machine" lacks for it."""
+    set_up_wanted = Signal(str, str)
+    """The user wants to set up what fits the graphics card: a place in “Models and servers”, and a model there."""
     picked = Signal(object)
     """The `BackendChoice` that was offered."""
 
@@ -34,7 +100,7 @@ class ModelCard(Boxed):
         self._lists = lists
         self._choice = BackendChoice()
         self._better: BackendChoice | None = None
-        self._set_up = ""
+        self._set_up = "", ""
         self.name = bold("", self)
         self.name.setWordWrap(True)
         self.cost = Quiet(parent=self)
@@ -61,28 +127,28 @@ class ModelCard(Boxed):
         self.choose_button.clicked.connect(self.choose_wanted)
         self.details.clicked.connect(self.details_wanted)
         self.use_button.clicked.connect(lambda: self.picked.emit(self._better))
-        self.card_button.clicked.connect(lambda: self.set_up_wanted.emit(self._set_up))
+        self.card_button.clicked.connect(lambda: self.set_up_wanted.emit(*self._set_up))
         self._show()
 
     def show_model(self, choice: BackendChoice, name: str) -> None:
-        """Shows the model that answers, with its name for people."""
+        """Shows the model that answers, by its display name."""
         self._choice = choice
         self.name.setText(name)
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers what fits the machine and is not in use; `frontend` is."""
+        """Offers what fits the machine and is not in use. `frontend`: the front-end in use."""
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)
         words = ""
         if view.frontend != frontend and fit is not None and view.frontend != "cascade":
-            self._set_up = "voice"
+            self._set_up = "embedded", view.frontend
             words = self.tr("Your graphics card has room for KAME.")
             if fit.download_bytes:
                 words = self.tr("Your graphics card has room for KAME ({0} GB to download).")
                 words = words.format(round(fit.download_bytes / 1e9))
         elif view.graphics is not None and view.graphics.state != "waiting":
-            self._set_up = "machine"
+            self._set_up = "machine", ""
             words = self.tr("KAME can use your graphics card once it is set up.")
         self.card.setText(words)
         self._show()
@@ -103,7 +169,7 @@ class ModelCard(Boxed):
         if is_router(choice):
             return self.tr("Each question goes to the model that your table names for it.")
         if view is not None and view.wants_key:
-            return self.tr("It runs in the cloud: what you say is sent there as text, and paid for with your key.")
+            return self.tr("It runs in the cloud: what you say is sent there as text, and billed to your account.")
         if choice.provider == "embedded" or is_local(choice.base_url or (view.url if view is not None else "") or ""):
             return self.tr("It runs on this machine, and costs nothing.")
-        return self.tr("It runs on a server that you have named: what you say is sent there as text.")
+        return self.tr("It runs on a server that you have entered: what you say is sent there as text.")

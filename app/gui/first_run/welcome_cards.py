@@ -2,29 +2,117 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
-from app.gui.backends.model_lists import ModelLists
 from app.gui.design.theme import tokens
-from app.gui.first_run.microphone_card import MicrophoneCard
-from app.gui.first_run.model_card import ModelCard
-from app.gui.first_run.model_offer import ModelOffer
-from app.gui.widgets.form import push_button
+from app.gui.first_run.model_card import ModelCard, ModelOffer
+from app.gui.models.model_lists import ModelLists
+from app.gui.sound.devices_popover import DevicePicker
+from app.gui.state.talk_state import TalkState
+from app.gui.widgets.buttons import LinkButton
+from app.gui.widgets.form import bold, push_button, row, wrapped
+from app.gui.widgets.level_meter import LevelMeter
+from app.gui.widgets.panel import Boxed
 from app.settings.declarations import Settings
 
 SIDE_BY_SIDE_LINES = 28
-"""So many heights of a line are wide enough for both cards beside each other."""
+"""Least width for both cards beside each other, in heights of a line."""
+LOUD_DBFS = -40.0
+"""Least peak level of a frame that may be speech. All of 302 sentences of people on the telephone count as heard."""
+LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
+"""How many of the last frames must be that loud: 0.4 of 1 s. A click is shorter."""
+
+
+class MicrophoneCard(Boxed):
+    """Which microphone it is, how loud it is, and whether KAME hears the user.
+
+    Keeps no sound: it gets the levels that the session measures anyway. `foot`: its last row.
+    """
+
+    picked = Signal(str)
+    """A microphone by name; empty for the system's default."""
+    details_wanted = Signal()
+
+    def __init__(self, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._none = self._heard = False
+        self._state = TalkState()
+        self._loud: deque[bool] = deque(maxlen=LOOKED_AT_FRAMES)
+        self.picker = DevicePicker(lambda: settings.microphone, self)
+        self.picker.setAccessibleName(self.tr("Microphone"))
+        self.picker.setMinimumContentsLength(10)
+        self.level = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
+        self.words = wrapped(self, self.tr("Whether you are heard"))
+        self.details = LinkButton(self)
+        self.details.setText(self.tr("Details"))
+        self.details.setAccessibleName(self.tr("Details about sound"))
+        self.column.addLayout(row(bold(self.tr("Microphone"), self), None, self.details))
+        self.column.addWidget(self.picker)
+        self.column.addWidget(self.level)
+        self.foot = QHBoxLayout()
+        self.foot.addWidget(self.words, 1, Qt.AlignmentFlag.AlignTop)
+        self.column.addLayout(self.foot, 1)
+        self.picker.activated.connect(self._pick)
+        self.details.clicked.connect(self.details_wanted)
+        self._show()
+
+    def set_devices(self, microphones: list[str]) -> None:
+        """Offers these microphones."""
+        self._none = not microphones
+        self.picker.offer(microphones)
+        self._show()
+
+    def show_state(self, state: TalkState) -> None:
+        """Shows whether the session hears anything."""
+        self._state = state
+        self.level.set_muted(state.muted)
+        if state.phase != "running":
+            self.level.clear()
+        self._show()
+
+    def show_level(self, level_db: float, at: float, clipped: bool) -> None:
+        """Shows the peak level of the session's newest frame, in dBFS, at session time `at`."""
+        self.level.set_level(level_db, at, clipped)
+        if self._state.asking:
+            return  # this is not the user
+        self._loud.append(level_db >= LOUD_DBFS)
+        if not self._heard and sum(self._loud) >= LOUD_FRAMES:
+            self._heard = True
+            self._show()
+
+    def _pick(self) -> None:
+        self._heard = False
+        self._loud.clear()
+        self._show()
+        self.picked.emit(self.picker.currentData() or "")
+
+    def _show(self) -> None:
+        absent = self._none or (self._state.phase == "running" and not self._state.microphone)
+        self.picker.setVisible(not absent)
+        self.level.setVisible(not absent)
+        if absent:
+            words = self.tr("No microphone was found. You can type; KAME notices one that you plug in.")
+        elif self._state.phase == "loading":
+            words = self.tr("Getting ready to listen …")
+        elif self._state.phase == "stopped":
+            words = self.tr("The conversation is stopped, so nothing is heard. You can type.")
+        elif self._state.muted:
+            words = self.tr("You are muted, so nothing is heard.")
+        else:
+            words = self.tr("I hear you.") if self._heard else self.tr("Say something.")
+        self.words.setText(words)
 
 
 class WelcomeCards(QWidget):
-    """Both cards, beside each other where there is room."""
+    """Both cards, beside each other if there is room."""
 
     done = Signal()
-    """The user has seen enough of them."""
+    """The user has finished with the cards."""
 
     def __init__(
         self,
@@ -49,7 +137,7 @@ class WelcomeCards(QWidget):
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
-        """All that the Tab key goes to, in its order."""
+        """The controls in their Tab order."""
         model = self.model
         offer = (model.offer.get_button, model.offer.stop_button) if model.offer is not None else ()
         return (

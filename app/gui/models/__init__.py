@@ -1,13 +1,16 @@
-"""Models on this machine: downloading them, the dialog that lists them, and the bar of front-ends with weights.
+"""Choosing, connecting and downloading the models of a conversation.
 
 Read in this order:
 
-- `fetch_controller.py`: downloads one thing at a time on a thread, and reports progress as signals
-- `weights_controller.py`, `models_controller.py`, `graphics_controller.py`: a front-end's weights, other models, and
-  what a graphics card needs
-- `model_table.py`, `models_panel.py`: the dialog “Models”
-- `frontend_bar.py`, `frontend_controller.py`: precision, delays, memory and weights of the front-end in use
+- `downloads.py`: downloads on a thread, with their progress as signals
+- `model_lists.py`: which models each provider offers, fetched in the background
+- `picker.py`: the fields that name a back-end; `favourites.py`: the user's favourites and their keys
+- `model_list.py`, `model_pill.py`: the list of models in the popover, and the pill that opens it
+- `local_models.py`, `server_form.py`, `machine_page.py`: the pages of `models_dialog.py`, “Models and servers”
+- `questions.py`: the comparison model, a duplicate's model, and the router's table
+- `frontend_bar.py`: precision, delays, memory and weights of the front-end in use
+- `style_dialog.py`: persona, voice, length, tools and spending limit of a conversation
 
-A download is started from a dialog or the bar and belongs to the window, so it goes on when they close; what shows it
-follows the controller's signals.
+A `BackendChoice` leaves a dialog as a signal; `controllers/backend_controller.py` gives it to the session, and writes
+what the session has accepted into the settings and back into the popover.
 """

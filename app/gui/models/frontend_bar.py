@@ -1,51 +1,46 @@
-"""The bar for front-ends with weights: their download, precision, delays and memory."""
+"""The bar for a front-end with weights: whether they are here, and how much of the conversation it remembers."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, QWidget
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
-from app.gui.design.plain import set_tip
-from app.gui.design.theme import tokens
-from app.gui.widgets.form import grid, label_of, progress_bar, push_button, set_share, wrapped
+from app.conversation.frame import FRAME_SECONDS
+from app.gui.models.downloads import ModelsController
+from app.gui.widgets.form import label_of, push_button, row, wrapped
 from app.gui.widgets.formats import clock_words
-from app.gui.widgets.pick_list import PickList
-from app.settings.declarations import Settings, choices_of
-
-LONGEST_MS = 5 * 1000
+from app.settings.declarations import Settings
 
 
 class FrontEndBar(QWidget):
-    """Emits what the user changes. The window hides it while another front-end is used."""
+    """Hidden while the front-end in the settings has no weights.
 
-    precision_picked = Signal(str)
-    dials_turned = Signal(int, int)
-    """The delay and the lead, in frames."""
-    get_weights = Signal()
-    stop_getting = Signal()
+    `weighty`: the front-ends that have weights.
+    `missing`: returns a sentence about what is missing of a front-end's weights; empty if nothing is.
+    `models`: downloads weights, like other models; None where nothing can be downloaded.
+    """
 
-    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+    download_wanted = Signal(str)
+    """The user wants to download the weights of this front-end."""
+    arrived = Signal()
+    """The weights of the front-end in the settings have arrived."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        weighty: Sequence[str],
+        missing: Callable[[str], str],
+        models: ModelsController | None,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.precision = PickList(self)
-        self.precision.setAccessibleName(self.tr("Precision"))
-        self.precision.setToolTip(
-            self.tr("How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.")
-        )
-        for choice in choices_of("precision"):
-            self.precision.addItem(self.tr("automatic") if choice == "auto" else choice, choice)
-        self.precision.setCurrentIndex(max(0, self.precision.findData(settings.precision)))
-        self.delay = self._dial(
-            self.tr("Answer delay"),
-            self.tr("How long it waits after you have spoken."),
-            settings.answer_delay_ms,
-        )
-        self.lead = self._dial(
-            self.tr("Oracle lead"),
-            self.tr("How much later than the language model it gets what you say."),
-            settings.oracle_lead_ms,
-        )
+        self._settings = settings
+        self._weighty = tuple(weighty)
+        self._missing = missing
+        self._can_download = models is not None
         self.memory = QProgressBar(self)
         self.memory.setAccessibleName(self.tr("Memory of the conversation"))
         self.memory.setToolTip(
@@ -56,30 +51,32 @@ class FrontEndBar(QWidget):
         )
         self.memory.setMinimumWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
         self.note = wrapped(self)
-        self.getting = progress_bar(self.tr("Download of the weights"), self)
-        self.get_button = push_button(self.tr("Download"), self.tr("Download the weights"), self)
-        self.stop_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self)
-        self._lay_out()
-        self._connect()
+        self.get_button = push_button(self.tr("Download…"), self.tr("Download the weights"), self)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(6)
+        rows.addLayout(row(label_of(self.memory, self.tr("Memory"), self), self.memory, spacing=12, stretch=1))
+        rows.addLayout(row(self.note, self.get_button, stretch=0))
+        self.get_button.clicked.connect(lambda: self.download_wanted.emit(settings.frontend))
+        if models is not None:
+            models.arrived.connect(self._on_arrived)
         self.forget_memory()
-        self.show_weights(None, "")
+        self.refresh()
 
-    def show_weights(self, here: bool | None, words: str) -> None:
-        """Shows whether the weights are here, None if that is not known, and `words` about them."""
-        self.note.setText(words)
-        self.note.setVisible(bool(words))
-        self.get_button.setVisible(here is False)
-        self.getting.setVisible(False)
-        self.stop_button.setVisible(False)
+    @property
+    def lacks_weights(self) -> bool:
+        """Whether weights are missing that can be downloaded."""
+        return not self.get_button.isHidden()
 
-    def show_progress(self, words: str, share: float) -> None:
-        """Shows a download of which `share` is done, from 0 to 1."""
-        self.note.setText(words)
-        self.note.setVisible(True)
-        set_share(self.getting, share)
-        for widget in (self.getting, self.stop_button):
-            widget.setVisible(True)
-        self.get_button.setVisible(False)
+    def refresh(self) -> None:
+        """Follows the front-end in the settings, and whether its weights are here."""
+        frontend = self._settings.frontend
+        has_weights = frontend in self._weighty
+        missing = self._missing(frontend) if has_weights else ""
+        self.setVisible(has_weights)
+        self.note.setText(missing)
+        self.note.setVisible(bool(missing))
+        self.get_button.setVisible(bool(missing) and self._can_download)
 
     def forget_memory(self) -> None:
         """Empties the memory, for a new session."""
@@ -88,67 +85,14 @@ class FrontEndBar(QWidget):
         self.memory.setFormat(self.tr("empty"))
 
     def apply(self, event: e.Event) -> None:
-        """Shows what an event says of memory and delays."""
-        match event:
-            case e.ContextMeasured(frames=frames, capacity=capacity):
-                self.memory.setRange(0, max(1, capacity))
-                self.memory.setValue(frames)
-                self.memory.setFormat(
-                    self.tr("{0} of {1}").format(
-                        clock_words(round(frames * FRAME_SECONDS)), clock_words(round(capacity * FRAME_SECONDS))
-                    )
-                )
-            case e.DialsChanged(delay=delay, lead=lead):
-                self.show_dials(delay, lead)
+        """Shows the memory that an event reports."""
+        if isinstance(event, e.ContextMeasured):
+            used, all_of_it = (clock_words(round(n * FRAME_SECONDS)) for n in (event.frames, event.capacity))
+            self.memory.setRange(0, max(1, event.capacity))
+            self.memory.setValue(event.frames)
+            self.memory.setFormat(self.tr("{0} of {1}").format(used, all_of_it))
 
-    def show_dials(self, delay: int, lead: int) -> None:
-        """Shows the delay and the lead, in frames, without emitting `dials_turned`."""
-        for box, frames in ((self.delay, delay), (self.lead, lead)):
-            with QSignalBlocker(box):
-                box.setValue(frames * FRAME_MS)
-
-    @property
-    def dials(self) -> tuple[int, int]:
-        """The delay and the lead that are shown, in frames."""
-        return as_frames(self.delay.value()), as_frames(self.lead.value())
-
-    def _dial(self, name: str, help: str, value: int) -> QSpinBox:
-        box = QSpinBox(self)
-        box.setAccessibleName(name)
-        set_tip(box, help)
-        box.lineEdit().setTextMargins(2 * tokens().unit, 0, 0, 0)
-        box.setRange(0, LONGEST_MS)
-        box.setSingleStep(FRAME_MS)
-        box.setSuffix(self.tr(" ms"))
-        box.setKeyboardTracking(False)
-        box.setValue(value)
-        return box
-
-    def _lay_out(self) -> None:
-        upper, lower = grid(12, 8, stretch=1), QHBoxLayout()
-        for place, (text, widget) in enumerate(
-            (
-                (self.tr("Pr&ecision"), self.precision),
-                (self.tr("Answer &delay"), self.delay),
-                (self.tr("Oracle &lead"), self.lead),
-                (self.tr("Memory"), self.memory),
-            )
-        ):
-            upper.addWidget(label_of(widget, text, self), place, 0)
-            upper.addWidget(widget, place, 1)
-        lower.addWidget(self.note, 1)
-        lower.addWidget(self.getting, 1)
-        lower.addWidget(self.get_button)
-        lower.addWidget(self.stop_button)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(6)
-        rows.addLayout(upper)
-        rows.addLayout(lower)
-
-    def _connect(self) -> None:
-        self.precision.activated.connect(lambda: self.precision_picked.emit(self.precision.currentData()))
-        for box in (self.delay, self.lead):
-            box.valueChanged.connect(lambda _: self.dials_turned.emit(*self.dials))
-        self.get_button.clicked.connect(self.get_weights)
-        self.stop_button.clicked.connect(self.stop_getting)
+    def _on_arrived(self, key: str) -> None:
+        if key == self._settings.frontend:
+            self.refresh()
+            self.arrived.emit()

@@ -1,27 +1,27 @@
-"""Editors for switches, lists and numbers; and which editor each kind of setting has."""
+"""The editors for switches, lists, numbers, sliders and colours; and which editor each kind of setting has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtGui import QFocusEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
+from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QRadioButton, QSlider, QSpinBox, QWidget
 
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.theme import tokens
+from app.gui.design.tokens import ACCENTS
 from app.gui.prices.dollar_box import DollarBox
-from app.gui.settings.editor import Editor
-from app.gui.settings.slider_editor import Slider
-from app.gui.settings.swatches import Swatches
-from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
+from app.gui.settings.text_editors import Editor, Folder, Folders, Keys, Line, Lines
 from app.gui.widgets.buttons import Toggle
 from app.gui.widgets.pick_list import PickList
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 TEXT_PX = 8
-"""Left of the text in a field for numbers."""
+"""Space to the left of the text in a number field."""
+DOT_PX, ROOM_PX = 20, 32
 
 
 class Switch(Editor):
@@ -44,7 +44,7 @@ class Switch(Editor):
 
 
 class Choice(Editor):
-    """A list of values, with the words of the declaration or those given to `offer`."""
+    """A list of values, with labels from the declaration or from `offer`."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -63,7 +63,7 @@ class Choice(Editor):
         self._fill()
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Offers these values with their words, once the list is closed; the present value stays offered, too."""
+        """Lists these values with their labels, once the list is closed; keeps the current value in the list."""
         self._offered = list(choices)
         if not self.list.view().isVisible():
             self._fill()
@@ -100,7 +100,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Ignores the mouse wheel; on focus, selects words that stand for a number, so that typing replaces them."""
+    """Ignores the mouse wheel. On focus, selects a special value's words, so that typing replaces them."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -120,7 +120,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A number in its range; the one below the range may stand for something else, in words."""
+    """A number in its range. The value below the range may have a special meaning, shown in words."""
 
     letters = 24, 14
 
@@ -146,8 +146,7 @@ class Number(Editor):
             box.setSuffix(f" {said(declared.unit)}")
         box.setKeyboardTracking(False)
         self._set_control(box)
-        # The session must not restart at each step on the way.
-        (box.editingFinished if declared.effect == "restart" else box.valueChanged).connect(self._changed)
+        box.valueChanged.connect(self._changed)
         self.revert()
 
     @property
@@ -188,6 +187,131 @@ class Number(Editor):
         return round(value, self.box.decimals()) + 0.0 if self._parts else value
 
 
+class _Slider(QSlider):
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Lets the wheel scroll the page."""
+        event.ignore()
+
+
+class Slider(Editor):
+    """Submits a number when the handle is released, and at each key press."""
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(declared, parent)
+        self.slider = _Slider(Qt.Orientation.Horizontal, self)
+        self.slider.setRange(int(declared.lowest), int(declared.highest))
+        self.slider.setSingleStep(int(declared.step))
+        self.slider.setPageStep(2 * int(declared.step))
+        self.slider.setTracking(False)
+        self.number = PlainLabel(parent=self)
+        self.number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._set_control(self.slider, self.number)
+        self.slider.sliderMoved.connect(lambda value: self._show(self._rounded(value)))
+        self.slider.valueChanged.connect(self._changed)
+        self.revert()
+
+    def revert(self) -> None:
+        self._place(self.value)
+
+    def in_words(self, value: Any) -> str:
+        return f"{value} {said(self.declared.unit)}".strip()
+
+    def _changed(self, value: int) -> None:
+        rounded = self._rounded(value)
+        self._place(rounded)
+        self._submit(rounded)
+
+    def _rounded(self, value: int) -> int:
+        """Returns the nearest value that is a whole number of steps from the lowest."""
+        lowest, step = int(self.declared.lowest), int(self.declared.step)
+        return lowest + round((value - lowest) / step) * step
+
+    def _place(self, value: int) -> None:
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(value)
+        self._show(value)
+
+    def _show(self, value: int) -> None:
+        widest = max(map(self.in_words, (int(self.declared.lowest), int(self.declared.highest))), key=len)
+        self.number.setMinimumWidth(self.number.fontMetrics().horizontalAdvance(widest))
+        self.number.setText(self.in_words(value))
+
+
+class Dot(QRadioButton):
+    """An accent as a dot, with a ring if it is chosen."""
+
+    def __init__(self, accent: str, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._accent = ACCENTS[accent]
+        self.setAccessibleName(name)
+        set_tip(self, name)
+
+    def sizeHint(self) -> QSize:
+        return QSize(ROOM_PX, ROOM_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def hitButton(self, point: QPoint) -> bool:
+        return self.rect().contains(point)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t = tokens()
+        colour = QColor(self._accent.dark if t.dark else self._accent.light)
+        centre = QRectF(self.rect()).center()
+        dot = QRectF(0, 0, DOT_PX, DOT_PX)
+        dot.moveCenter(centre)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(dot)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.isChecked():
+            painter.setPen(QPen(QColor(t.surface), 2))
+            painter.drawEllipse(dot.adjusted(2, 2, -2, -2))
+            painter.setPen(QPen(colour, 2))
+            painter.drawEllipse(dot.adjusted(-1, -1, 1, 1))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(t.text), 2))
+            painter.drawEllipse(dot.adjusted(-5, -5, 5, 5))
+        painter.end()
+
+
+class Swatches(Editor):
+    """One dot for each choice of the setting."""
+
+    letters = 0, 0
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(declared, parent)
+        self.dots: dict[str, Dot] = {}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for key, word in declared.words.items():
+            dot = self.dots[key] = Dot(key, said(word), self)
+            dot.clicked.connect(lambda _=False, key=key: self._pick(key))
+            row.addWidget(dot)
+        self.setAccessibleName(said(declared.label))
+        self.revert()
+
+    def revert(self) -> None:
+        self.dots[self.value].setChecked(True)
+        self.setFocusProxy(self.dots[self.value])
+
+    def describe(self, words: str) -> None:
+        for dot in self.dots.values():
+            dot.setAccessibleDescription(words)
+
+    def in_words(self, value: Any) -> str:
+        return said(self.declared.words[value])
+
+    def _pick(self, key: str) -> None:
+        self._submit(key)
+        self.revert()
+
+
 EDITORS: dict[str, type[Editor]] = {
     "switch": Switch,
     "choice": Choice,
@@ -202,4 +326,4 @@ EDITORS: dict[str, type[Editor]] = {
     "folders": Folders,
     "keys": Keys,
 }
-"""By the kind of the setting."""
+"""The editor for each kind of setting."""

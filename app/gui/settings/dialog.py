@@ -1,4 +1,4 @@
-"""The dialog “Settings”: every setting that people change, by page or by search.
+"""The dialog “Settings”: every setting that people change, by page or by search, and a way to reset them all.
 
 It is made from the declarations of the settings. It emits what the user changes, and applies nothing itself.
 """
@@ -10,39 +10,98 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.gui.settings.area import SettingsArea
 from app.gui.settings.choice_editors import Choice
-from app.gui.settings.page_list import PageList
-from app.gui.settings.provider_box import ProviderAccess, ProviderBox
-from app.gui.settings.reset_bar import ResetBar
+from app.gui.settings.pages import PageList, SettingsArea
 from app.gui.settings.text_editors import Keys
-from app.gui.state.choice import LOCATED
 from app.gui.widgets import form
-from app.gui.widgets.panel import Panel
+from app.gui.widgets.form import push_button
+from app.gui.widgets.panel import Panel, Quiet
 from app.settings.declarations import Settings
 
 SIZE_PX = 920, 680
 
 
+class ResetBar(QWidget):
+    """Emits `asked` when it asks the user, `confirmed` to reset all settings, `undone` to restore them."""
+
+    asked = Signal()
+    confirmed = Signal()
+    undone = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.asking = False
+        self._changed = self._undoable = 0
+        self.note = Quiet(parent=self)
+        self.note.setAccessibleName(self.tr("Effect of changes"))
+        self.reset_button = push_button(self.tr("&Reset all…"), self.tr("Reset all settings"), self)
+        self.confirm_button = push_button(self.tr("&Reset them"), self.tr("Reset all settings now"), self)
+        self.keep_button = push_button(self.tr("&Keep them"), self.tr("Keep the settings as they are"), self)
+        self.undo_button = push_button(self.tr("&Undo"), self.tr("Undo the reset"), self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.reset_button)
+        layout.addWidget(self.note, 1)
+        for button in (self.confirm_button, self.keep_button, self.undo_button):
+            layout.addWidget(button)
+        self.reset_button.clicked.connect(self._ask)
+        self.confirm_button.clicked.connect(self._confirm)
+        self.keep_button.clicked.connect(self.decline)
+        self.undo_button.clicked.connect(self._undo)
+
+    def show_state(self, changed: int, undoable: int) -> None:
+        """Shows the state: how many settings differ from their defaults (`changed`), and how many were just reset."""
+        self._changed, self._undoable = changed, undoable
+        if self.asking:
+            words = self.tr("Settings that are not at their defaults: {0}. Reset them?").format(changed)
+        elif undoable:
+            words = self.tr("Settings that are back at their defaults: {0}.").format(undoable)
+        else:
+            words = self.tr("Changes take effect at once, unless it says otherwise.")
+        self.note.setText(words)
+        self.reset_button.setVisible(not self.asking)
+        self.reset_button.setEnabled(changed > 0)
+        self.confirm_button.setVisible(self.asking)
+        self.keep_button.setVisible(self.asking)
+        self.undo_button.setVisible(undoable > 0 and not self.asking)
+
+    def decline(self) -> None:
+        """Closes the question without a reset."""
+        self._set_asking(False)
+        self.reset_button.setFocus()
+
+    def _set_asking(self, asking: bool) -> None:
+        self.asking = asking
+        self.show_state(self._changed, self._undoable)
+
+    def _ask(self) -> None:
+        self.asked.emit()
+        self._set_asking(True)
+        self.confirm_button.setFocus()
+
+    def _confirm(self) -> None:
+        self.asking = False
+        self.confirmed.emit()
+        self.undo_button.setFocus()
+
+    def _undo(self) -> None:
+        self.undone.emit()
+        self.reset_button.setFocus()
+
+
 class SettingsDialog(Panel):
-    """`changed` emits a setting's key and its new value, as soon as the input is complete. `dialogs`: the names of the
-    other dialogs that its pages can lead to; `dialog_wanted` emits one. `access`: to providers, for their keys.
-    """
+    """`dialogs`: the names of the dialogs that its pages link to."""
 
     changed = Signal(str, object)
+    """A setting's key and its new value, once the input is complete."""
     dialog_wanted = Signal(str)
+    """The name of another dialog."""
     keys_typed = Signal(bool)
     """Whether a field for hotkeys has the focus; meanwhile the hotkeys should do nothing."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        parent: QWidget,
-        dialogs: Collection[str] = (),
-        access: ProviderAccess | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Settings"))
         self._settings = settings
@@ -56,9 +115,6 @@ class SettingsDialog(Panel):
         self.area = SettingsArea(self, dialogs)
         self.area.setAccessibleName(self.tr("Settings shown"))
         self.rows = self.area.rows
-        self.providers: dict[str, ProviderBox] = {}
-        if access is not None:
-            self._add_providers(access)
         self.reset_bar = ResetBar(self)
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
         self._lay_out()
@@ -67,7 +123,7 @@ class SettingsDialog(Panel):
         self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the present settings; with `key`, at that setting, or at the page of that name."""
+        """Opens with the current settings; with `key`, at that setting or page."""
         if not self.isVisible():
             self._refresh()
         self.appear()
@@ -85,19 +141,18 @@ class SettingsDialog(Panel):
         if key in self.rows:
             self.rows[key].keep(value)
             self._kept(key)
-            self._turn_providers(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Says below a setting why it has not come about; nothing if empty."""
+        """Shows below a setting why it could not be applied; nothing if empty."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """Says below a setting what there is to know about it now; if it is not `usable`, why."""
+        """Shows a hint below a setting, or why it is disabled if it is not `usable`."""
         self.rows[key].show_note(sentence)
         self.rows[key].set_usable(usable)
 
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
-        """Offers these values of a setting, each with its words. The present one stays offered in any case."""
+        """Lists these values of a setting with their labels. The current value always stays in the list."""
         editor = self.rows[key].editor
         assert isinstance(editor, Choice), f"{key} isn't chosen from a list"
         editor.offer(choices)
@@ -152,7 +207,7 @@ class SettingsDialog(Panel):
         self.area.ensureWidgetVisible(row)
 
     def _show_links(self, key: str) -> None:
-        """Rows that lead to a setting show its value."""
+        """Updates the value in rows that link to a setting."""
         row = self.rows[key]
         for link in self.area.links:
             if link.link.target == key:
@@ -172,19 +227,12 @@ class SettingsDialog(Panel):
         self._before_reset = {}
         self._kept(key)
         self.changed.emit(key, value)
-        self._turn_providers(key)
 
     def _kept(self, key: str) -> None:
         self._show_links(key)
         if isinstance(self.rows[key].editor, Keys):
             self._share_keys()
         self._show_foot()
-
-    def _turn_providers(self, key: str) -> None:
-        """A provider's address has changed: another key belongs to it."""
-        box = self.providers.get(key.removesuffix("_url"))
-        if box is not None and key.endswith("_url"):
-            box.refresh()
 
     def _share_keys(self) -> None:
         """Tells each field for hotkeys which keys the others use."""
@@ -212,14 +260,6 @@ class SettingsDialog(Panel):
                 row.editor.commit()
 
     # -- building
-
-    def _add_providers(self, access: ProviderAccess) -> None:
-        """A provider that is reached by its key alone has that first; any other has its address before it."""
-        for key, view in access.lists.views.items():
-            if key in self.area.sections:
-                box = self.providers[key] = ProviderBox(view, self._settings, access, self.area)
-                self.area.add(key, box, box.words, first=key not in LOCATED)
-                self.left.connect(box.leave)
 
     def _lay_out(self) -> None:
         side = QVBoxLayout()
@@ -284,6 +324,6 @@ class SettingsDialog(Panel):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Keeps what was typed."""
+        """Commits what was typed."""
         self._commit()
         super().hideEvent(event)

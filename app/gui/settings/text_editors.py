@@ -1,11 +1,11 @@
-"""Editors for text, folders and keys."""
+"""The base of all editors of settings, and the editors for text, folders and keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -13,20 +13,93 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
-from app.gui.settings.editor import Editor
 from app.gui.widgets.form import push_button
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 
+class Editor(QWidget):
+    """Edits one value. `value` is the current one; `submitted` emits a new one that the user has entered."""
+
+    submitted = Signal(object)
+    rejected = Signal(str)
+    """Why the input is invalid, as a sentence; empty when it is valid."""
+    wide = False
+    """Whether it needs a line of its own below the label."""
+    letters = 36, 14
+    """Its preferred and its least width next to the label, in average letters."""
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.declared = declared
+        self.value: Any = declared.default
+        if not self.wide:
+            self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return self._in_letters(super().sizeHint(), self.letters[0])
+
+    def minimumSizeHint(self) -> QSize:
+        return self._in_letters(super().minimumSizeHint(), self.letters[1])
+
+    def keep(self, value: Any) -> None:
+        """Sets the value, but keeps input that is being typed."""
+        being_typed = self.dirty
+        self.value = value
+        if not being_typed:
+            self.revert()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is uncommitted input."""
+        return False
+
+    def commit(self) -> None:
+        """Commits the input as the value."""
+
+    def revert(self) -> None:
+        """Shows the value, and drops any input."""
+
+    def describe(self, words: str) -> None:
+        """Explains the control to screen readers."""
+        control: QWidget = self
+        while (inner := control.focusProxy()) is not None:
+            control = inner
+        control.setAccessibleDescription(words)
+
+    def in_words(self, value: Any) -> str:
+        return str(value) or self.tr("empty")
+
+    def _in_letters(self, size: QSize, letters: int) -> QSize:
+        if letters and not self.wide:
+            size.setWidth(self.fontMetrics().averageCharWidth() * letters)
+        return size
+
+    def _set_control(self, control: QWidget, *more: QWidget) -> None:
+        """Makes `control` the widget for the focus and for screen readers, with `more` to its right."""
+        control.setAccessibleName(said(self.declared.label))
+        self.setFocusProxy(control)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(control, 1)
+        for widget in more:
+            row.addWidget(widget)
+
+    def _submit(self, value: Any) -> None:
+        if value != self.value:
+            self.value = value
+            self.submitted.emit(value)
+
+
 class Line(Editor):
-    """A line of text, taken at Enter or when the focus leaves it."""
+    """A line of text, committed at Enter or when it loses the focus."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -40,7 +113,7 @@ class Line(Editor):
         return self.line.text() != self.value
 
     def commit(self) -> None:
-        """Takes the text, without spaces around it."""
+        """Commits the text, stripped of surrounding spaces."""
         text = self.line.text().strip()
         if text != self.line.text():
             self.line.setText(text)
@@ -73,13 +146,13 @@ class _Text(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Takes the text, unless only a menu has opened."""
+        """Commits the text, unless the focus went to a menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter takes the text, since Enter is a line break."""
+        """Commits the text at Ctrl+Enter, since Enter is a line break."""
         done = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if done and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.left.emit()
@@ -88,7 +161,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """Several lines of text, taken when the focus leaves them, or at Ctrl+Enter."""
+    """Several lines of text, committed at Ctrl+Enter or when they lose the focus."""
 
     wide = True
     rows = 4
@@ -151,7 +224,7 @@ class Keys(Editor):
         super().__init__(declared, parent)
         self.field = KeyField(said(declared.label), self)
         self.taken: tuple[str, ...] = ()
-        """Keys that are used for something else."""
+        """Keys that are in use for something else."""
         self.setFocusProxy(self.field)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

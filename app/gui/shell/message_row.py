@@ -136,9 +136,11 @@ class MessageRow(QWidget):
         self.count = PlainLabel(parent=self)
         self.count.hide()
         self.retry_button = self._button(self.tr("Try again"), self.retried, shown=message.retry)
-        self.backend_button = self._button(self.tr("Connection…"), self.backend_wanted, shown=False)
+        self.backend_button = self._button(self.tr("Key and server…"), self.backend_wanted, shown=False)
         self.backend_button.setAccessibleName(
-            self.tr("Connection of the comparison model") if message.secondary else self.tr("Connection of the model")
+            self.tr("Key and server of the comparison model")
+            if message.secondary
+            else self.tr("Key and server of the model")
         )
         self.offer_button = self._button(message.offer, self.offer_taken, shown=bool(message.offer))
         self.log_button = self._button(self.tr("Show log"), self.log_wanted, shown=message.fault)

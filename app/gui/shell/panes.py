@@ -1,23 +1,17 @@
-"""Lays out the window's panes, and stores their layout in a file."""
+"""Lays out the window's panes, and keeps their layout in the window's state."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import logging
-from contextlib import suppress
-from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
-from app.platform.files import write_json
-from app.untrusted.files import read_versioned
-from app.untrusted.limits import SMALL_FILE
+from app.gui.state.settings_controller import SettingsController
 
-VERSION = 1
-"""Of the format of the layout's file."""
 SAVE_AFTER_MS = 800
 HANDLE_PX = 4
 CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
@@ -127,13 +121,13 @@ class Panes(QWidget):
 
 
 class WindowLayoutStore(QObject):
-    """Restores and saves the window's layout and the mini window's place. `path`: a small JSON file."""
+    """Restores and keeps the window's layout and the mini window's place."""
 
-    def __init__(self, window: QMainWindow, panes: Panes, path: Path) -> None:
+    def __init__(self, window: QMainWindow, panes: Panes, keep: SettingsController) -> None:
         super().__init__(window)
         self._window = window
         self._panes = panes
-        self._path = path
+        self._keep = keep
         self.mini: tuple[int, int] | None = None
         """The mini window's place on the desktop, in pixels; None before the user has moved it."""
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
@@ -144,14 +138,14 @@ class WindowLayoutStore(QObject):
             action.toggled.connect(lambda _: self._timer.start())
 
     def restore(self) -> bool:
-        """Restores the layout; False if there is none that can be used."""
+        """Restores the layout; returns False if there is none that can be used."""
+        kept = self._keep.state.layout
+        if not kept:
+            return False
         try:
-            kept = read_versioned(self._path, SMALL_FILE, VERSION)
             state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
             shown = {str(name) for name in kept["shown"]}
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError, KeyError, TypeError, binascii.Error):
+        except (ValueError, KeyError, TypeError, binascii.Error):
             _log.warning("the window's layout could not be read")  # then it is laid out as at the first start
             return False
         if not self._window.restoreGeometry(state["window"]):
@@ -173,12 +167,8 @@ class WindowLayoutStore(QObject):
             "columns": self._panes.columns.saveState(),
             "rows": self._panes.rows.saveState(),
         }
-        with suppress(OSError):  # a full disk: the previous layout remains
-            kept = {name: _text(state) for name, state in states.items()}
-            write_json(
-                self._path,
-                {"version": VERSION, **kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini},
-            )
+        kept = {name: _text(state) for name, state in states.items()}
+        self._keep.remember(layout={**kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini})
 
     def keep_mini(self, place: tuple[int, int]) -> None:
         """Saves the mini window's place soon."""

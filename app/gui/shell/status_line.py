@@ -182,7 +182,7 @@ class StatusLine(QWidget):
             "slow": self.tr("the model is asked less often"),
             "stop": self.tr("models that cost money are no longer asked"),
         }[budget.stage]
-        return self.tr("Cap: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
+        return self.tr("Spending limit: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
 
     # -- the response times
 

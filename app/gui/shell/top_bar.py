@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QPoint, QRectF
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from app.gui.backends.model_pill import ModelPill
 from app.gui.design.icon_button import IconButton
 from app.gui.design.theme import tokens
+from app.gui.models.model_pill import ModelPill
 
 
 class TopBar(QWidget):

@@ -1,4 +1,4 @@
-"""Shows the levels of microphone and loudspeaker, and tests both, in the dialog “Sound” and the first-run wizard.
+"""Shows the levels of microphone and loudspeaker, and tests both, in the dialog “Sound”.
 
 The caller mutes a running session between `began` and `ended`.
 """

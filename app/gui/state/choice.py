@@ -88,7 +88,7 @@ def style_choice(settings: Settings) -> Style:
     """How new conversations are held."""
     length: Length = next((known for known in get_args(Length) if known == settings.answer_length), "medium")
     temperature = None if settings.temperature < 0 else settings.temperature
-    return Style(settings.persona, temperature, length, settings.persona_voice)
+    return Style(settings.persona, temperature, length)
 
 
 def tool_choice(settings: Settings) -> ToolChoice:
@@ -121,7 +121,8 @@ def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoi
 def keep_style(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
     """Writes how new conversations are held into the settings."""
     settings.persona, settings.answer_length = style.persona, style.length
-    settings.persona_voice = style.voice
+    if style.voice:
+        settings.voice = style.voice
     settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
     keep_tools(settings, tools)
     settings.cap_dollars = float(cap)
@@ -138,11 +139,12 @@ def keep_routes(settings: Settings, table: Mapping[str, BackendChoice]) -> None:
 
 
 def model_choice(settings: Settings) -> ModelChoice:
-    """How a front-end with weights runs, from the settings."""
+    """Returns how a front-end with weights runs. Its memory is as long as fits on the card: a shorter one saves nothing
+    that anybody asked for.
+    """
     return ModelChoice(
         weights=settings.weights_folder,
         precision=settings.precision,
-        context=max(0, settings.context_frames),
         delay=as_frames(settings.answer_delay_ms),
         lead=as_frames(settings.oracle_lead_ms),
     )

@@ -1,43 +1,50 @@
-"""Keeps the settings: takes changes in, has what can change at once do so, and saves what there is to save.
+"""Takes in changed settings, applies those that take effect at once, and saves the settings and the window's state.
 
-Knows the settings by their names, and what follows from a change only as what it was told to call.
+Knows the settings by their names, and calls the functions that were registered for them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.settings.declarations import Settings, declarations
+from app.settings.window_state import WindowState
 
 SAVE_AFTER_MS = 400
 
+_log = logging.getLogger(__name__)
+
 
 class SettingsController(QObject):
-    """`follow` tells what a changed setting leads to; all others count from the next conversation on."""
+    """`follow` registers what a changed setting leads to; the others take effect with the next conversation."""
 
     failed = Signal(str)
     saved = Signal()
     taken = Signal(str, object)
     """A setting has this value now, whoever changed it."""
 
-    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, state: WindowState, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
+        self.state = state
         self._follows: dict[str, Callable[[Any], None]] = {}
         self._known = {one.name: getattr(settings, one.name) for one in declarations()}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
+        self._state_timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._state_timer.timeout.connect(self._save_state)
 
     def follow(self, *keys: str, does: Callable[[Any], None]) -> None:
-        """Has `does` called with the new value when one of these settings was changed by `change`."""
+        """Calls `does` with the new value whenever `change` changes one of these settings."""
         for key in keys:
             self._follows[key] = does
 
     def change(self, key: str, value: object) -> None:
-        """Takes a setting over, and does what follows."""
+        """Changes a setting, and calls what follows from it."""
         if getattr(self._settings, key) == value:
             return
         setattr(self._settings, key, value)
@@ -46,13 +53,19 @@ class SettingsController(QObject):
             self._follows[key](value)
         self.later()
 
+    def remember(self, **values: object) -> None:
+        """Changes fields of the window's state, and saves it soon."""
+        for name, value in values.items():
+            setattr(self.state, name, value)
+        self._state_timer.start()
+
     def later(self) -> None:
-        """Settings were changed, by `change` or by others: they are saved soon."""
+        """Saves the settings soon, which `change` or somebody else has changed."""
         self._tell()
         self._timer.start()
 
     def save(self) -> None:
-        """Saves them now."""
+        """Saves the settings now."""
         self._timer.stop()
         try:
             self._settings.save()
@@ -63,9 +76,18 @@ class SettingsController(QObject):
             self.saved.emit()
 
     def close(self) -> None:
-        """The window goes: what waits is saved."""
+        """Saves what is not saved yet, before the window closes."""
         if self._timer.isActive():
             self.save()
+        if self._state_timer.isActive():
+            self._save_state()
+
+    def _save_state(self) -> None:
+        self._state_timer.stop()
+        try:
+            self.state.save()
+        except OSError as error:
+            _log.warning("the window's state could not be saved: %s", error)  # the previous one remains
 
     def _tell(self) -> None:
         for key, before in list(self._known.items()):

@@ -1,12 +1,12 @@
-"""The base of the window's dialogs, which never block the conversation."""
+"""The base of the window's dialogs, which never block the conversation, and the labels and boxes in them."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.design.look import blend
+from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 
@@ -131,3 +131,24 @@ class Trouble(Quiet):
 
     def ink(self) -> QColor:
         return QColor(tokens().bad)
+
+
+class Boxed(QFrame):
+    """A column of widgets on a rounded background; `live` for what matters most."""
+
+    def __init__(self, parent: QWidget, *, live: bool = False) -> None:
+        super().__init__(parent)
+        self.live = live
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(14, 10, 14, 10)
+        self.column.setSpacing(4)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        look = Look.of(self.palette())
+        edge = look.line if tokens().scheme == "contrast" else look.plain_card
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(look.accent if self.live else edge, 1.0))
+        painter.setBrush(look.live_card if self.live else look.plain_card)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+        painter.end()

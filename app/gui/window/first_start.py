@@ -1,14 +1,15 @@
-"""The very first start: the welcome shows microphone and model, until the user has said something or is done."""
+"""The very first start: the welcome shows microphone and model until the user has said something or presses *Done*."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.first_run.model_offer import ModelOffer, find_best
+from app.gui.first_run.model_card import ModelOffer
 from app.gui.first_run.welcome_cards import WelcomeCards
 from app.gui.state.talk_state import Phase
 from app.services.machine_service import MachineService, MachineView
@@ -18,12 +19,13 @@ from app.session.control import BackendChoice
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
 
-LOOK = "first start: check the machine"
+LOOK, BEST = "first start: check the machine", "first start: find the best model"
 
 
 class FirstStart(QObject):
-    """Shows the cards when it is made; `finish` hides them for good. A better model that was not answered by then is
-    offered in the message bar instead.
+    """Shows the cards when it is constructed; `finish` hides them for good.
+
+    A better model that the user has not decided about by then is offered in the message bar.
     """
 
     def __init__(self, window: MainWindow, machine: MachineService) -> None:
@@ -32,7 +34,7 @@ class FirstStart(QObject):
         self._machine = machine
         self._looked = False
         self._better: ModelView | BackendChoice | None = None
-        """A better model than the one in use, of which the user has not decided yet."""
+        """A better model than the one in use, which the user has not decided about yet."""
         self._declined = False
         self.cards: WelcomeCards | None = WelcomeCards(window.settings, window.lists, self._make_offer)
         window.transcript.welcome.show_cards(self.cards)
@@ -42,22 +44,22 @@ class FirstStart(QObject):
         self._show_state()
 
     def finish(self, *, decided: bool = False) -> None:
-        """The user knows their way: never shows the cards again. `decided`: they have chosen a model, too."""
+        """Hides the cards for good. `decided`: the user has also decided about a better model."""
         if decided:
             self._decide()
         if self.cards is not None:
             self.cards = None
             self._window.transcript.welcome.drop_cards()
-            self._window.live.change("first_run_done", True)
+            self._window.keep.remember(first_run_done=True)
             self._offer()
 
     def show_level(self, event: e.LevelMeasured) -> None:
-        """Shows how loud the user is."""
+        """Shows the user's level."""
         if self.cards is not None and self.cards.isVisible():
             self.cards.microphone.show_level(event.user_dbfs, event.at, event.clipped)
 
     def apply(self, event: e.Event) -> None:
-        """Takes in an event of the session: the first words that are said or typed end this."""
+        """Applies an event of the session: the first words that are said or typed end the first start."""
         if isinstance(event, e.TranscriptFinal) and event.text.strip():
             self.finish()
 
@@ -74,12 +76,14 @@ class FirstStart(QObject):
         return ModelOffer(window.models_controller, parent)
 
     def _connect(self, cards: WelcomeCards) -> None:
-        window, panels = self._window, self._window.panels
+        window, dialogs = self._window, self._window.dialogs
         cards.done.connect(lambda: self.finish(decided=self._better is not None))
         cards.microphone.picked.connect(lambda name: window.live.change("microphone", name))
-        cards.microphone.details_wanted.connect(lambda: panels.open_first_run("sound"))
-        cards.model.details_wanted.connect(lambda: panels.open_first_run("model"))
-        cards.model.set_up_wanted.connect(panels.open_first_run)
+        cards.microphone.details_wanted.connect(window.sound.open_dialog)
+        cards.microphone.details.setVisible(window.menu.sound_action.isVisible())
+        cards.model.details.setVisible(dialogs.has_models)
+        cards.model.details_wanted.connect(window.menu.models)
+        cards.model.set_up_wanted.connect(dialogs.open_models)
         cards.model.choose_wanted.connect(lambda: window.setup.open_at(window.top_bar.pill))
         cards.model.picked.connect(window.live.pick_backend)
         window.setup.shown.connect(self._show_model)
@@ -87,7 +91,7 @@ class FirstStart(QObject):
         window.manager.phase_changed.connect(self._look)
 
     def _order_tabs(self, cards: WelcomeCards) -> None:
-        """Tab goes to the cards before the questions."""
+        """Puts the cards before the questions in the Tab order."""
         before: QWidget = self._window.conversations.rows
         for control in cards.controls:
             QWidget.setTabOrder(before, control)
@@ -105,7 +109,7 @@ class FirstStart(QObject):
             self.cards.microphone.show_state(self._window.state.talk)
 
     def _look(self, phase: Phase) -> None:
-        """Checks the machine once nothing else loads: both take the processor."""
+        """Checks the machine once the session has loaded: both need the processor."""
         if self.cards is None or self._looked or phase == "loading":
             return
         self._looked = True
@@ -119,9 +123,11 @@ class FirstStart(QObject):
             self.cards.model.show_machine(view, window.settings.frontend)
         if view.backend.provider != "embedded":
             self._have_better(view.backend)
-        elif window.models_controller is not None:
-            language = window.settings.language
-            find_best(self, window.background, window.models_controller, language, self._have_better)
+        elif (models := window.models_controller) is not None and not models.busy:
+            best, language = models.service.best, window.settings.language  # may time the smallest one first
+            window.background.run(
+                self, BEST, lambda: asyncio.to_thread(best, language), self._have_better, lambda sentence: None
+            )
 
     # -- the offer of a better model
 
@@ -135,12 +141,12 @@ class FirstStart(QObject):
             self.cards.model.offer.show_best(better)
 
     def _decide(self) -> None:
-        """The user has taken a better model, or wants none."""
+        """Ends the offer: the user has taken a better model, or wants none."""
         self._better, self._declined = None, True
         self._window.offers.withdraw_better()
 
     def _offer(self) -> None:
-        """The cards are gone, and the user has not decided: the message bar keeps the offer."""
+        """Offers the better model in the message bar, if the user has not decided about it."""
         if isinstance(self._better, ModelView):
             self._window.offers.better_model(self._better)
         elif self._better is not None:

@@ -10,7 +10,6 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QMoveEvent, QResizeEvent, QSho
 from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.demo.base import DemoOrder
-from app.gui.backends.model_lists import ModelLists
 from app.gui.controllers.asker import Asker
 from app.gui.controllers.backend_controller import BackendsController
 from app.gui.controllers.conversation_controller import ConversationController
@@ -27,11 +26,10 @@ from app.gui.demo.controller import DemoController
 from app.gui.design import model_colours
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.inspector.pane import InspectorPane
+from app.gui.models.downloads import GraphicsController, ModelsController
+from app.gui.models.favourites import Favourites
 from app.gui.models.frontend_bar import FrontEndBar
-from app.gui.models.frontend_controller import FrontEndController
-from app.gui.models.graphics_controller import GraphicsController
-from app.gui.models.models_controller import ModelsController
-from app.gui.models.weights_controller import WeightsController
+from app.gui.models.model_lists import ModelLists
 from app.gui.oracle.pane import OraclePane
 from app.gui.shell.key_routing import KeyRouting
 from app.gui.shell.menu import TalkMenu
@@ -64,6 +62,7 @@ from app.history.base import LONGEST_TITLE
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.paths import default_path
+from app.settings.window_state import WindowState, strings
 from app.untrusted.text import one_line
 
 LEAST_PX = 480, 480
@@ -86,18 +85,34 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._body)
         service, choices = services.backend_service, services.choices
 
-        self.keep = SettingsController(settings, self)
-        model_colours.load(settings.model_colours, lambda names: self.keep.change("model_colours", names))
+        state = WindowState.load((settings.path or default_path()).with_name("window.json"))
+        self.keep = SettingsController(settings, state, self)
+        model_colours.load(strings(state.model_colours), lambda names: self.keep.remember(model_colours=names))
         self.background = BackgroundTasks(self)
         self.lists = ModelLists(choices.backends, service, self.background, self)
-        self.dialogs = Dialogs(settings, self.lists, self.background, service, choices.mcp_servers, self)
-        catalogue = services.models.models if services.models is not None else tuple
-        self.setup = ModelPopover(
-            settings, choices, self.lists, self, with_service=service is not None, catalogue=catalogue
-        )
-        self.model = FrontEndBar(settings, self)
-        self.setup.add_controls(self.model)
         self._build_downloads(services)
+        favourites = Favourites(self, self.lists)
+        catalogue = services.models.models if services.models is not None else tuple
+        self.dialogs = Dialogs(
+            settings,
+            self.lists,
+            favourites,
+            catalogue,
+            self.background,
+            service,
+            choices.mcp_servers,
+            self,
+            models=self.models_controller,
+            machine=services.machine,
+            graphics=self.graphics,
+            sound=services.sound_service,
+        )
+        self.setup = ModelPopover(settings, choices, self.lists, favourites, catalogue, self)
+        self.setup.models_button.setVisible(self.dialogs.has_models)
+        self.frontend_bar = FrontEndBar(
+            settings, choices.weighty, services.missing_weights, self.models_controller, self
+        )
+        self.setup.add_controls(self.frontend_bar)
         self.messages = MessageBar(self._body)
         self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
         self._build_panes()
@@ -107,9 +122,7 @@ class MainWindow(QMainWindow):
         self.state = SessionState(self.manager, settings, self)
         self.offers = Offers(self)
         self._build_controllers(services)
-        self.layout_store = WindowLayoutStore(
-            self, self.panes, (settings.path or default_path()).with_name("window.json")
-        )
+        self.layout_store = WindowLayoutStore(self, self.panes, self.keep)
         self._lay_out()
         self._order_tabs()
         self.pages = InspectorPages(self, services.log)
@@ -119,19 +132,15 @@ class MainWindow(QMainWindow):
         self.system = SystemParts(self, services)
         self.dock.duplex.setChecked(settings.duplex)
         self.set_talk_mode(settings.talk_mode)
-        self.models.show()
-        if settings.notice:
-            self.messages.say(settings.notice, level="warning")
+        if notice := " ".join(filter(None, (settings.notice, state.notice))):
+            self.messages.say(notice, level="warning")
         self.view.show_state()
 
     # -- building
 
     def _build_downloads(self, services: WindowServices) -> None:
-        weights, models, graphics = services.weights, services.models, services.graphics
-        self.weights = WeightsController(weights, self) if weights is not None else None
+        models, graphics = services.models, services.graphics
         self.models_controller = ModelsController(models, self) if models is not None else None
-        if self.models_controller is not None:
-            self.dialogs.voices = self.models_controller.voices
         self.graphics = GraphicsController(graphics, self) if graphics is not None else None
 
     def _build_panes(self) -> None:
@@ -155,11 +164,10 @@ class MainWindow(QMainWindow):
 
     def _build_controllers(self, services: WindowServices) -> None:
         settings, manager, menu, background = self.settings, self.manager, self.menu, self.background
-        choices, history, sound_service = services.choices, services.history, services.sound_service
-        menu.connection_action.setVisible(services.backend_service is not None)
+        history, sound_service = services.history, services.sound_service
+        menu.models_action.setVisible(self.dialogs.has_models)
         menu.routes_action.setVisible(ROUTER in self.lists.views)
         menu.demo_action.setVisible(services.demo is not None)
-        self.models = FrontEndController(settings, manager, self.model, self.weights, choices.weighty, self)
         self.talks = ConversationController(history, settings, manager, self.transcript, background, self)
         self.list = ConversationListController(
             history, self.talks, manager, self.dialogs, self.conversations, background, menu, self
@@ -198,7 +206,7 @@ class MainWindow(QMainWindow):
         self.keys = TalkKeys(self.push, self.sound, self.state.talk, self)
         self.replay = ReplayController(sound_service, settings, manager, self.transcript, background, self)
         self.live = LiveSettings(
-            settings, self.keep, manager, self.setup, self.devices, self.models, self.sound, menu, self
+            settings, self.keep, manager, self.setup, self.devices, self.frontend_bar, self.sound, menu, self
         )
         self.panels = Panels(self, services)
         self.demo = (
@@ -237,13 +245,9 @@ class MainWindow(QMainWindow):
             bar.pill,
             setup.search,
             setup.list,
-            setup.backend,
-            setup.model,
-            setup.picker.refresh,
-            setup.url,
-            setup.other_button,
+            setup.models_button,
             setup.compare_button,
-            setup.connection_button,
+            setup.routes_button,
             setup.answer_mode,
             setup.frontend,
             bar.oracle_button,
@@ -298,7 +302,7 @@ class MainWindow(QMainWindow):
         self.transcript.composer.field.setFocus()
         self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
         self.lists.awake = True
-        self.setup.picker.ask()
+        self.lists.ask(self.setup.choice)
         self.live.begin()
         self.list.begin()
         self.system.begin()
@@ -311,7 +315,7 @@ class MainWindow(QMainWindow):
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
         self.starter.cancel()
-        for fetching in filter(None, (self.weights, self.graphics, self.models_controller)):
+        for fetching in filter(None, (self.graphics, self.models_controller)):
             await fetching.close()
         self._close_dialogs()
         self.keys.stop_reporting()

@@ -1,4 +1,4 @@
-"""Messages that offer something with a button: what has arrived while nobody watched, and what could be lost."""
+"""Notifications with an action button: about downloads that have finished, and about what could be lost."""
 
 from __future__ import annotations
 
@@ -19,22 +19,19 @@ _BETTER = "better model"
 
 
 class Offers(QObject):
-    """Says each in the window's message bar."""
+    """Shows each in the window's message bar."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
 
-    def frontend(self, key: str, precision: str) -> None:
-        """A front-end's weights have arrived, perhaps in the middle of a session."""
-        setup = self._window.setup.frontend
-        name = setup.itemText(setup.findData(key))
-        words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(name)
-        offer = (self.tr("Use it"), lambda: self._use_frontend(key, precision))
-        self._window.messages.say(words, offer=offer, topic="frontend", level="notice")
+    def frontend(self, key: str, label: str) -> None:
+        """A front-end's weights were downloaded, perhaps during a session."""
+        words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(label)
+        self._offer("frontend", words, self.tr("Use it"), lambda: self._window.live.pick_frontend(key))
 
     def restart(self) -> None:
-        """What a graphics card needs has arrived."""
+        """What the graphics card needs is installed."""
         graphics = self._window.graphics
         assert graphics is not None
         words = self.tr("What the graphics card needs is installed, and is used after a restart of KAME.")
@@ -42,10 +39,10 @@ class Offers(QObject):
         self._window.messages.say(words, offer=offer, topic="graphics", level="notice")
 
     def model(self, key: str, label: str) -> None:
-        """A language model has arrived while another one was in use."""
+        """A language model was downloaded while another one was in use."""
         words = self.tr("{0} is here. New conversations with the built-in model use it.").format(label)
-        offer = (self.tr("Use it now"), lambda: self._use_model(key))
-        self._window.messages.say(words, offer=offer, topic="model", level="notice")
+        choice = BackendChoice("embedded", key)
+        self._offer("model", words, self.tr("Use it now"), lambda: self._window.live.pick_backend(choice))
 
     def better_model(self, view: ModelView) -> None:
         """This machine runs a better language model than the smallest one, which answers now."""
@@ -64,9 +61,9 @@ class Offers(QObject):
         self._window.messages.clear_topic(_BETTER)
 
     def download_failed(self, sentence: str) -> None:
-        """A model could not be downloaded: says why, unless the page of models does."""
-        page = self._window.panels.models
-        if page is None or not page.isVisible():
+        """A model could not be downloaded: says why, unless “Models and servers” does."""
+        dialog = self._window.dialogs.models
+        if dialog is None or not dialog.isVisible():
             self._window.messages.say(sentence, topic="download")
 
     def _say_better(self, words: str, offer: tuple[str, Callable[[], None]]) -> None:
@@ -91,10 +88,11 @@ class Offers(QObject):
         unknown = missing.model or missing.provider
         self._window.messages.say(words.format(unknown, self._window.setup.favourites.words(instead)), level="warning")
 
-    def _use_model(self, key: str) -> None:
-        self._window.messages.clear_topic("model")
-        self._window.live.pick_backend(BackendChoice("embedded", key))
+    def _offer(self, topic: str, words: str, button: str, use: Callable[[], object]) -> None:
+        """Shows a notice with a button, which goes once it was pressed."""
 
-    def _use_frontend(self, key: str, precision: str) -> None:
-        self._window.messages.clear_topic("frontend")
-        self._window.live.pick_frontend(key, precision)
+        def take() -> None:
+            self._window.messages.clear_topic(topic)
+            use()
+
+        self._window.messages.say(words, offer=(button, take), topic=topic, level="notice")

@@ -1,4 +1,4 @@
-"""The window's other dialogs (settings, first run, log, guide, About), imported and built on first use.
+"""The window's other dialogs (settings, log, guide, About) and the first start's cards, built on first use.
 
 Emits what they report, for the controllers to act on.
 """
@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
-from app.gui.state.choice import backend_choice
 from app.gui.window.services import WindowServices
 from app.services.model_service import ModelView, VoiceView
 from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
-    from app.gui.first_run.wizard import FirstRun
     from app.gui.logs.panel import LogPanel
-    from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
     from app.gui.window.about_dialog import AboutDialog
     from app.gui.window.first_start import FirstStart
@@ -29,14 +26,12 @@ if TYPE_CHECKING:
 
 
 class Panels(QObject):
-    """Without a `services.machine` there is no first run: neither cards in the welcome nor a wizard."""
+    """Without a `services.machine` the welcome shows no cards at the first start."""
 
     frontend_arrived = Signal(str, str)
-    """A front-end that was chosen at the first run is here now, after its download; and its precision."""
+    """The key and the name of a front-end whose weights were downloaded."""
     model_arrived = Signal(str, str)
-    """A language model was fetched: its key and its name."""
-    talk_wanted = Signal()
-    """The user is done with the first run, and wants to talk."""
+    """The key and the name of a language model that was downloaded."""
 
     def __init__(self, window: MainWindow, services: WindowServices) -> None:
         super().__init__(window)
@@ -45,92 +40,83 @@ class Panels(QObject):
         self.settings: SettingsDialog | None = None
         self._notes: dict[str, tuple[str, bool]] = {}
         self.first_start: FirstStart | None = None
-        self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
         self.guide: GuideDialog | None = None
-        self.models: ModelsPanel | None = None
         menu, models = window.menu, window.models_controller
         menu.settings.connect(self.open_settings)
-        menu.set_up.connect(lambda: self.open_first_run(again=True))
         menu.log.connect(lambda: self.open_log())
         menu.guide.connect(self.open_guide)
         menu.about.connect(self.open_about)
-        menu.models.connect(self.open_models)
-        menu.models_action.setVisible(models is not None)
+        window.dialogs.model_chosen.connect(self._use_model)
         if models is not None:
             models.arrived.connect(self._tell_of_model)
-        menu.set_up_action.setVisible(services.machine is not None)
         menu.log_action.setVisible(services.log is not None)
         window.keep.taken.connect(self._show_value)
         window.sound.listed.connect(self._offer_devices)
 
     def begin(self) -> None:
-        """The window is there: at the very first start its welcome shows microphone and model."""
-        if self._services.machine is not None and not self._window.settings.first_run_done:
+        """Shows microphone and model in the welcome, at the very first start."""
+        if self._services.machine is not None and not self._window.keep.state.first_run_done:
             from app.gui.window.first_start import FirstStart
 
             self.first_start = FirstStart(self._window, self._services.machine)
 
     def close_all(self) -> None:
-        """The window goes."""
-        if self.first_run is not None:
-            self.first_run.leave_for_now()
-        for panel in (self.settings, self.log, self.about, self.guide, self.models):
+        """Closes them with the window."""
+        for panel in (self.settings, self.log, self.about, self.guide):
             if panel is not None:
                 panel.close()
 
     def show_levels(self, event: e.LevelMeasured) -> None:
-        """Shows how loud both sides are."""
+        """Shows the levels of both sides."""
         if self.first_start is not None:
             self.first_start.show_level(event)
-        if self.first_run is not None:
-            self.first_run.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
 
     def apply(self, event: e.Event) -> None:
-        """Takes in an event of the session."""
+        """Applies an event of the session."""
         if self.first_start is not None:
             self.first_start.apply(event)
 
     # -- settings
 
     def open_settings(self, key: str = "") -> None:
-        """All settings; with `key`, that one first."""
+        """Opens the settings; with `key`, at that setting or page."""
         if self.settings is None:
             from app.gui.settings.dialog import SettingsDialog
-            from app.gui.settings.provider_box import ProviderAccess
 
-            ways = self._other_dialogs()
-            window, service, access = self._window, self._services.backend_service, None
-            if service is not None:
-                access = ProviderAccess(service, window.lists, window.background, window.dialogs.refused)
-            self.settings = SettingsDialog(window.settings, window, tuple(ways), access)
+            ways, window = self._other_dialogs(), self._window
+            self.settings = SettingsDialog(window.settings, window, tuple(ways))
             self.settings.dialog_wanted.connect(lambda name: ways[name]())
             self.settings.changed.connect(self._window.live.change)
             self.settings.keys_typed.connect(self._window.sound.keys_typed)
             for name, (sentence, usable) in self._notes.items():
                 self.settings.tell(name, sentence, usable=usable)
-        self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
+        self._offer_settings("microphone", "loudspeaker", "frontend")
         self._list_models()
         self.settings.open_refreshed(key)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """The settings say this below a setting from now on; if it is not `usable`, it can't be changed."""
+        """Shows a hint below a setting from now on; if it is not `usable`, disables it."""
         self._notes[key] = (sentence, usable)
         if self.settings is not None:
             self.settings.tell(key, sentence, usable=usable)
 
     def warn(self, key: str, sentence: str) -> None:
-        """The settings, where they are open, say why a setting has not come about; nothing if empty."""
+        """Shows below a setting, if the dialog is open, why it could not be applied; nothing if empty."""
         if self.settings is not None:
             self.settings.say(key, sentence)
 
     def _other_dialogs(self) -> dict[str, Callable[[], object]]:
-        """What the pages of the settings lead to, by the names of `app.gui.settings.links`."""
+        """Returns what opens each dialog that the settings link to, by the names in `app.gui.settings.rows`."""
         window, menu = self._window, self._window.menu
         ways: dict[str, Callable[[], object]] = {"style": menu.style.emit}
         if window.models_controller is not None:
-            ways["models"] = self.open_models
+            ways["models"] = lambda: window.dialogs.open_models("embedded")
+        if self._services.backend_service is not None:
+            ways["backends"] = menu.models.emit
+        if self._services.machine is not None:
+            ways["machine"] = lambda: window.dialogs.open_models("machine")
         if menu.routes_action.isVisible():
             ways["routes"] = menu.routes.emit
         service = self._services.backend_service
@@ -140,14 +126,12 @@ class Panels(QObject):
             ways["servers"] = window.dialogs.open_servers
         if self._services.sound_service is not None:
             ways["sound"] = window.sound.open_dialog
-        if self._services.machine is not None:
-            ways["set_up"] = lambda: self.open_first_run(again=True)
         if self._services.log is not None:
             ways["log"] = self.open_log
         return ways
 
     def _list_models(self) -> None:
-        """Looks for the voices and recognisers on this machine, to offer them."""
+        """Finds the voices and recognisers on this machine in the background, and lists them."""
         controller = self._window.models_controller
         if controller is not None:
             models = controller.service.models
@@ -156,7 +140,7 @@ class Panels(QObject):
             )
 
     def _offer_models(self, views: Sequence[ModelView]) -> None:
-        """Offers those that know the language of conversations."""
+        """Lists those that know the language of conversations."""
         assert self.settings is not None
         language = self._window.settings.language
         voices, recognisers = [("", self.tr("Automatic"))], [("", self.tr("Automatic"))]
@@ -170,13 +154,12 @@ class Panels(QObject):
         self.settings.set_choices("recogniser", recognisers)
 
     def _offer_settings(self, *names: str) -> None:
-        """The settings offer what the bar does."""
+        """Lists the same values in the settings as the window's own controls."""
         assert self.settings is not None
         setup = self._window.setup
         pickers = {
             "microphone": self._window.devices.microphone,
             "loudspeaker": self._window.devices.loudspeaker,
-            "provider": setup.backend,
             "frontend": setup.frontend,
         }
         for name in names:
@@ -189,8 +172,6 @@ class Panels(QObject):
             self._offer_settings("microphone", "loudspeaker")
         if self.first_start is not None:
             self.first_start.set_devices(microphones)
-        if self.first_run is not None:
-            self.first_run.set_devices(microphones, loudspeakers)
 
     def _show_value(self, key: str, value: object) -> None:
         if self.settings is not None:
@@ -198,60 +179,10 @@ class Panels(QObject):
             if key == "language" and self.settings.isVisible():
                 self._list_models()
 
-    # -- the first run
-
-    def open_first_run(self, page: str = "", *, again: bool = False) -> None:
-        """Opens the wizard at a page: "machine", the first one, or "voice", "model" or "sound". `again`: the present
-        choices are kept.
-        """
-        if self._services.machine is None:
-            return
-        if self.first_run is None:
-            from app.gui.first_run.services import FirstRunServices
-            from app.gui.first_run.wizard import FirstRun
-
-            window, services = self._window, self._services
-            assert services.machine is not None
-            self.first_run = FirstRun(
-                window.settings,
-                FirstRunServices(
-                    services.machine,
-                    services.list_devices,
-                    backend=services.backend_service,
-                    sound=services.sound_service,
-                    weights=window.weights,
-                    graphics=window.graphics,
-                    models=window.models_controller,
-                ),
-                services.choices,
-                window.lists,
-                window.background,
-                window,
-            )
-            run, live = self.first_run, self._window.live
-            run.frontend_chosen.connect(live.pick_frontend)
-            run.frontend_arrived.connect(self.frontend_arrived)
-            run.backend_chosen.connect(live.pick_backend)
-            run.devices_chosen.connect(self._take_devices)
-            run.testing.connect(self._window.sound.listen_to_test)
-            run.completed.connect(self.talk_wanted)
-            run.completed.connect(self._done)
-        self._window.sound.close_dialog()  # they try out devices, too
-        self.first_run.open_refreshed(page, again=again)
-
-    def _take_devices(self, microphone: str, loudspeaker: str) -> None:
-        self._window.live.change("microphone", microphone)
-        self._window.live.change("loudspeaker", loudspeaker)
-
-    def _done(self) -> None:
-        if self.first_start is not None:
-            self.first_start.finish(decided=True)
-        self._window.live.change("first_run_done", True)
-
     # -- log, about
 
     def open_log(self, *, fault: bool = False) -> None:
-        """What the program has noted, and what others may need to help; with `fault`, the newest fault."""
+        """Opens the log, and the diagnostics to share; with `fault`, at the newest error."""
         source = self._services.log
         if source is None or self._services.diagnose is None:
             return
@@ -270,37 +201,27 @@ class Panels(QObject):
 
     # -- models
 
-    def open_models(self) -> None:
-        """All models: what is here, how fast, how good; to get, use and remove."""
-        if self._window.models_controller is None:
-            return
-        if self.models is None:
-            from app.gui.models.models_panel import ModelsPanel
-
-            service, settings = self._services.sound_service, self._window.settings
-            play = None if service is None else lambda sound: service.play(sound, settings.loudspeaker)
-            self.models = ModelsPanel(self._window.models_controller, self._window.background, self._window, play=play)
-            self.models.use_wanted.connect(self._use_model)
-        settings = self._window.settings
-        used = {"stt": settings.recogniser, "tts": settings.voice}
-        used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
-        self.models.open_refreshed(used, settings.language)
-
     def _use_model(self, kind: str, key: str) -> None:
+        live = self._window.live
         if kind == "llm":
-            self._window.live.pick_backend(BackendChoice("embedded", key))
+            live.pick_backend(BackendChoice("embedded", key))
+        elif kind == "frontend":
+            live.pick_frontend(key or "cascade")
         else:
-            self._window.live.change("recogniser" if kind == "stt" else "voice", key)
+            live.change("recogniser" if kind == "stt" else "voice", key)
 
     def _tell_of_model(self, key: str) -> None:
-        """Offers a language model that has come to the conversation that goes on."""
+        """Reports a front-end, or a language model that the conversation could use, after its download."""
         assert self._window.models_controller is not None
         view = next((view for view in self._window.models_controller.service.models() if view.key == key), None)
-        if view is not None and view.kind == "llm" and self._window.settings.provider == "embedded":
+        if view is not None and view.kind == "frontend":
+            if key != self._window.settings.frontend:  # that one starts by itself
+                self.frontend_arrived.emit(key, view.label)
+        elif view is not None and view.kind == "llm" and self._window.settings.provider == "embedded":
             self.model_arrived.emit(key, view.label)
 
     def open_about(self) -> None:
-        """What KAME is, which version, and what it is made of."""
+        """Opens the version and the licences."""
         if self.about is None:
             from app.gui.window.about_dialog import AboutDialog
 
@@ -309,7 +230,7 @@ class Panels(QObject):
         self.about.appear()
 
     def open_guide(self) -> None:
-        """The guide to the window."""
+        """Opens the guide."""
         if self.guide is None:
             from app.gui.window.guide_dialog import GuideDialog
 

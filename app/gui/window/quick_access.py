@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,7 @@ from app.gui.palette.shortcut_sheet import ShortcutSheet
 from app.gui.palette.shortcuts import Key, KeyGroup, menu_groups, other_keys
 from app.gui.state.choice import backend_choice, is_router
 from app.session.control import BackendChoice
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTING_LIST
+from app.settings.window_state import strings
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
@@ -40,7 +38,7 @@ class QuickAccess(QObject):
         super().__init__(window)
         self._window = window
         providers = (self._of_menus, self._of_settings, self._of_models, self._of_conversations)
-        self.palette = CommandPalette(providers, window, _read(window.settings.recent_commands))
+        self.palette = CommandPalette(providers, window, strings(window.keep.state.recent_commands))
         self.palette.used.connect(self._keep)
         self.sheet: ShortcutSheet | None = None
         window.menu.commands.connect(self.palette.open)
@@ -120,13 +118,4 @@ class QuickAccess(QObject):
 
     def _keep(self) -> None:
         recent = [id for id in self.palette.recent if id.partition(":")[0] in KEPT_KINDS]
-        self._window.keep.change("recent_commands", json.dumps(recent))
-
-
-def _read(text: str) -> list[str]:
-    """The ids of recently used commands; none where the text makes no sense."""
-    try:
-        found = read_json(text or "[]", SETTING_LIST)
-    except ValueError:
-        return []
-    return [id for id in found if isinstance(id, str)] if isinstance(found, list) else []
+        self._window.keep.remember(recent_commands=recent)

@@ -18,7 +18,6 @@ from app.services.machine_service import MachineService
 from app.services.model_service import ModelService
 from app.services.sound_service import SoundTestService
 from app.services.updates import UpdateService
-from app.session.control import WeightsStore
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService
@@ -45,7 +44,8 @@ class WindowServices:
 
     list_devices: DeviceLister
     choices: WindowChoices
-    weights: WeightsStore | None = None
+    missing_weights: Callable[[str], str] = lambda frontend: ""
+    """Returns a sentence about what is missing of a front-end's weights; empty if nothing is."""
     backend_service: BackendService | None = None
     sound_service: SoundTestService | None = None
     history: HistoryService | None = None

@@ -74,7 +74,7 @@ class SessionView(QObject):
         window.asker.apply(event)
         window.panels.apply(event)
         window.system.tray.apply(event)
-        for part in (window.status, window.model, window.latency, window.mini_mode):
+        for part in (window.status, window.frontend_bar, window.latency, window.mini_mode):
             part.apply(event)
         if not past:
             for pane in (window.transcript, window.oracle, window.timeline, window.pages.requests):
@@ -94,8 +94,8 @@ class SessionView(QObject):
         Not while the talk button is held, which would move from under the mouse.
         """
         window = self._window
-        if not window.settings.oracle_introduced and not window.state.talk.held:
-            window.live.change("oracle_introduced", True)
+        if not window.keep.state.oracle_introduced and not window.state.talk.held:
+            window.keep.remember(oracle_introduced=True)
             if window.panes.has_room_for_oracle():
                 window.panes.oracle_action.setChecked(True)
 
@@ -143,7 +143,7 @@ class SessionView(QObject):
         window.mini_mode.begin()
         window.status.begin()
         window.latency.begin()
-        window.model.forget_memory()
+        window.frontend_bar.forget_memory()
         window.transcript.begin(first)
         if choice.record_folder:
             window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it

@@ -89,8 +89,8 @@ class Wiring(QObject):
         if window.manager.gave_up:
             window.transcript.composer.take_back()  # nothing will send it
         offer = None
-        if not window.model.get_button.isHidden():  # weights are missing, which may be why
-            offer = (self.tr("Download…"), lambda: window.setup.open_at(window.top_bar.pill))
+        if window.frontend_bar.lacks_weights:  # which may be why
+            offer = (self.tr("Download…"), lambda: window.dialogs.open_models("embedded", window.settings.frontend))
         window.messages.say(sentence, retry, offer=offer)
 
     def _looking(self) -> None:
@@ -151,19 +151,11 @@ class Wiring(QObject):
         window.dock.devices_button.clicked.connect(lambda: window.devices.toggle_at(window.dock.devices_button))
         window.dock.silence_wanted.connect(window.asker.stop)
         window.dock.silence_wanted.connect(window.state.silence)
-        window.panels.talk_wanted.connect(self._begin_talking)
         sound.talk_mode_changed.connect(window.set_talk_mode)
         sound.hotkeys_changed.connect(keys.set_keys)
         sound.keys_typed.connect(keys.let_type)
         keys.trouble.connect(sound.show_key_trouble)
         keys.told.connect(sound.show_granted)
-
-    def _begin_talking(self) -> None:
-        window = self._window
-        window.activateWindow()
-        window.routing.go_home()  # to the message field, in which the space bar talks, too
-        if window.demo is None or not window.demo.running:
-            window.starter.go_on_if_stopped()
 
     def _conversations(self) -> None:
         window = self._window
@@ -247,14 +239,12 @@ class Wiring(QObject):
         keep.saved.connect(lambda: messages.solved("settings"))
         keep.follow("duplex", does=window.set_duplex)
         window.sound.changed.connect(keep.later)
-        window.models.changed.connect(keep.later)
 
     def _downloads(self) -> None:
         window = self._window
-        messages, models, graphics = window.messages, window.models, window.graphics
-        models.arrived.connect(window.starter.restart_soon)
-        models.arrived.connect(lambda: messages.solved("weights"))
-        models.failed.connect(lambda sentence: messages.say(sentence, topic="weights"))
+        messages, frontend, graphics = window.messages, window.frontend_bar, window.graphics
+        frontend.download_wanted.connect(lambda key: window.dialogs.open_models("embedded", key))
+        frontend.arrived.connect(window.starter.restart_soon)
         window.panels.frontend_arrived.connect(window.offers.frontend)
         window.panels.model_arrived.connect(window.offers.model)
         if window.models_controller is not None:

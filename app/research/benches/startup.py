@@ -22,6 +22,8 @@ from typing import Any
 from app.diagnostics.tables import Progress, no_progress
 from app.platform.children import child_environment
 from app.session.errors import UserError
+from app.settings.storage import write_stored
+from app.settings.window_state import WindowState
 
 PATIENCE_SECONDS = 120.0
 WINDOW_GOAL, READY_GOAL, AGAIN_GOAL = 1.0, 4.0, 0.5
@@ -188,10 +190,11 @@ class _Home:
             env["WAYLAND_DISPLAY"] = os.path.join(before, display)
 
     def write_settings(self, **values: str) -> None:
-        """Writes the settings, with the first run done."""
+        """Writes the settings, and that the welcome's cards are finished with."""
         folder = self._folder / "config" / "kame-desktop"
         folder.mkdir()
-        (folder / "settings.json").write_text(json.dumps({"first_run_done": True, **values}), "utf-8")
+        write_stored(folder / "settings.json", values, unread=False)
+        WindowState(first_run_done=True, path=folder / "window.json").save()
 
     def start(self, *options: str) -> tuple[dict[str, float], str, str]:
         """Starts the app; returns the seconds to each step, why no conversation could begin, and its output."""

@@ -83,7 +83,7 @@ class Bench:
             return cast(SessionControl, self.session)
 
         settings = Settings(path=folder / "settings.json")
-        settings.first_run_done, settings.keep_recordings = True, False
+        settings.keep_recordings = False
         self.window = MainWindow(
             factory,
             settings,

@@ -24,7 +24,7 @@ from app.services.backends import parse_routes
 from app.services.documents import read_document
 from app.session.errors import UserError
 from app.session.recorder import EVENTS_FILE
-from app.settings.storage import read_settings, write_settings
+from app.settings.storage import read_stored, write_stored
 from app.tools.base import ToolError
 from app.tools.server_list import change_list, load_servers, read_list
 from app.untrusted.text import harmless
@@ -33,15 +33,7 @@ from tests.fuzz.mutations import changed_bytes, json_bytes, lines_of
 from tests.support.history import MOON, TEA, talk
 
 _SETTINGS = [
-    {
-        "version": 1,
-        "provider": "ollama",
-        "model": "m",
-        "volume": 0.5,
-        "routes": "{}",
-        "language": "en",
-        "favourite_backends": "[]",
-    },
+    {"version": 1, "provider": "ollama", "model": "m", "volume": 0.5, "routes": "{}", "language": "en"},
     {"version": 2, "provider": "openai", "openai_model": "x"},
 ]
 
@@ -49,9 +41,9 @@ _SETTINGS = [
 async def _settings(data: bytes, folder: Path) -> str:
     path = folder / "settings.json"
     path.write_bytes(data)
-    stored = await asyncio.to_thread(read_settings, path)
-    await asyncio.to_thread(write_settings, path, stored.values, unread=stored.unread)
-    assert (await asyncio.to_thread(read_settings, path)).values == stored.values
+    stored = await asyncio.to_thread(read_stored, path)
+    await asyncio.to_thread(write_stored, path, stored.values, unread=stored.unread)
+    assert (await asyncio.to_thread(read_stored, path)).values == stored.values
     return stored.notice
 
 

@@ -15,33 +15,39 @@ from unittest import mock
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from app.gui.backends import favourites
-from app.gui.design import model_colours
+from app.gui.models import favourites
 from app.gui.oracle import card
 from app.gui.shell.instance import Instance, Order
-from app.gui.window import quick_access
 from app.platform import single_instance
+from app.settings.window_state import WindowState, strings
 from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, json_bytes
 
-_LISTS = [
-    [{"provider": "ollama", "model": "m", "base_url": ""}, {"provider": "router"}],
-    ["panes:oracle", "talk:mute"],
-    {"expression": "2 + 2", "zone": 5},
+_FAVOURITES = [{"provider": "ollama", "model": "m", "base_url": ""}, {"provider": "router"}]
+_STATES = [
+    {"version": 1, "favourites": _FAVOURITES, "recent_commands": ["panes:oracle", "talk:mute"], "model_colours": ["m"]},
+    {"version": 1, "layout": {"window": "AAAA", "shown": []}, "first_run_done": True},
 ]
+_ARGUMENTS = [{"expression": "2 + 2", "zone": 5}]
 
 
-async def _settings(data: bytes, folder: Path) -> str:
-    """Settings whose value is JSON itself: favourites, recent commands, colours; and a tool's arguments on a card."""
-    text = data.decode("utf-8", "surrogateescape")
-    for choice in favourites.from_text(text, ("ollama", "openai", "router")):
+async def _state(data: bytes, folder: Path) -> str:
+    """What the window has kept from its last start."""
+    path = folder / "window.json"
+    path.write_bytes(data)
+    state = WindowState.load(path)
+    for choice in favourites.read_rows(state.favourites, ("ollama", "openai", "router")):
         assert choice.model == harmless(choice.model)
-    quick_access._read(text)
-    before = list(model_colours._names)
-    model_colours.load(text, lambda _: None)
-    model_colours._names[:] = before
-    card._arguments(text)
+    strings(state.recent_commands + state.model_colours)
+    state.save()
+    assert WindowState.load(path) == state
+    return state.notice
+
+
+async def _arguments(data: bytes, folder: Path) -> str:
+    """A tool's arguments on a card."""
+    card._arguments(data.decode("utf-8", "surrogateescape"))
     return ""
 
 
@@ -107,7 +113,8 @@ async def _answer(data: bytes, folder: Path) -> str:
 
 _LINES = [b"mute 123.5\n", b"raise\n", b"press 1e5\n", b"toggle nan\n", b"unmute", b"mute " + b"9" * 300 + b"\n"]
 BOUNDARIES: tuple[Boundary, ...] = (
-    Boundary("window-settings", json_bytes(_LISTS), _settings, ("app.gui.backends.favourites", "app.gui.oracle.card")),
+    Boundary("window-state", json_bytes(_STATES), _state, ("app.settings.window_state", "app.gui.models.favourites")),
+    Boundary("tool-arguments", json_bytes(_ARGUMENTS), _arguments, ("app.gui.oracle.card",)),
 )
 if sys.platform != "win32":
     BOUNDARIES += (

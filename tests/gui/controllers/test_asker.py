@@ -43,7 +43,7 @@ def click(window: MainWindow) -> None:
 
 
 def done(**settings: object) -> Settings:
-    return Settings(first_run_done=True, **settings)  # type: ignore[arg-type]
+    return Settings(**settings)  # type: ignore[arg-type]
 
 
 async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() -> None:

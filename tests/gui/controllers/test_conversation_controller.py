@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
-from app.gui.backends.secondary_dialog import DuplicateDialog
+from app.gui.models.model_question import ModelQuestion
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
@@ -21,7 +21,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import open_dialog, oracle, say, shown, spoken, transcript, typed, until
+from tests.gui.helpers import click_model, open_dialog, oracle, say, shown, spoken, transcript, typed, until
 
 GEMMA = Setup(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"), Style("You are a guide.", 0.5, "short"))
 PLAIN = Setup(BackendChoice())
@@ -146,7 +146,7 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with() -> None:
             ChatMessage("user", "And the Mont Blanc?"),
             ChatMessage("assistant", "4806 metres."),
         )
-        assert window.setup.backend.currentData() == "ollama" and window.setup.model.currentText() == "gemma3:4b"
+        assert window.setup.choice.provider == "ollama" and window.setup.choice.model == "gemma3:4b"
         assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
         assert window.windowTitle().startswith("Heights")
         say(window, factory, *spoken(1, "And K2?", "8611 metres."))
@@ -272,10 +272,8 @@ async def test_a_double_goes_on_with_another_backend() -> None:
     async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
         await opened(window, factory, "elbrus")
         window.conversations.duplicate_wanted.emit("elbrus")
-        dialog = open_dialog(window, DuplicateDialog)
-        picker = dialog.picker
-        picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
+        dialog = open_dialog(window, ModelQuestion)
+        click_model(dialog.models.list, "gpt-5")
         await until(lambda: window.talks.key == "elbrus again")
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         call = next(call for call in history.calls if call[0] == "duplicate")
@@ -410,7 +408,8 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         factory.session.last_words = [e.TranscriptFinal(19.0, 2, "And the sun?", 19.0), events[-1]]
         key = window.talks.key
     factory = FakeFactory()
-    async with shown(factory, history=HistoryStore(tmp_path / "h.db", None)) as window:
+    service = FakeBackendService()
+    async with shown(factory, history=HistoryStore(tmp_path / "h.db", None), service=service) as window:
         assert window.talks.key != key
         await opened(window, factory, key)
         said = [text.split("\n")[1] for text in transcript(window)]
@@ -423,9 +422,7 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         ]
         say(window, factory, *spoken(1, "And Mars?", "Further."))
         window.conversations.duplicate_wanted.emit(key)
-        dialog = open_dialog(window, DuplicateDialog)
-        dialog.picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
+        click_model(open_dialog(window, ModelQuestion).models.list, "gpt-5")
         await until(lambda: window.talks.key != key)
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         assert "And Mars?" in "".join(transcript(window))

@@ -15,8 +15,7 @@ from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
 from app.settings.declarations import Settings
-from tests.gui.fakes import FakeFactory, FakeSoundService, no_devices, two_devices
-from tests.gui.first_run.test_wizard import FakeMachine
+from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devices, two_devices
 from tests.gui.helpers import say, shown, until
 
 GONE = (
@@ -126,19 +125,15 @@ async def test_an_open_device_list_does_not_change() -> None:
 
 async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
     there: tuple[list[str], list[str]] = ([], [])
-    machine, settings = FakeMachine(), Settings(first_run_done=True)
-    async with shown(FakeFactory(), settings, list_devices=lambda: there, machine=machine) as window:
+    async with shown(FakeFactory(), list_devices=lambda: there, machine=FakeMachine()) as window:
         window.panels.open_settings("microphone")
-        window.panels.open_first_run(again=True)
-        run = window.panels.first_run
-        assert run is not None and window.panels.settings is not None
-        for _ in range(3):
-            run.next_button.click()
-        await until(run.sound.lacking.isVisible)
+        assert window.panels.settings is not None
+        assert window.panels.first_start is not None and window.panels.first_start.cards is not None
+        card = window.panels.first_start.cards.microphone
+        await until(lambda: "No microphone was found" in card.words.text())
         there = (["Headset"], ["Headset"])
         window.sound.devices_changed()
-        await until(lambda: not run.sound.lacking.isVisible())
-        assert run.sound.microphone.itemText(1) == window.devices.microphone.itemText(1) == "Headset"
+        await until(lambda: card.picker.itemText(1) == window.devices.microphone.itemText(1) == "Headset")
         assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
 
 

@@ -18,7 +18,7 @@ from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
 from app.gui.settings.dialog import SettingsDialog
 from app.platform.installation import resource
-from app.settings.declarations import Settings, choices_of
+from app.settings.declarations import Settings, declaration
 from tests.gui.design.test_look import contrast
 
 R = QPalette.ColorRole
@@ -147,7 +147,7 @@ def test_a_wish_of_ones_own_outweighs_the_system(app: QApplication, told: list[Q
 
 
 def test_every_theme_of_the_settings_is_one(app: QApplication) -> None:
-    for choice in choices_of("theme"):
+    for choice in declaration("theme").choices:
         apply_theme(app, choice)
         assert is_dark(app) == (choice in ("dark", "contrast"))
 

@@ -36,7 +36,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
 async def window_with_tray(
     factory: FakeFactory, *, history: HistoryService | None = None, **settings: object
 ) -> AsyncIterator[tuple[MainWindow, Tray]]:
-    kept = Settings(first_run_done=True, **settings)  # type: ignore[arg-type]
+    kept = Settings(**settings)  # type: ignore[arg-type]
     async with shown(factory, kept, history=history or FakeHistory()) as window:
         tray = window.system.tray.tray
         assert tray is not None and tray.is_on
@@ -172,7 +172,7 @@ async def test_a_hidden_start_stays_in_the_tray(told: list[tuple[str, str]]) -> 
 async def test_a_desktop_without_a_tray_is_told_of_and_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     there = [False]
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: there[0]))
-    async with shown(FakeFactory(), Settings(first_run_done=True)) as window:
+    async with shown(FakeFactory(), Settings()) as window:
         control = window.system.tray
         assert control.tray is None and not control.is_on
         window.panels.open_settings("close_to_tray")

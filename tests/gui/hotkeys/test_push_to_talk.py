@@ -14,7 +14,7 @@ from app.gui.hotkeys import push_to_talk
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import click_at, key, press_key, shown, type_keys, until
+from tests.gui.helpers import click_at, key, open_models, press_key, shown, type_keys, until
 
 SPACE = Qt.Key.Key_Space
 
@@ -85,14 +85,14 @@ async def test_enter_clicks_the_focused_button_instead() -> None:
 
 async def test_space_in_a_text_field_is_a_space() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama")) as window:
+    async with shown(factory) as window:
         await until(window.isActiveWindow)
-        window.setup.model.setFocus()
-        window.setup.model.setEditText("a")
+        open_models(window)
+        QTest.keyClicks(window.setup.search, "a")
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
         assert factory.session.calls == []
-        assert window.setup.model.currentText() == "a "
+        assert window.setup.search.text() == "a "
 
 
 async def test_space_with_the_focus_in_the_transcript_talks() -> None:

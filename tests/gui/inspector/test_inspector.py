@@ -31,7 +31,7 @@ def some_log() -> Log:
 
 
 async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
-    async with shown(FakeFactory(), Settings(first_run_done=True), log=some_log()) as window:
+    async with shown(FakeFactory(), Settings(), log=some_log()) as window:
         await until(window.isActiveWindow)
         inspector = window.inspector
         words = [inspector.tabs.tabText(place) for place in range(inspector.tabs.count())]
@@ -49,7 +49,7 @@ async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
 
 
 async def test_pages_are_built_when_they_are_looked_at() -> None:
-    async with shown(FakeFactory(), Settings(first_run_done=True), everything=False) as window:
+    async with shown(FakeFactory(), Settings(), everything=False) as window:
         await until(window.isActiveWindow)
         assert not window.inspector.isVisible() and not window.timeline.isVisible()
         window.inspector.tabs.setCurrentIndex(1)
@@ -62,7 +62,7 @@ async def test_pages_are_built_when_they_are_looked_at() -> None:
 
 async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True), everything=False) as window:
+    async with shown(factory, Settings(), everything=False) as window:
         window.resize(1200, 900)
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
@@ -81,7 +81,7 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
 
 async def test_every_page_is_named_and_reached_by_tab() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True), log=some_log()) as window:
+    async with shown(factory, Settings(), log=some_log()) as window:
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
         for words in ("Latency", "Requests", "Log"):
@@ -103,7 +103,7 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
     from app.gui.logs.panel import LogPanel
 
     log = some_log()
-    async with shown(FakeFactory(), Settings(first_run_done=True), log=log) as window:
+    async with shown(FakeFactory(), Settings(), log=log) as window:
         await until(window.isActiveWindow)
         click_tab(window, "Log")
         page = window.inspector.pages.currentWidget()
@@ -119,7 +119,7 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
 
 async def test_the_latency_has_two_columns_where_there_is_room() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True)) as window:
+    async with shown(factory, Settings()) as window:
         window.resize(1600, 1000)
         say(window, factory, *spoken(1, "How long?", "So long."))
         window.pages.open_latency()

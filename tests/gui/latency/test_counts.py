@@ -73,7 +73,7 @@ async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_
         ]
         assert label.accessibleDescription() == label.toolTip()
         say(window, factory, e.BudgetChanged(3, "slow", 0.0081, 0.01))
-        assert label.toolTip().splitlines()[-1] == "Cap: $0.0081 of $0.01; the model is asked less often"
+        assert label.toolTip().splitlines()[-1] == "Spending limit: $0.0081 of $0.01; the model is asked less often"
         window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert label.text() == ""

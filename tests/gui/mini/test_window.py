@@ -189,7 +189,7 @@ async def test_it_is_dragged_stays_on_the_screen_and_is_found_there_again(tmp_pa
         await until(lambda: kept.mini == (0, 0))
         mini.move(200, 100)
         await until(lambda: kept.mini == (200, 100))
-    assert json.loads(path.with_name("window.json").read_text("utf-8"))["mini"] == [200, 100]
+    assert json.loads(path.with_name("window.json").read_text("utf-8"))["layout"]["mini"] == [200, 100]
     async with shown(FakeFactory(), Settings(path=path)) as window:
         assert (await opened(window)).pos() == QPoint(200, 100)
 

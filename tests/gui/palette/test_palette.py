@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -18,7 +17,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView
 from app.session.control import BackendChoice
-from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import shown, until
@@ -27,13 +26,12 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 @asynccontextmanager
-async def palette_over(**settings: object) -> AsyncIterator[tuple[MainWindow, CommandPalette]]:
-    """A window with two conversations, and its palette opened by its keys."""
-    kept = Settings(first_run_done=True, **settings)  # type: ignore[arg-type]
+async def palette_over(recent: Sequence[object] = ()) -> AsyncIterator[tuple[MainWindow, CommandPalette]]:
+    """A window with two conversations, and its palette opened by its keys; `recent`: the commands used last."""
     history = FakeHistory(ConversationView("a", "Why leaves turn <b>red</b>"), ConversationView("b", "Bread"))
     async with shown(
         FakeFactory(),
-        kept,
+        state=WindowState(recent_commands=list(recent)),
         service=FakeBackendService(),
         history=history,
         choices=WindowChoices(backends=PROVIDERS),
@@ -137,12 +135,12 @@ async def test_what_was_used_is_first_and_remembered_but_no_conversation() -> No
         await until(window.isActiveWindow)
         open_(window)
         assert palette.titles()[:2] == ["Text size", "Bread"]
-        window.keep.save()
-        kept = json.loads(Settings.load(window.settings.path).recent_commands)
+        window.keep.close()
+        kept = WindowState.load(window.settings.path.with_name("window.json")).recent_commands
         assert kept == ["setting:General:Text size"]
-    async with palette_over(recent_commands=json.dumps(kept)) as (_, palette):
+    async with palette_over(kept) as (_, palette):
         assert palette.titles()[0] == "Text size"
-    async with palette_over(recent_commands="nonsense") as (_, palette):
+    async with palette_over([{"nonsense": 1}, 4]) as (_, palette):
         assert palette.titles()[0] == "New conversation"
 
 

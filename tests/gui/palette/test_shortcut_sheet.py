@@ -14,14 +14,11 @@ from app.gui.palette.shortcut_sheet import KeyCaps, ShortcutSheet
 from app.gui.shell import key_routing
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import press_key, shown, type_keys, until
 
-FAVOURITES = '[{"provider": "ollama", "model": "gemma3:4b", "base_url": "http://127.0.0.1:11434"}]'
-
-
-def settings(**more: object) -> Settings:
-    return Settings(first_run_done=True, favourite_backends=FAVOURITES, **more)  # type: ignore[arg-type]
+FAVOURITE = WindowState(favourites=[{"provider": "ollama", "model": "gemma3:4b", "base_url": "http://127.0.0.1:11434"}])
 
 
 def sheet_of(window: MainWindow) -> ShortcutSheet:
@@ -36,7 +33,7 @@ def listed(sheet: ShortcutSheet) -> dict[str, str]:
 
 
 async def test_f1_and_a_question_mark_show_it_unless_one_is_typing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         field = window.transcript.composer.field
         field.setFocus()
@@ -58,7 +55,7 @@ async def test_f1_and_a_question_mark_show_it_unless_one_is_typing(monkeypatch: 
 
 
 async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it() -> None:
-    async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         window.quick.open_sheet()
         found = listed(sheet_of(window))
         for _, action in menu_actions(window.menu.bar):
@@ -73,7 +70,7 @@ async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it() -> None:
 
 
 async def test_it_is_made_anew_each_time() -> None:
-    async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         window.quick.open_sheet()
         sheet = sheet_of(window)
         sheet.close()
@@ -90,7 +87,7 @@ async def test_it_is_made_anew_each_time() -> None:
 
 
 async def test_the_keys_of_the_mini_window_and_of_the_other_model_work_beside_it() -> None:
-    async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         handed: list[bool] = []
         window.menu.hand_over.connect(lambda: handed.append(True))
         window.menu.hand_action.setEnabled(True)
@@ -104,7 +101,7 @@ async def test_the_keys_of_the_mini_window_and_of_the_other_model_work_beside_it
 
 
 async def test_the_guide_is_opened_from_it_and_from_the_menu_only() -> None:
-    async with shown(FakeFactory(), settings(), service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=FAVOURITE, service=FakeBackendService()) as window:
         window.quick.open_sheet()
         sheet = sheet_of(window)
         QTest.mouseClick(sheet.guide_button, Qt.MouseButton.LeftButton)
@@ -118,7 +115,7 @@ async def test_the_guide_is_opened_from_it_and_from_the_menu_only() -> None:
 async def test_it_has_two_columns_where_there_is_room(qapp: QApplication, percent: int, columns: int) -> None:
     try:
         async with shown(
-            FakeFactory(), settings(theme="light", font_scale=percent), service=FakeBackendService()
+            FakeFactory(), Settings(theme="light", font_scale=percent), state=FAVOURITE, service=FakeBackendService()
         ) as window:
             window.quick.open_sheet()
             sheet = sheet_of(window)

@@ -34,6 +34,7 @@ class Scene:
     dark: bool = False
     settings: dict[str, object] = field(default_factory=dict)
     forget: str = ""
+    first: bool = False
 
     @asynccontextmanager
     async def opened(
@@ -45,7 +46,7 @@ class Scene:
         theme = "dark" if (self.dark if dark is None else dark) else "light"
         apply_theme(app, theme, percent)  # as the app itself does before there is a window
         values = {**self.settings, "theme": theme, "font_scale": percent}
-        async with scripted_window(size or self.size, forget=self.forget, **values) as scripted:
+        async with scripted_window(size or self.size, forget=self.forget, first=self.first, **values) as scripted:
             widget = await self.play(scripted)
             await scripted.settle()
             yield widget
@@ -199,19 +200,26 @@ async def _first_use(scripted: ScriptedWindow) -> QWidget:
     return scripted.window
 
 
-async def _first_run(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.panels.open_first_run()
-    run = scripted.window.panels.first_run
-    assert run is not None
-    await until(run.next_button.isEnabled)
-    return run
-
-
-async def _first_voice(scripted: ScriptedWindow) -> QWidget:
-    run = await _first_run(scripted)
+async def _compare(scripted: ScriptedWindow) -> QWidget:
+    scripted.window.menu.secondary.emit()
+    question = scripted.window.dialogs.question
+    assert question is not None
     await scripted.settle()
-    scripted.window.panels.first_run.next_button.click()
-    return run
+    return question
+
+
+def _models_at(place: str) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:
+    async def play(scripted: ScriptedWindow) -> QWidget:
+        scripted.window.dialogs.open_models(place)
+        dialog = scripted.window.dialogs.models
+        assert dialog is not None
+        machine = dialog.machine
+        if place == "machine":
+            await until(lambda: machine is not None and machine.view is not None)
+        await scripted.settle()
+        return dialog
+
+    return play
 
 
 SCENES = (
@@ -229,7 +237,7 @@ SCENES = (
     Scene("settings", _settings_at("echo_cancellation"), settings=LEAVES),
     Scene("settings-general", _settings_at("theme"), settings=LEAVES),
     Scene("settings-voice", _settings_at("voice"), settings=LEAVES),
-    Scene("settings-models", _settings_at("provider"), settings=LEAVES),
+    Scene("settings-models", _settings_at("persona"), settings=LEAVES),
     Scene("settings-privacy", _settings_at("keep_history"), settings=LEAVES),
     Scene("settings-advanced", _settings_at("precision"), settings=LEAVES),
     Scene("palette", _palette, settings=LEAVES, forget="Why leaves turn red"),
@@ -241,9 +249,11 @@ SCENES = (
     Scene("demo", _demo_at("question", 4.4), settings=GEMMA),
     Scene("demo-ask", _demo_at("ask", 1.0), settings=GEMMA),
     Scene("demo-figures", _demo_at("figures", 1.0), settings=GEMMA),
-    Scene("first-use", _first_use, (1100, 720), settings={"first_run_done": False}),
-    Scene("first-run", _first_run, settings={"first_run_done": False}),
-    Scene("first-run-voice", _first_voice, settings={"first_run_done": False}),
+    Scene("first-use", _first_use, (1100, 720), first=True),
+    Scene("models-here", _models_at("embedded")),
+    Scene("models-server", _models_at("anthropic")),
+    Scene("models-machine", _models_at("machine")),
+    Scene("compare", _compare, settings=LEAVES, forget="Why leaves turn red"),
     Scene("small", _talk, (900, 600), settings=LEAVES, forget="Why leaves turn red"),
     Scene("large", _talk, (2560, 1440), settings=LEAVES, forget="Why leaves turn red"),
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,11 +26,12 @@ from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
 from app.research.window.window import ManualClock
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
+from app.services.model_service import ModelKind, ModelState, ModelView, VoiceView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakePrices, FakeServers, FakeSoundService
-from tests.gui.helpers import until
+from tests.gui.helpers import WELCOMED, until
 from tests.support.demo_talk import QUESTIONS, ScriptedDemoService, Voice
 
 NOW = datetime(2026, 11, 21, 18, 20)
@@ -127,7 +127,6 @@ MACHINE = MachineView(
     "kame",
     "int8",
     BackendChoice("ollama", "gemma3:4b", OLLAMA),
-    ("gemma3:4b", "qwen3:8b", "llama3.2:3b"),
 )
 
 
@@ -154,17 +153,32 @@ class _Machine:
         return MACHINE
 
 
-class _Weights:
-    """The weights: present, or missing at the first run."""
+def _model(key: str, kind: ModelKind, label: str, size: float, state: ModelState, **more: object) -> ModelView:
+    languages = ("en", "de") if kind == "tts" else ("*",)
+    return ModelView(key, kind, label, languages, round(size * 1e9), "Apache-2.0", state, **more)  # type: ignore[arg-type]
 
-    def __init__(self, there: bool) -> None:
-        self._there = there
 
-    def missing(self, frontend: str) -> str:
-        return "" if self._there or frontend == "cascade" else "The weights (16 GB) are not on this machine."
+CATALOGUE = (
+    _model("smollm2-135m", "llm", "SmolLM2 135M", 0.15, "installed", speed="0.1 s, 62 words/s", right=31, default=True),
+    _model("qwen2.5-1.5b", "llm", "Qwen2.5 1.5B", 1.12, "absent", right=96),
+    _model("qwen2.5-7b", "llm", "Qwen2.5 7B", 4.68, "absent", right=111, fits="This machine is too slow for it."),
+    _model("moonshine-base", "stt", "Moonshine base", 0.29, "installed", speed="0.2 s", default=True),
+    _model("whisper-base", "stt", "Whisper base", 0.15, "here", speed="0.6 s"),
+    _model("kokoro", "tts", "Kokoro", 0.33, "installed", default=True, voices=(VoiceView("kokoro/ann", "Ann", "en"),)),
+    _model("kame", "frontend", "KAME, bf16", 16.2, "absent"),
+    _model("moshi", "frontend", "Moshi, bf16", 15.4, "absent"),
+)
+"""Models as the page “This computer” lists them."""
 
-    def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        cancelled.wait(60)
+
+class _Models:
+    """A library of models in which nothing changes."""
+
+    def models(self) -> tuple[ModelView, ...]:
+        return CATALOGUE
+
+    def best(self, language: str) -> ModelView | None:
+        return CATALOGUE[1]
 
 
 def _devices() -> tuple[list[str], list[str]]:
@@ -228,14 +242,18 @@ def _still(app: QApplication):
 
 @asynccontextmanager
 async def scripted_window(
-    size: tuple[int, int], *, forget: str = "", **values: object
+    size: tuple[int, int], *, forget: str = "", first: bool = False, **values: object
 ) -> AsyncIterator[ScriptedWindow]:
-    """A window of this size with these settings; `forget`: a conversation to leave out of the history."""
+    """A window of this size with these settings; `forget`: a conversation to leave out of the history;
+    `first`: it is the very first start.
+    """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     with _still(app), tempfile.TemporaryDirectory() as folder:
-        settings = Settings(**{"first_run_done": True, "reduced_motion": True, **values})
+        settings = Settings(**{"reduced_motion": True, **values})
         settings.path = Path(folder) / "settings.json"
+        if not first:
+            replace(WELCOMED, path=settings.path.with_name("window.json")).save()
         factory, history = FakeFactory(), history_of_a_year()
         history.views.pop(forget, None)
         service = FakeBackendService(
@@ -255,7 +273,7 @@ async def scripted_window(
                 history=history,
                 machine=_Machine(),
                 demo=demo_service(),
-                weights=_Weights(settings.first_run_done),
+                models=_Models(),  # type: ignore[arg-type]
                 choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
             ),
         )

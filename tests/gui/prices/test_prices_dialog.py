@@ -18,9 +18,9 @@ from app.services.price_service import Price, PriceRow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
-from tests.gui.backends.test_style_dialog import opened
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
 from tests.gui.helpers import open_dialog, press, shown, until
+from tests.gui.models.test_style_dialog import opened
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.settings.choice_editors import EDITORS
 from app.gui.settings.dialog import SettingsDialog
-from app.gui.settings.row import SettingRow
+from app.gui.settings.rows import SettingRow
 from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.setting import Setting
 from tests.gui.window.test_accessibility import controls, cut_off
@@ -258,7 +258,7 @@ def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared:
 
 
 def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
-    assert not {"routes", "secondary_provider", "favourite_backends", "first_run_done"} & set(place.dialog.rows)
+    assert not {"routes", "secondary_provider", "embedded_model"} & set(place.dialog.rows)
     assert list(place.dialog.rows) == [one.name for one in SHOWN]
 
 
@@ -324,7 +324,7 @@ def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
     assert place.told == [("temperature", -1.0)] and row.editor.box.text() == declaration("temperature").special[1]
     QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
     assert place.told[1:] == [("temperature", 0.0)]
-    assert place.row("cap_dollars").editor.box.text() == "no cap"
+    assert place.row("cap_dollars").editor.box.text() == "no limit"
 
 
 def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
@@ -369,17 +369,11 @@ def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     assert "at once" in place.dialog.reset_bar.note.text()
 
 
-def test_a_talk_does_not_restart_at_each_step(place: Place) -> None:
-    row = place.row("context_frames")
-    for _ in range(3):
-        QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
-    assert row.editor.box.text() == "300 frames" and place.told == []
-    QTest.keyClick(row.editor.box, Qt.Key.Key_Tab)
-    assert place.told == [("context_frames", 300)]
+def test_a_number_is_taken_over_at_each_step(place: Place) -> None:
     row = place.row("font_scale")
     for _ in range(2):
         QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
-    assert place.told[1:] == [("font_scale", 110), ("font_scale", 120)]
+    assert place.told == [("font_scale", 110), ("font_scale", 120)]
 
 
 # -- pages and search
@@ -456,7 +450,7 @@ def test_a_sentence_says_why_a_setting_has_not_come_about(own_place: Place) -> N
 
 def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
     QTest.keyClicks(place.dialog.search, "tool servers")
-    assert place.found == [] and place.titles == ["Models and keys › Tools"]
+    assert place.found == [] and place.titles == ["Models › Tools"]
     assert not place.dialog.area.nothing.isVisible()
 
 
@@ -525,7 +519,7 @@ def test_it_opens_at_a_setting(place: Place) -> None:
     assert dialog_title(place) == "Advanced"
     assert QApplication.focusWidget() is place.dialog.rows["weights_folder"].editor.line
     place.dialog.open_refreshed("models")
-    assert dialog_title(place) == "Models and keys" and place.dialog.pages.hasFocus()
+    assert dialog_title(place) == "Models" and place.dialog.pages.hasFocus()
 
 
 # -- back to the defaults
@@ -533,7 +527,7 @@ def test_it_opens_at_a_setting(place: Place) -> None:
 
 def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     odd = {"duplex": True, "persona": "A sailor.", "font_scale": 150, "talk_hotkey": "", "microphone": "Desk"}
-    place = place_with(qtbot, routes="{}", favourite_backends="[]", **odd)
+    place = place_with(qtbot, routes="{}", **odd)
     dialog = place.dialog
     QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
     assert place.told == [] and "5" in dialog.reset_bar.note.text() and dialog.reset_bar.confirm_button.hasFocus()
@@ -545,14 +539,14 @@ def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     )
     QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
     QTest.mouseClick(dialog.reset_bar.keep_button, Qt.MouseButton.LeftButton)
-    assert place.told == [] and place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
+    assert place.told == [] and place.settings == Settings(routes="{}", **odd)
     QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
     QTest.keyClick(dialog.reset_bar.confirm_button, Qt.Key.Key_Space)
     assert dict(place.told) == {key: declaration(key).default for key in odd} and len(place.told) == 5
-    assert place.settings == Settings(routes="{}", favourite_backends="[]")
+    assert place.settings == Settings(routes="{}")
     assert not dialog.reset_bar.reset_button.isEnabled() and dialog.reset_bar.undo_button.hasFocus()
     QTest.keyClick(dialog.reset_bar.undo_button, Qt.Key.Key_Space)
-    assert place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
+    assert place.settings == Settings(routes="{}", **odd)
     assert dialog.reset_bar.reset_button.isEnabled() and not dialog.reset_bar.undo_button.isVisible()
 
 

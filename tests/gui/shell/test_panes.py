@@ -84,11 +84,11 @@ async def test_at_first_only_the_conversations_and_the_transcript_are_open_and_a
 
 
 async def test_the_oracle_opens_by_itself_once() -> None:
-    factory, settings = FakeFactory(), Settings()
-    async with shown(factory, settings, everything=False) as window:
+    factory = FakeFactory()
+    async with shown(factory, everything=False) as window:
         window.resize(1280, 860)
         say(window, factory, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
-        assert window.oracle.isVisible() and settings.oracle_introduced
+        assert window.oracle.isVisible() and window.keep.state.oracle_introduced
         window.top_bar.oracle_button.click()
         assert not window.oracle.isVisible()
         say(window, factory, e.OracleRequested(2, 2, 1, "Embedded", "small", "how high is", False))

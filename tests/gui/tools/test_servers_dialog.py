@@ -15,7 +15,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.gui.backends.style_dialog import StyleDialog
+from app.gui.models.style_dialog import StyleDialog
 from app.gui.state.choice import WindowChoices, with_servers_moved
 from app.gui.tools.servers_dialog import ServersDialog
 from app.gui.window.main_window import MainWindow

@@ -11,7 +11,7 @@ from app.conversation import events as e
 from app.gui.cards.reader import read_markdown
 from app.gui.cards.view import CardView
 from app.gui.window.main_window import MainWindow
-from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, transcript, until
@@ -67,8 +67,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
     factory = FakeFactory()
-    settings = Settings(oracle_introduced=True)
-    async with shown(factory, settings, everything=False) as window:
+    async with shown(factory, state=WindowState(oracle_introduced=True), everything=False) as window:
         window.resize(1200, 800)
         for turn in (1, 2, 3):
             say(window, factory, *revised(turn))

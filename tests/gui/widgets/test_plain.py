@@ -15,15 +15,17 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.conversation.prompt import Document
-from app.gui.backends.favourites import Favourites
-from app.gui.backends.model_pill import ModelPill
 from app.gui.cards.card import Card
 from app.gui.cards.links import LinkView
 from app.gui.cards.view import CardView
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.design.plain import LONGEST_TIP, LegendLabel, PlainLabel, set_tip, tip, verbatim
+from app.gui.models.favourites import Favourites
+from app.gui.models.model_lists import ModelLists
+from app.gui.models.model_pill import ModelPill
 from app.gui.oracle.column import Mark
 from app.gui.shell.message_row import Message, MessageRow
+from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.transcript.document_chips import DocumentChip
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.widgets.elided import ElidedLabel
@@ -194,7 +196,7 @@ def test_a_link_shows_where_it_leads_before_it_can_be_opened(qtbot: QtBot) -> No
 def test_ampersands_in_names_are_no_mnemonics(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    favourites = Favourites(window)
+    favourites = Favourites(window, ModelLists((), None, BackgroundTasks(window), window))
     favourites.show_backends((BackendChoice("ollama", "salt&pepper"),))
     assert favourites.picks[0].text().startswith("salt&&pepper")
     made = ModelPill(window)

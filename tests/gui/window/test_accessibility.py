@@ -34,8 +34,17 @@ from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
-from tests.gui.helpers import open_models, say, shown, until
+from tests.gui.fakes import (
+    PROVIDERS,
+    FakeBackendService,
+    FakeFactory,
+    FakeMachine,
+    FakeServers,
+    FakeSoundService,
+    two_devices,
+)
+from tests.gui.helpers import WELCOMED, open_models, say, shown, until
+from tests.gui.models.test_local_models import FakeModels
 from tests.gui.pictures.window import side_by_side, talk
 
 CONTROLS = (
@@ -150,19 +159,14 @@ async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> Non
         setup = window.setup
         setup.search.setFocus()
         reached = []
-        for _ in range(9):
+        for _ in range(4):
             reached.append(QApplication.focusWidget())
             QTest.keyClick(reached[-1], Qt.Key.Key_Tab)
         assert reached == [
             setup.search,
             setup.list,
-            setup.backend,
-            setup.model,
-            setup.picker.refresh,
-            setup.url,
-            setup.other_button,
+            setup.models_button,
             setup.compare_button,
-            setup.connection_button,
         ]
         assert setup.isVisible()
 
@@ -223,11 +227,9 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
 
 PANELS = (
     *("settings " + page for page in Settings.pages),
-    "first run 0",
-    "first run 1",
-    "first run 2",
-    "first run 3",
-    "first run 4",
+    "models embedded",
+    "models openai",
+    "models machine",
     "log",
     "about",
     "duplicate",
@@ -242,16 +244,14 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
         assert window.panels.settings is not None
         window.panels.settings.pages.setCurrentRow(list(Settings.pages).index(page))
         return window.panels.settings
-    if kind == "first run":
-        window.panels.open_first_run(again=True)
-        run = window.panels.first_run
-        assert run is not None
-        await until(lambda: run.machine.view is not None)
-        for place in range(1, int(page) + 1):
-            await until(run.next_button.isEnabled)
-            run.next_button.click()
-            await until(lambda place=place: run.here == place)
-        return run
+    if kind == "models":
+        window.dialogs.open_models(page)
+        dialog = window.dialogs.models
+        assert dialog is not None and dialog.place == page
+        machine = dialog.machine
+        if page == "machine":
+            await until(lambda: machine is not None and machine.view is not None)
+        return dialog
     opened: dict[str, Callable[[], object]] = {
         "log": window.panels.open_log,
         "about": window.panels.open_about,
@@ -261,25 +261,25 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
     return {
         "log": window.panels.log,
         "about": window.panels.about,
-        "duplicate": window.dialogs.duplicate,
+        "duplicate": window.dialogs.question,
     }[name]  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", PANELS)
 async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
-    from tests.gui.first_run.test_wizard import FakeMachine  # which needs what is here
-
     choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)
     log = Log(10)
     log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
     async with shown(
         FakeFactory(),
-        Settings(first_run_done=True, provider="openai"),
+        Settings(provider="openai"),
         choices=choices,
         service=FakeBackendService(),
         sound_service=FakeSoundService(),
         history=FakeHistory(),
         machine=FakeMachine(),
+        models=FakeModels(),
+        state=WELCOMED,
         log=log,
         list_devices=two_devices,
     ) as window:
@@ -353,8 +353,8 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
                 assert window.sound.dialog is not None
                 window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
         made = (
-            dialogs.backend,
-            dialogs.secondary,
+            dialogs.models,
+            dialogs.question,
             dialogs.routes,
             dialogs.conversation,
             dialogs.servers,
@@ -363,7 +363,7 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
         dialog = next(one for one in made if one is not None)
         await until(dialog.isActiveWindow)
         if name == "key":
-            await until(lambda: dialogs.backend is not None and dialogs.backend.forget_button.isEnabled())
+            await until(lambda: dialogs.models is not None and dialogs.models.form.key_box.forget_button.isEnabled())
         await asyncio.sleep(0.05)
         found = controls(dialog)
         names = [widget.accessibleName() for widget in found]
@@ -371,8 +371,9 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
         assert dialog.accessibleName()
         assert {widget for widget in QApplication.topLevelWidgets() if widget.isVisible()} == {window, dialog}
         reached = set(tabbed())
-        # Of radio buttons Tab reaches the one that is on, the arrows do the rest; a meter only shows something.
-        others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter)]
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest; a meter only shows something, and a
+        # scroll area follows the focus.
+        others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter | QScrollArea)]
         missing = [w.accessibleName() for w in others if w not in reached]
         assert missing == []
         await until(lambda: not cut_off(dialog))

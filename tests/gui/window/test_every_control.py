@@ -111,7 +111,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 async def test_every_menu_entry_does_no_harm(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     factory = FakeFactory()
-    settings = Settings(first_run_done=True, path=tmp_path / "settings.json")
+    settings = Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "What is it?", "A test."), e.SecondaryChanged(5, "OpenAI", "gpt"))
@@ -130,7 +130,7 @@ async def test_every_menu_entry_does_no_harm(caplog: pytest.LogCaptureFixture, t
 
 async def test_every_button_of_the_window_does_no_harm(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     factory = FakeFactory()
-    settings = Settings(first_run_done=True, path=tmp_path / "settings.json", provider="ollama")
+    settings = Settings(path=tmp_path / "settings.json", provider="ollama")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         window.resize(1400, 900)
@@ -163,7 +163,7 @@ async def test_every_button_of_the_window_does_no_harm(caplog: pytest.LogCapture
 
 async def test_every_list_can_be_gone_through(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     factory = FakeFactory()
-    settings = Settings(first_run_done=True, path=tmp_path / "settings.json")
+    settings = Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         for box in window.findChildren(QComboBox):
@@ -181,7 +181,7 @@ OPENERS = {
     "settings": lambda w: w.panels.open_settings(),
     "log": lambda w: w.panels.open_log(),
     "about": lambda w: w.panels.open_about(),
-    "first run": lambda w: w.panels.open_first_run(again=True),
+    "machine": lambda w: w.dialogs.open_models("machine"),
     "sound": lambda w: w.sound.open_dialog(),
     "routes": lambda w: w.dialogs.open_routes(),
     "servers": lambda w: w.dialogs.open_servers(),
@@ -198,7 +198,7 @@ async def test_every_button_of_every_dialog_does_no_harm(
     name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     factory = FakeFactory()
-    settings = Settings(first_run_done=True, path=tmp_path / "settings.json", provider="ollama")
+    settings = Settings(path=tmp_path / "settings.json", provider="ollama")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
@@ -229,7 +229,7 @@ async def test_every_button_of_every_dialog_does_no_harm(
 
 async def test_every_menu_entry_has_a_name_and_a_key_of_its_own() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True), **surroundings()) as window:  # type: ignore[arg-type]
+    async with shown(factory, Settings(), **surroundings()) as window:  # type: ignore[arg-type]
         keys: dict[str, str] = {}
         for title in window.menu.bar.actions():
             letters = []

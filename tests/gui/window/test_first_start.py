@@ -10,20 +10,34 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 from shiboken6 import isValid
 
 from app.conversation import events as e
 from app.gui.first_run.welcome_cards import WelcomeCards
+from app.gui.models.models_dialog import ModelsDialog
+from app.gui.sound.dialog import SoundDialog
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
+from app.services.graphics_service import GraphicsOffer
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
+from app.settings.window_state import WindowState
 from tests.gui.controllers.test_asker import FakeSpeaking
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, no_devices, two_devices
-from tests.gui.first_run.test_wizard import CARD, HERE, PLAIN, FakeMachine
-from tests.gui.helpers import press, say, shown, spoken, typed, until
-from tests.gui.models.test_models_panel import FakeModels
+from tests.gui.fakes import (
+    CARD,
+    HERE,
+    PLAIN,
+    PROVIDERS,
+    FakeBackendService,
+    FakeFactory,
+    FakeMachine,
+    FakeSoundService,
+    no_devices,
+    two_devices,
+)
+from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until
+from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_panels import dialogs
 
@@ -190,7 +204,7 @@ async def test_a_download_that_the_cards_have_begun_goes_on_without_them(caplog:
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def test_what_fits_the_machine_is_offered_and_leads_to_the_wizards_page() -> None:
+async def test_what_fits_the_machine_is_offered_and_leads_to_its_download() -> None:
     async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
         model = cards_of(window).model
         await until(model.card_button.isVisible)
@@ -200,42 +214,36 @@ async def test_what_fits_the_machine_is_offered_and_leads_to_the_wizards_page() 
         assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and not model.use_button.isVisible()
         assert "this machine" in model.cost.text()
         press(model, "Set up what fits the graphics card")
-        wizard = window.panels.first_run
-        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is wizard.voice
+        page = open_dialog(window, ModelsDialog).local
+        assert page is not None and page.isVisible()
+        await until(lambda: page.list.chosen is not None and page.list.chosen.key == "kame")
+        assert page.get_button.isEnabled()
 
 
-@pytest.mark.parametrize(("name", "page"), [("Details about sound", "sound"), ("Details about the model", "backend")])
-async def test_details_open_the_wizard_at_their_page_over_the_window(name: str, page: str) -> None:
+async def test_a_card_that_lacks_something_leads_to_its_installation() -> None:
+    view = replace(PLAIN, graphics=GraphicsOffer("offered", "A card is here.", 1, 1, 1))
+    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(view))) as window:  # type: ignore[arg-type]
+        model = cards_of(window).model
+        await until(model.card_button.isVisible)
+        assert model.card.text() == "KAME can use your graphics card once it is set up."
+        press(model, "Set up what fits the graphics card")
+        page = open_dialog(window, ModelsDialog).machine
+        assert page is not None
+        await until(page.graphics.isVisible)
+        assert "A card is here." in page.graphics.words.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("Details about sound", SoundDialog), ("Details about the model", ModelsDialog)]
+)
+async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDialog]) -> None:
     async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
         press(cards_of(window), name)
-        wizard = window.panels.first_run
-        assert wizard is not None and wizard.isVisible() and wizard.pages[wizard.here] is getattr(wizard, page)
-        over = wizard.frameGeometry().center() - window.frameGeometry().center()
-        room = wizard.screen().availableGeometry()
-        assert abs(over.x()) <= 2 or wizard.x() == room.left()
-        assert abs(over.y()) <= 2 or wizard.y() in (room.top(), room.bottom() - wizard.frameGeometry().height())
-        await until(wizard.isActiveWindow)
-        QTest.keyClick(wizard, Qt.Key.Key_Escape)
-        assert not wizard.isVisible() and not window.settings.first_run_done
+        dialog = open_dialog(window, kind)
+        await until(dialog.isActiveWindow)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and not window.keep.state.first_run_done
         assert cards_of(window).isVisible(), "only a look at details hides nothing"
-
-
-async def test_what_is_chosen_in_the_wizard_is_in_force_and_ends_the_first_start() -> None:
-    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
-        window.panels.open_first_run()
-        run = window.panels.first_run
-        assert run is not None
-        await until(lambda: run.machine.view is not None)
-        for page in range(1, 5):
-            await until(run.next_button.isEnabled)
-            QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-            await until(lambda page=page: run.here == page)
-        await until(lambda: window.settings.provider == "ollama")
-        assert window.settings.ollama_model == "gemma3:4b"
-        QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
-        assert not run.isVisible() and window.settings.first_run_done
-        assert window.panels.first_start is not None and window.panels.first_start.cards is None
-        assert window.focusWidget() is window.transcript.composer.field, "in which one can talk and type"
 
 
 async def test_another_model_is_chosen_from_the_list() -> None:
@@ -244,7 +252,7 @@ async def test_another_model_is_chosen_from_the_list() -> None:
         assert window.setup.isVisible()
         window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
         model = cards_of(window).model
-        assert model.name.text() == "gpt-4.1" and "paid for with your key" in model.cost.text()
+        assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
 
 
 @pytest.mark.parametrize("way", ["done", "typed", "spoken", "asked"])
@@ -257,7 +265,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         if way == "spoken":
             cough = e.UserStarted(0.5, 1), e.UserEnded(0.8, 1, 0.7, "words"), e.TranscriptFinal(0.9, 1, "", 1)
             say(window, factory, *cough)
-            assert not window.settings.first_run_done, "a cough is no conversation"
+            assert not window.keep.state.first_run_done, "a cough is no conversation"
         if way == "done":
             press(cards, "Done: hide microphone and model")
         elif way == "typed":
@@ -271,7 +279,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
             say(window, factory, *spoken(2, window.transcript.welcome.questions[0].text()))
         else:
             say(window, factory, *spoken(2, "Hello."))
-        assert window.settings.first_run_done and not cards.isVisible()
+        assert window.keep.state.first_run_done and not cards.isVisible()
         assert window.transcript.welcome.questions[0].isVisibleTo(window.transcript.welcome)
     async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
         assert window.panels.first_start is None and dialogs(window) == []
@@ -283,9 +291,9 @@ async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_mac
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings.load(path), **desk()) as window:  # type: ignore[arg-type]
         cards_of(window)
-    assert not Settings.load(path).first_run_done, "nothing was answered"
+    assert not WindowState.load(path.with_name("window.json")).first_run_done, "nothing was answered"
     async with shown(FakeFactory(), Settings()) as window:
-        assert window.panels.first_start is None and not window.menu.set_up_action.isVisible()
+        assert window.panels.first_start is None
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])

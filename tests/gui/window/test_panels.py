@@ -22,14 +22,14 @@ from tests.gui.fakes import (
     PROVIDERS,
     FakeBackendService,
     FakeFactory,
+    FakeMachine,
     FakePrices,
     FakeServers,
     FakeSoundService,
     two_devices,
 )
-from tests.gui.first_run.test_wizard import FakeMachine
-from tests.gui.helpers import say, shown, spoken, until
-from tests.gui.models.test_models_panel import FakeModels
+from tests.gui.helpers import WELCOMED, say, shown, spoken, until
+from tests.gui.models.test_local_models import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -46,12 +46,8 @@ def everything(machine: FakeMachine | None = None) -> dict[str, object]:
         "machine": machine or FakeMachine(),
         "log": Log(100),
         "list_devices": two_devices,
+        "state": WELCOMED,
     }
-
-
-def done() -> Settings:
-    """Settings of somebody who has been through the first run."""
-    return Settings(first_run_done=True)
 
 
 def open_menu(window: MainWindow, title: str) -> QMenu:
@@ -88,10 +84,9 @@ ENTRIES = (
     ("Conversation", "Style and tools", "Style and tools"),
     ("Conversation", "Sound", "Sound"),
     ("Edit", "Settings", "Settings"),
-    ("Model", "Connection", "Connection"),
+    ("Model", "Models and servers", "Models and servers"),
     ("Model", "Router's table", "Router's table"),
     ("Model", "Compare", "Compare"),
-    ("Help", "Set up KAME", "Set up KAME"),
     ("Help", "Keys", "Keys"),
     ("Help", "Guide", "Guide"),
     ("Help", "Log", "Log"),
@@ -101,7 +96,7 @@ ENTRIES = (
 
 @pytest.mark.parametrize(("title", "entry", "named"), ENTRIES)
 async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry: str, named: str) -> None:
-    settings = done()
+    settings = Settings()
     settings.provider = "openai"
     async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
@@ -120,7 +115,7 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
 
 
 async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
-    async with shown(FakeFactory(), done(), **everything()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), **everything()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         choose(window, "Help", "Guide")
         await until(lambda: len(dialogs(window)) == 1)
@@ -141,22 +136,21 @@ async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
 
 
 async def test_closing_the_window_closes_all() -> None:
-    settings = done()
+    settings = Settings()
     async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
         window.panels.open_settings()
         window.panels.open_log()
         window.panels.open_about()
-        window.panels.open_first_run(again=True)
         window.dialogs.open_backend(BackendChoice("openai"))
         window.dialogs.open_duplicate("x", BackendChoice())
-        assert len(dialogs(window)) == 6
+        assert len(dialogs(window)) == 5
         window.close()
         assert dialogs(window) == []
 
 
 async def test_a_fault_leads_to_the_log_and_its_line() -> None:
     log = Log(100)
-    async with shown(FakeFactory(), done(), log=log) as window:
+    async with shown(FakeFactory(), log=log) as window:
         log.add(1.0, logging.INFO, "app", "All is well.", "", "MainThread")
         log.add(2.0, logging.ERROR, "app", "Something broke.", "", "MainThread")
         window.pump._fault(RuntimeError("x"))
@@ -171,7 +165,7 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
 
 async def test_the_latency_of_this_talk_is_shown() -> None:
     factory = FakeFactory()
-    async with shown(factory, done()) as window:
+    async with shown(factory) as window:
         await until(window.isActiveWindow)
         for turn in range(1, 5):
             say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
@@ -183,7 +177,7 @@ async def test_the_latency_of_this_talk_is_shown() -> None:
 
 
 async def test_what_it_is_made_of_can_be_read() -> None:
-    async with shown(FakeFactory(), done()) as window:
+    async with shown(FakeFactory()) as window:
         window.panels.open_about()
         about = window.panels.about
         assert about is not None and "Qt" in about.version.text() and installed().version in about.version.text()
@@ -204,7 +198,7 @@ async def test_what_it_is_made_of_can_be_read() -> None:
 async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [Part("numpy", "2.2.6", "BSD-3-Clause", False), Part("torch", "2.9.1", "BSD and more", True)]
     monkeypatch.setattr("app.gui.window.about_dialog.read_bill", lambda: parts)
-    async with shown(FakeFactory(), done()) as window:
+    async with shown(FakeFactory()) as window:
         window.panels.open_about()
         lines = window.panels.about.licences.toPlainText().splitlines()
         assert lines[:3] == ["Made of", "numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (optional)"]
@@ -216,14 +210,14 @@ async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pyt
         raise ValueError("The bill of materials can't be read.")
 
     monkeypatch.setattr("app.gui.window.about_dialog.read_bill", broken)
-    async with shown(FakeFactory(), done()) as window:
+    async with shown(FakeFactory()) as window:
         window.panels.open_about()
         text = window.panels.about.licences.toPlainText()
         assert text.startswith("The bill of materials can't be read.") and "PySide6-Essentials" in text
 
 
 async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to_other_dialogs() -> None:
-    settings = done()
+    settings = Settings()
     settings.language = "de"
     async with shown(FakeFactory(), settings, models=FakeModels(), **everything()) as window:  # type: ignore[arg-type]
         window.panels.open_settings("voice")

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.cli import parser
-from app.gui.settings.row import SettingRow
+from app.gui.settings.rows import SettingRow
 from app.gui.window import app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
@@ -49,7 +49,7 @@ def row_of(window: MainWindow) -> SettingRow:
 
 async def test_it_is_off_until_it_is_switched_on() -> None:
     login = FakeLogin()
-    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+    async with shown(FakeFactory(), Settings(), start_at_login=login) as window:
         row = row_of(window)
         assert login.calls == [] and not row.value
         QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
@@ -60,7 +60,7 @@ async def test_it_is_off_until_it_is_switched_on() -> None:
 
 async def test_what_the_system_refuses_is_told_and_taken_back() -> None:
     login = FakeLogin(refusal=PermissionError(13, "Permission denied"))
-    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+    async with shown(FakeFactory(), Settings(), start_at_login=login) as window:
         row = row_of(window)
         QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
         assert row.refusal.text() == "This could not be changed (Permission denied)."
@@ -70,7 +70,7 @@ async def test_what_the_system_refuses_is_told_and_taken_back() -> None:
 
 @pytest.mark.parametrize("login", [None, FakeLogin(supported=False)])
 async def test_where_it_cannot_be_the_settings_say_so(login: FakeLogin | None) -> None:
-    async with shown(FakeFactory(), Settings(first_run_done=True), start_at_login=login) as window:
+    async with shown(FakeFactory(), Settings(), start_at_login=login) as window:
         row = row_of(window)
         assert not row.editor.isEnabled() and row.note.text() == "This copy of KAME can't be started at login."
 
@@ -78,7 +78,7 @@ async def test_where_it_cannot_be_the_settings_say_so(login: FakeLogin | None) -
 @pytest.mark.parametrize("on", [True, False])
 async def test_what_was_changed_elsewhere_is_shown(on: bool) -> None:
     login = FakeLogin(on=on)
-    settings = Settings(first_run_done=True, launch_at_login=not on)
+    settings = Settings(launch_at_login=not on)
     async with shown(FakeFactory(), settings, start_at_login=login) as window:
         assert row_of(window).value is on and window.settings.launch_at_login is on and login.calls == []
 

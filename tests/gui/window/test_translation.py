@@ -79,7 +79,7 @@ from tests.gui.fakes import (
     FakeServers,
     FakeSoundService,
 )
-from tests.gui.helpers import open_models, until
+from tests.gui.helpers import WELCOMED, open_models, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_run_window import start
@@ -256,14 +256,12 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
 
 
 def test_words_of_a_base_class_are_found_for_every_subclass(in_english: QApplication, languages: Path) -> None:
-    from app.gui.backends.secondary_dialog import SecondaryDialog
     from app.gui.settings.text_editors import Line
     from app.settings.declarations import declarations
 
     install_translations(in_english, Tongues("eo"), languages)
     folder = next(declared for declared in declarations() if declared.kind == "line")
     assert Line(folder).in_words("") == "[éɱþţý]"  # the sentence is its base class's
-    assert issubclass(SecondaryDialog, QObject)
 
 
 def gui_classes() -> dict[str, list[type]]:
@@ -389,8 +387,6 @@ VIEW = MachineView(
     "kame",
     "int8",
     BackendChoice("ollama", "жук"),
-    ("жук", "ёж"),
-    ("openai",),
 )
 
 
@@ -400,16 +396,6 @@ class Machine:
     async def look(self, report: object) -> MachineView:
         await asyncio.sleep(0)
         return VIEW
-
-
-class Weights:
-    """Weights that are not here."""
-
-    def missing(self, frontend: str) -> str:
-        return "" if frontend == "cascade" else "Ж."
-
-    def get(self, frontend: str, report: object, cancelled: object) -> None:
-        raise AssertionError("nobody asked for it")
 
 
 async def diagnose(with_words: bool, sections: Sequence[object]) -> str:
@@ -460,15 +446,15 @@ async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[Main
         provider="compatible",
         compatible_model="жук",
         compatible_url="http://127.0.0.1:8080/v1",
-        first_run_done=True,
     )
+    replace(WELCOMED, path=folder / "window.json").save()
     window = MainWindow(
         factory,
         settings,
         WindowServices(
             list_devices=lambda: (["Ухо"], ["Рот"]),
             choices=choices,
-            weights=Weights(),
+            missing_weights=lambda frontend: "" if frontend == "cascade" else "Ж.",
             backend_service=service,
             sound_service=FakeSoundService(),
             history=history(),
@@ -510,11 +496,9 @@ def open_all(window: MainWindow) -> list[QWidget]:
     panels.open_settings()
     panels.open_log()
     panels.open_about()
-    panels.open_first_run(again=True)
     made = (
-        dialogs.backend,
-        dialogs.secondary,
-        dialogs.duplicate,
+        dialogs.models,
+        dialogs.question,
         dialogs.routes,
         dialogs.conversation,
         dialogs.prices,
@@ -523,7 +507,6 @@ def open_all(window: MainWindow) -> list[QWidget]:
         panels.settings,
         panels.log,
         panels.about,
-        panels.first_run,
     )
     assert None not in made
     return [dialog for dialog in made if dialog is not None]
@@ -606,19 +589,18 @@ async def test_there_is_room_for_longer_words(
             assert len(set(letters)) == len(letters), menu.text()
         for dialog in open_all(window):
             await whole(dialog)
-        settings, first_run = window.panels.settings, window.panels.first_run
-        assert settings is not None and first_run is not None
+        settings, models = window.panels.settings, window.dialogs.models
+        assert settings is not None and models is not None
         for page in range(settings.pages.count()):
             settings.pages.setCurrentRow(page)
             await asyncio.sleep(0.02)
             areas = [area for area in settings.findChildren(QScrollArea) if area.isVisible()]
             assert areas and all(area.horizontalScrollBar().maximum() == 0 for area in areas)
-        pages = {first_run.title.text()}
-        while first_run.next_button.isEnabled() and len(pages) < 5:
-            first_run.next_button.click()
-            await whole(first_run)
-            pages.add(first_run.title.text())
-        assert len(pages) == 5
+        for place in range(models.places.count()):
+            models.places.setCurrentRow(place)
+            await whole(models)
+            areas = [area for area in models.findChildren(QScrollArea) if area.isVisible()]
+            assert all(area.horizontalScrollBar().maximum() == 0 for area in areas)
 
 
 async def whole(dialog: QWidget) -> None:
@@ -632,12 +614,24 @@ async def whole(dialog: QWidget) -> None:
 async def test_no_two_controls_of_the_window_share_a_letter(
     in_english: QApplication, tmp_path: Path, language: str
 ) -> None:
-    """With a comparison and the list of models open: Alt and a letter reaches one control."""
+    """With a comparison and the list of models open, and on each page of the dialog: a letter reaches one control."""
     use_language(in_english, language)
     async with talking(tmp_path, "kame") as window:
         open_models(window)
-        texts = [label.text() for label in window.findChildren(QLabel) if label.buddy() and label.isVisible()]
-        texts += [button.text() for button in window.findChildren(QAbstractButton) if button.isVisible()]
-        letters = [found[1].lower() for text in texts if (found := re.search(r"&(\w)", text))]
-        assert len(letters) >= 9
-        assert sorted(letters) == sorted(set(letters)), [text for text in texts if "&" in text]
+        assert len(letters_of(window)) >= 7
+        window.setup.shut()
+        window.dialogs.open_models("machine")
+        dialog = window.dialogs.models
+        assert dialog is not None
+        for place in range(dialog.places.count()):
+            dialog.places.setCurrentRow(place)
+            letters_of(dialog)
+
+
+def letters_of(widget: QWidget) -> list[str]:
+    """The letters of all labels and buttons in a window, which must be different ones."""
+    texts = [label.text() for label in widget.findChildren(QLabel) if label.buddy() and label.isVisible()]
+    texts += [button.text() for button in widget.findChildren(QAbstractButton) if button.isVisible()]
+    letters = [found[1].lower() for text in texts if (found := re.search(r"&(\w)", text))]
+    assert sorted(letters) == sorted(set(letters)), [text for text in texts if "&" in text]
+    return letters

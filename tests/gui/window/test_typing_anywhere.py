@@ -475,7 +475,7 @@ def around() -> dict[str, object]:
 @pytest.mark.parametrize("name", ACTS)
 async def test_a_sentence_that_is_typed_next_is_found_whole(name: str) -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True), **around()) as window:  # type: ignore[arg-type]
+    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
         say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
@@ -527,7 +527,7 @@ async def test_another_text_field_keeps_what_is_typed_into_it(
     reach: Callable[[MainWindow], Awaitable[Callable[[], str]]],
 ) -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(first_run_done=True), **around()) as window:  # type: ignore[arg-type]
+    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
         text = await reach(window)
@@ -537,7 +537,7 @@ async def test_another_text_field_keeps_what_is_typed_into_it(
 
 
 async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_clicked_does_not() -> None:
-    async with shown(FakeFactory(), Settings(first_run_done=True), **around()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(), **around()) as window:  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         pane = window.conversations
         await until(lambda: pane.list.place("c0") >= 0)
@@ -635,7 +635,7 @@ async def test_without_a_microphone_the_space_bar_opens_no_turn() -> None:
 
 
 async def test_no_letter_or_sign_is_a_shortcut_of_the_window() -> None:
-    async with shown(FakeFactory(), Settings(first_run_done=True), **around()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(), **around()) as window:  # type: ignore[arg-type]
         window.quick.open_sheet()
         everywhere = Qt.ShortcutContext.WindowShortcut, Qt.ShortcutContext.ApplicationShortcut
         keys = [one.key() for one in window.findChildren(QShortcut) if one.context() in everywhere]

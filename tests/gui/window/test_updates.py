@@ -38,7 +38,7 @@ async def test_it_is_off_until_it_is_switched_on_in_the_settings(monkeypatch: py
     opened: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
     updates = FakeUpdates()
-    async with shown(FakeFactory(), Settings(first_run_done=True), updates=updates) as window:
+    async with shown(FakeFactory(), Settings(), updates=updates) as window:
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
         assert row.isVisible() and not row.value and updates.asked == 0 and not row.note.isVisible()
@@ -56,7 +56,7 @@ async def test_it_is_off_until_it_is_switched_on_in_the_settings(monkeypatch: py
 
 async def test_it_looks_at_the_start_where_it_is_on() -> None:
     updates = FakeUpdates(answer=UpdateAnswer("This is the newest version, 0.1.0."))
-    async with shown(FakeFactory(), Settings(first_run_done=True, check_updates=True), updates=updates) as window:
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
         await until(lambda: updates.asked == 1)
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
@@ -66,7 +66,7 @@ async def test_it_looks_at_the_start_where_it_is_on() -> None:
 
 async def test_a_failure_is_told_in_the_settings_only() -> None:
     updates = FakeUpdates(answer=UserError("The address for new versions can't be reached."))
-    async with shown(FakeFactory(), Settings(first_run_done=True, check_updates=True), updates=updates) as window:
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
         await until(lambda: "can't be reached" in row.note.text())
@@ -75,7 +75,7 @@ async def test_a_failure_is_told_in_the_settings_only() -> None:
 
 async def test_a_build_without_an_address_says_so_and_never_asks() -> None:
     updates = FakeUpdates(feed="")
-    async with shown(FakeFactory(), Settings(first_run_done=True, check_updates=True), updates=updates) as window:
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
         assert row.note.text() == "This build of KAME has no address to ask." and not row.editor.isEnabled()

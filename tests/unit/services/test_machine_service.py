@@ -113,7 +113,7 @@ def test_devices_disk_and_keys_are_told() -> None:
     assert said(view, "microphone") == ("good", "Desk microphone.")
     assert said(view, "loudspeaker") == ("good", "Headphones.")
     assert said(view, "disk") == ("fair", "9 GB are free; KAME's weights take 16 GB.")
-    assert view.keys == ("openai", "google") and said(view, "keys")[1] == "There is a key for OpenAI and Google."
+    assert said(view, "keys")[1] == "There is a key for OpenAI and Google."
     view = look(sound=Sound(("Desk microphone", "Webcam")), disk=9 * 10**9, keys=None)
     assert said(view, "microphone") == ("good", "Desk microphone, and 1 more.")
     assert said(view, "loudspeaker")[0] == "missing"
@@ -128,11 +128,9 @@ def test_ollamas_models_are_offered_and_one_that_fits_recommended() -> None:
     elsewhere, huge = OllamaModel("gpt-oss:120b-cloud", 0), OllamaModel("llama3.3:70b", 43 * 10**9)
     url = "http://127.0.0.1:1234"
     view = look(settings=Settings(ollama_url=url), ollama=(elsewhere, huge, OllamaModel("gemma3:4b", 3_300_000_000)))
-    assert view.ollama_models == ("gpt-oss:120b-cloud", "llama3.3:70b", "gemma3:4b")
     assert view.backend == BackendChoice("ollama", "gemma3:4b", url)
     assert said(view, "ollama") == ("good", "Ollama runs, with gpt-oss:120b-cloud, and 2 more.")
     assert view.advice.endswith("Its model is gemma3:4b, by Ollama.")
     view = look(ollama=())
-    assert view.ollama_models == () and view.backend == BackendChoice()
+    assert view.backend == BackendChoice()
     assert said(view, "ollama") == ("fair", "Ollama runs, and has no model yet.")
-    assert look(ollama=None).ollama_models is None

@@ -17,10 +17,7 @@ import pytest
 from app.diagnostics.machine import probe_ollama
 from app.diagnostics.redaction import redactor
 from app.diagnostics.report import _shown
-from app.gui.backends import favourites
-from app.gui.design import model_colours
 from app.gui.oracle import card
-from app.gui.window import quick_access
 from app.models.selection import load_speeds
 from app.platform import installation
 from app.services.backends import UNREADABLE, parse_routes
@@ -49,14 +46,6 @@ values = pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_a_setting_that_makes_no_sense_is_as_if_it_were_empty(text: str) -> None:
     routes, problems = parse_routes(text)
     assert routes == {} and problems == [UNREADABLE]
-    assert favourites.from_text(text, ["openai"]) == ()
-    assert set(quick_access._read(text)) <= {"\N{REPLACEMENT CHARACTER}"}
-    try:
-        model_colours.load(text, lambda _: None)
-        assert set(model_colours._names) <= {"\N{REPLACEMENT CHARACTER}"}
-    finally:
-        model_colours.load("", lambda _: None)
-        model_colours.forget()
     assert isinstance(card._arguments(text), str)
     assert _shown("routes", text, redactor())
 

@@ -1,4 +1,4 @@
-"""Tests the settings: declarations, saving and loading, and files that are broken or of another version."""
+"""Tests the settings and the window's state: saving and loading, and files that are broken or of another version."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.settings import user_pauses
-from app.settings.declarations import Settings, choices_of, declaration, declarations, page_of
-from app.settings.markdown import settings_markdown
+from app.settings.declarations import Settings, declaration, declarations, page_of
+from app.settings.window_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 
 
@@ -155,7 +155,7 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
         ("temperature", -0.5, -1.0),
         ("temperature", 0, 0.0),
         ("temperature", -1, -1.0),
-        ("context_frames", 10**400, 3000),
+        ("answer_delay_ms", 10**400, 5000),
     ],
 )
 def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
@@ -224,7 +224,7 @@ def test_every_setting_is_declared_whole() -> None:
             assert special or declared.lowest <= declared.default <= declared.highest
     sections = [section for page in Settings.pages.values() for section in page.sections]
     assert len(sections) == len(set(sections)) and len(Settings.pages) == 6
-    used = [declared.section for declared in declarations() if declared.place == "dialog"]
+    used = [declared.section for declared in declarations()]
     assert list(dict.fromkeys(used)) == sections
     assert used == sorted(used, key=sections.index)
 
@@ -246,23 +246,8 @@ def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
         "mute_hotkey": "keys",
     }
     assert {key: declaration(key).kind for key in kinds} == kinds
-    assert choices_of("theme") == ("system", "light", "dark", "contrast") and choices_of("persona") == ()
-
-
-def test_the_table_names_every_setting_that_people_change() -> None:
-    lines = [line for line in settings_markdown().splitlines() if line.startswith("| ")]
-    rows = [line for line in lines if "`" in line]
-    told = [declared for declared in declarations() if declared.place != "app"]
-    assert len(lines) == len(rows) + 2 * len(Settings.pages)
-    for declared, line in zip(told, rows, strict=True):
-        assert f"| `{declared.name}` |" in line and line.count("|") == 5
-    table = settings_markdown()
-    heads = [line.removeprefix("### ") for line in table.splitlines() if line.startswith("#")]
-    assert heads == ["General", "Voice", "Models and keys", "Sound", "Privacy", "Advanced"]
-    assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
-    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
-    assert "From 0 to $1000; 0: no cap." in table
-    assert "`routes`" in table and "favourite_backends" not in table and "first_run_done" not in table
+    assert declaration("theme").choices == ("system", "light", "dark", "contrast")
+    assert declaration("persona").choices == ()
 
 
 def test_what_else_is_in_the_file_stays_there(tmp_path: Path) -> None:
@@ -294,3 +279,22 @@ def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monke
     settings.save()
     assert "pirate" in path.with_name("settings.json.unread").read_text("utf-8")
     assert Settings.load(path).persona == ""
+
+
+def test_the_windows_state_comes_back_and_what_makes_no_sense_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    state = WindowState(first_run_done=True, recent_commands=["a"], layout={"shown": ["oracle"]}, path=path)
+    state.save()
+    assert WindowState.load(path) == state
+    kept = {"version": 1, "first_run_done": "yes", "favourites": {}, "model_colours": ["m", 3], "layout": [], "new": 1}
+    path.write_text(json.dumps(kept))
+    state = WindowState.load(path)
+    assert state == WindowState(model_colours=["m", 3]) and strings(state.model_colours) == ["m"]
+    path.write_text(json.dumps({"first_run_done": True, "window": "AAAA"}))
+    state = WindowState.load(path)
+    assert state == WindowState() and "another version of KAME has written it" in state.notice
+    assert path.with_name("window.json.version-0").exists()
+    path.write_bytes(b"\xff{")
+    state = WindowState.load(path)
+    assert state == WindowState() and "window layout can't be used" in state.notice
+    assert path.with_name("window.json.broken").exists()

@@ -78,7 +78,7 @@ class FirstWordResult:
         ]
         loads, others = [talk.load for talk in self.talks], [talk.others for talk in self.talks]
         lines = [
-            f"The real window: median and worst from the end of the user's voice. {self.machine}; load before each talk "
+            f"The real window: median and worst from the end of the user's voice. {self.machine}; load before a talk "
             f"{min(loads, default=0.0):.1f} to {max(loads, default=0.0):.1f}, other processes used "
             f"{min(others, default=0.0):.2f} to {max(others, default=0.0):.2f} cores meanwhile.",
             "",

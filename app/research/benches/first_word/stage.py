@@ -7,7 +7,6 @@ both, aligned to the sample.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -26,6 +25,8 @@ from app.conversation.event_json import read_event
 from app.conversation.frame import SAMPLE_RATE
 from app.platform.children import child_environment
 from app.session.errors import UserError
+from app.settings.storage import write_stored
+from app.settings.window_state import WindowState
 
 PACKAGES = {
     "Xvfb": "xvfb",
@@ -227,9 +228,10 @@ class Stage:
         `settings`: those that differ from the app's own. Raises UserError if the app doesn't get ready.
         """
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self._folder))
-        (home / "config" / "kame-desktop").mkdir(parents=True)
-        kept = {"first_run_done": True, "keep_recordings": True, **settings}
-        (home / "config" / "kame-desktop" / "settings.json").write_text(json.dumps(kept), "utf-8")
+        config = home / "config" / "kame-desktop"
+        config.mkdir(parents=True)
+        write_stored(config / "settings.json", {"keep_recordings": True, **settings}, unread=False)
+        WindowState(first_run_done=True, path=config / "window.json").save()
         homes = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
         root = Path(__file__).resolve().parents[4]
         with (

@@ -1,0 +1,198 @@
+"""The fields for a provider's model and its server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLineEdit, QWidget
+
+from app.gui.design.icon_button import IconButton
+from app.gui.design.plain import set_tip
+from app.gui.models.model_lists import ModelLists
+from app.gui.state.choice import LOCATED, MODELLED
+from app.gui.widgets.form import grid, label_of
+from app.session.control import BackendChoice
+
+WIDEST_LIST_PX = 460
+
+
+class ModelField(QComboBox):
+    """An editable list of the models that `lists` knows for a choice. The layout places `refresh`, which fetches the
+    list again.
+    """
+
+    def __init__(self, lists: ModelLists, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._lists = lists
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(9)
+        self.setMaxVisibleItems(16)
+        completer = self.completer()
+        assert completer is not None
+        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.refresh = IconButton("refresh-cw", "", parent)
+
+    @property
+    def edit(self) -> QLineEdit:
+        edit = self.lineEdit()
+        assert edit is not None
+        return edit
+
+    def show_model(self, model: str) -> None:
+        """Shows a model's name, even one that is not in the list."""
+        with QSignalBlocker(self), QSignalBlocker(self.edit):
+            self.setCurrentIndex(self.findText(model, Qt.MatchFlag.MatchExactly) if model else -1)
+            self.setEditText(model)
+            self.edit.setCursorPosition(0)
+
+    def offer(self, choice: BackendChoice) -> None:
+        """Lists the models known for a choice's provider and server; keeps what is being typed."""
+        models = self._lists.offered(choice)
+        if [self.itemText(place) for place in range(self.count())] != list(models):
+            modified, cursor = self.edit.isModified(), self.edit.cursorPosition()
+            with QSignalBlocker(self), QSignalBlocker(self.edit):
+                self.clear()
+                self.addItems(list(models))
+            self.show_model(choice.model)
+            self.edit.setModified(modified)
+            self.edit.setCursorPosition(cursor if modified else 0)
+            widest = max((self.fontMetrics().horizontalAdvance(model) for model in models), default=0)
+            self.view().setMinimumWidth(min(WIDEST_LIST_PX, widest + 48))
+        self.show_state(choice)
+
+    def fetch(self, choice: BackendChoice, *, fresh: bool = False) -> None:
+        """Fetches the models of a choice's provider and server in the background; `fresh`: even if they are known."""
+        self._lists.ask(choice, fresh=fresh)
+        self.show_state(choice)
+
+    def show_state(self, choice: BackendChoice) -> None:
+        """Sets the tool tips: how many models there are, or why there are none."""
+        busy, trouble, number = self._lists.busy(choice), self._lists.trouble(choice), self.count()
+        if trouble:
+            state = self.tr("The list of models could not be fetched: {0}").format(trouble)
+        elif busy:
+            state = self.tr("The list of models is being fetched.")
+        elif not number:
+            state = self.tr("No models are known yet: type a name.")
+        else:
+            state = self.tr("1 model is offered.") if number == 1 else self.tr("{0} models are offered.").format(number)
+        words = self.tr("The model's name; empty for the default one.")
+        set_tip(self, f"{words}\n{state}")
+        self.setAccessibleDescription(state)
+        self.refresh.set_name("loader-circle" if busy else "triangle-alert" if trouble else "refresh-cw")
+        refresh = self.tr("Fetches the list of models again.")
+        set_tip(self.refresh, f"{state}\n{refresh}" if trouble else refresh)
+
+
+class BackendFields(QObject):
+    """The model and the server of one provider at a time. `recall` returns the choice last used for a provider."""
+
+    changed = Signal()
+    """The choice is another one, and other fields may be shown."""
+
+    def __init__(self, parent: QWidget, lists: ModelLists, recall: Callable[[str], BackendChoice]) -> None:
+        super().__init__(parent)
+        self._lists = lists
+        self._recall = recall
+        self._before = BackendChoice("")
+        self.provider = ""
+        self.model = ModelField(lists, parent)
+        self.refresh = self.model.refresh
+        self.url = QLineEdit(parent)
+        self.url.setMinimumWidth(84)
+        self.model_label = label_of(self.model, self.tr("M&odel"), parent)
+        self.url_label = label_of(self.url, self.tr("Ser&ver"), parent)
+        self.model.setAccessibleName(self.tr("Model"))
+        self.refresh.setAccessibleName(self.tr("Refresh the list of models"))
+        self.url.setAccessibleName(self.tr("Server"))
+        self.model.activated.connect(self._settle)
+        self.refresh.clicked.connect(lambda: self.model.fetch(self.choice, fresh=True))
+        for field in (self.model.edit, self.url):
+            field.editingFinished.connect(self._settle)
+        self.url.textChanged.connect(self._show_whole_url)
+        lists.changed.connect(self._listed)
+        self._show_whole_url()
+
+    @property
+    def choice(self) -> BackendChoice:
+        """What the fields say now."""
+        if self.provider not in MODELLED:
+            return BackendChoice(self.provider)
+        url = self.url.text().strip() if self.provider in LOCATED else ""
+        return BackendChoice(self.provider, self.model.currentText().strip(), url)
+
+    @property
+    def fault(self) -> str:
+        """A sentence about what is missing: a server of the user's own needs an address. Empty if nothing is."""
+        choice = self.choice
+        view = self._lists.views.get(choice.provider)
+        complete = view is not None and (view.url != "" or bool(choice.base_url))
+        return "" if complete else self.tr("Enter the server's address first.")
+
+    def show_choice(self, choice: BackendChoice) -> None:
+        """Shows a choice, and drops what was typed."""
+        self.provider = choice.provider
+        self.url.setText(choice.base_url)
+        self.url.setCursorPosition(0)
+        self.model.show_model(choice.model)
+        self.model.offer(self.choice)
+        self._before = self.choice
+        self._shape()
+
+    def turn_to(self, provider: str) -> None:
+        """Shows another provider, with the choice last used for it."""
+        known = self._recall(provider)
+        if not known.base_url and provider in LOCATED:
+            known = BackendChoice(provider, known.model, self._lists.views[provider].url or "")
+        self.show_choice(known)
+        self.ask()
+
+    def ask(self) -> None:
+        """Fetches the list of models in the background, unless it is known."""
+        self.model.fetch(self.choice)
+
+    def grid(self) -> QGridLayout:
+        """Returns the fields with their labels, one below the other."""
+        layout = grid(8, 6, stretch=1)
+        layout.addWidget(self.model_label, 0, 0)
+        layout.addWidget(self.model, 0, 1)
+        layout.addWidget(self.refresh, 0, 2)
+        layout.addWidget(self.url_label, 1, 0)
+        layout.addWidget(self.url, 1, 1, 1, 2)
+        return layout
+
+    def _settle(self) -> None:
+        choice, before = self.choice, self._before
+        if choice == before:
+            return
+        self._before = choice
+        if choice.place != before.place:
+            self.model.offer(choice)
+            self.ask()
+        self._shape()
+
+    def _shape(self) -> None:
+        modelled, located = self.provider in MODELLED, self.provider in LOCATED
+        for widget in (self.model, self.model_label):
+            widget.setVisible(modelled)
+        for widget in (self.url, self.url_label):
+            widget.setVisible(located)
+        self.refresh.setVisible(modelled and self._lists.can_ask(self.choice))
+        view = self._lists.views.get(self.provider)
+        first = view.suggestions[0] if view is not None and view.suggestions else ""
+        self.model.edit.setPlaceholderText(first or self.tr("default"))
+        self.url.setPlaceholderText((view.url if view is not None else "") or "http://host:8080/v1")
+        self.changed.emit()
+
+    def _listed(self, provider: str, url: str) -> None:
+        if (provider, url) == (self.provider, self.choice.base_url):
+            self.model.offer(self.choice)
+
+    def _show_whole_url(self) -> None:
+        help = self.tr("The address of the server.")
+        set_tip(self.url, "\n".join(filter(None, (self.url.text().strip(), help))))

@@ -1,0 +1,164 @@
+"""Downloads one thing at a time on a thread: models (a front-end's weights, too), and what a graphics card needs.
+
+A download belongs to the window: it goes on when the dialog that started it closes, and whatever shows its progress
+follows the controller's signals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.services.graphics_service import GraphicsService
+from app.services.model_service import ModelService, VoiceView
+from app.session.errors import UserError
+
+STEP = 0.002
+"""The smallest progress that is reported, as a share of the whole."""
+
+Report = Callable[[str, float], None]
+_log = logging.getLogger(__name__)
+
+
+class FetchController(QObject):
+    """`progressed` emits words and the share done, -1 if unknown; `failed` emits a sentence."""
+
+    progressed = Signal(str, float)
+    failed = Signal(str)
+    _reported = Signal(str, float)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cancelled = threading.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._last = -2.0
+        self.busy = False
+        """Whether a download is running."""
+        # The thread reports: a signal moves the report to this one.
+        self._reported.connect(self._throttle)
+
+    def stop(self) -> None:
+        """Stops the download; what has been downloaded is kept."""
+        self._cancelled.set()
+
+    async def close(self) -> None:
+        """Stops the download, and waits for its thread."""
+        self.stop()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=5)
+
+    def _start(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
+        """Runs `work` on a thread, then calls `done`, or emits `failed`. Does nothing during another download."""
+        if self.busy:
+            return
+        self._cancelled, self._last, self.busy = threading.Event(), -2.0, True
+        self._task = asyncio.get_running_loop().create_task(self._fetch(work, done), name="download")
+
+    async def _fetch(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
+        sentence = ""
+        try:
+            await asyncio.to_thread(work, self._report, self._cancelled)
+        except UserError as error:
+            sentence = str(error)
+        except Exception as error:
+            _log.exception("fetching or installing failed")
+            sentence = self.tr("This failed because of an error in the program ({0}). The log has the details.")
+            sentence = sentence.format(type(error).__name__)
+        finally:
+            self.busy = False
+        if sentence:
+            self.failed.emit(sentence)
+        else:
+            done()
+
+    def _report(self, words: str, share: float) -> None:
+        with contextlib.suppress(RuntimeError):  # the window is gone
+            self._reported.emit(words, share)
+
+    @Slot(str, float)
+    def _throttle(self, words: str, share: float) -> None:
+        if share < 0 or share < self._last or share - self._last >= STEP or share >= 1.0:
+            self._last = share
+            self.progressed.emit(words, share)
+
+
+class ModelsController(FetchController):
+    """Downloads models of the catalogue. `started` and `arrived` emit a model's key; `arrived` after its speed has been
+    measured.
+    """
+
+    arrived = Signal(str)
+    started = Signal(str)
+
+    def __init__(self, service: ModelService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.service = service
+        self._key = ""
+
+    @property
+    def fetching(self) -> str:
+        """The key of the model that is being downloaded; empty for none."""
+        return self._key if self.busy else ""
+
+    def voices(self) -> list[VoiceView]:
+        """Returns the voices on this machine. Reads the disk; any thread."""
+        found: list[VoiceView] = []
+        for model in self.service.models():
+            if model.kind == "tts" and model.usable:
+                found += model.voices or [VoiceView(model.key, model.label, model.languages[0])]
+        return found
+
+    def get(self, key: str) -> None:
+        """Starts to download a model, or continues it; does nothing during another download."""
+        if self.busy:
+            return
+        self._key = key
+        self._start(lambda report, cancelled: self.service.get(key, report, cancelled), lambda: self.arrived.emit(key))
+        self.started.emit(key)
+
+
+class GraphicsController(FetchController):
+    """Installs what a graphics card needs, and restarts the app to use it.
+
+    `done` after the installation; while `watched` is False, also `arrived_unseen` or `failed_unseen`. `restarting`: the
+    app must close now; it starts again by itself.
+    """
+
+    done = Signal()
+    arrived_unseen = Signal()
+    failed_unseen = Signal(str)
+    restarting = Signal()
+
+    def __init__(self, service: GraphicsService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._service = service
+        self.watched = False
+        """Whether the user sees the progress."""
+        self.failed.connect(self._on_failed)
+
+    def install(self) -> None:
+        """Starts the installation, or continues it."""
+        self._start(self._service.install, self._installed)
+
+    def restart(self) -> None:
+        """Restarts the app, or emits `failed`."""
+        try:
+            self._service.restart()
+        except UserError as error:
+            self.failed.emit(str(error))
+        else:
+            self.restarting.emit()
+
+    def _on_failed(self, sentence: str) -> None:
+        if not self.watched:
+            self.failed_unseen.emit(sentence)
+
+    def _installed(self) -> None:
+        self.done.emit()
+        if not self.watched:
+            self.arrived_unseen.emit()

@@ -1,0 +1,96 @@
+"""The user's favourite back-ends, each with a key that switches to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from app.gui.design.plain import verbatim
+from app.gui.models.model_lists import ModelLists
+from app.session.control import BackendChoice
+
+MAX_FAVOURITES = 9
+"""Alt+1 to Alt+9."""
+
+
+def read_rows(rows: Iterable[Any], providers: Iterable[str]) -> list[BackendChoice]:
+    """Returns the favourites in `rows`; skips anything malformed or of an unknown provider."""
+    known = list(providers)  # a provider in the file may be of any type, even an unhashable one
+    return [
+        BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
+        for row in rows
+        if isinstance(row, dict) and row.get("provider") in known
+    ]
+
+
+class Favourites(QObject):
+    """The favourites in their order, each with a key that works in all of `window`."""
+
+    picked = Signal(object)
+    """A `BackendChoice`."""
+    changed = Signal()
+    """One was added or removed."""
+
+    def __init__(self, window: QWidget, lists: ModelLists) -> None:
+        super().__init__(window)
+        self._lists = lists
+        self.backends: tuple[BackendChoice, ...] = ()
+        self._window = window
+        self._current = BackendChoice()
+        self.picks: list[QAction] = []
+        """One action for each, with its key."""
+        self._group = QActionGroup(self)
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """The favourites as the window's state keeps them."""
+        return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in self.backends]
+
+    def show_rows(self, rows: Iterable[Any]) -> None:
+        """Restores the favourites from the window's state."""
+        self.show_backends(read_rows(rows, self._lists.views))
+
+    def show_backends(self, backends: Iterable[BackendChoice]) -> None:
+        """Shows these favourites, as many as there are keys."""
+        self.backends = tuple(dict.fromkeys(backends))[:MAX_FAVOURITES]
+        self._fill()
+
+    def show_backend(self, choice: BackendChoice) -> None:
+        """Marks the current back-end."""
+        if choice != self._current:
+            self._current = choice
+            for action, backend in zip(self.picks, self.backends, strict=True):
+                action.setChecked(backend == choice)
+
+    def words(self, choice: BackendChoice) -> str:
+        """Returns a back-end's name for people."""
+        label = self._lists.label(choice.provider)
+        return f"{choice.model} ({label})" if choice.model else label
+
+    def toggle(self, choice: BackendChoice) -> None:
+        """Adds a back-end, or removes it."""
+        rest = tuple(one for one in self.backends if one != choice)
+        if len(rest) == len(self.backends) >= MAX_FAVOURITES:
+            return
+        self.show_backends(rest if len(rest) < len(self.backends) else (*self.backends, choice))
+        self.changed.emit()
+
+    def _fill(self) -> None:
+        for action in self.picks:
+            self._window.removeAction(action)
+            self._group.removeAction(action)
+            action.deleteLater()  # later: it may be the one that was triggered
+        self.picks = []
+        for number, choice in enumerate(self.backends, 1):
+            action = QAction(verbatim(self.words(choice)), self)
+            action.setCheckable(True)
+            action.setChecked(choice == self._current)
+            action.setShortcut(QKeySequence(f"Alt+{number}"))
+            action.triggered.connect(lambda _=False, choice=choice: self.picked.emit(choice))
+            self._group.addAction(action)
+            self._window.addAction(action)
+            self.picks.append(action)

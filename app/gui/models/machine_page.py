@@ -1,0 +1,269 @@
+"""What this machine has, what fits it, and the installation of what its graphics card needs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.gui.design.icons import icon
+from app.gui.design.plain import set_tip
+from app.gui.design.theme import tokens
+from app.gui.models.downloads import GraphicsController
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import PERMILLE, bold, grid, progress_bar, push_button, row, set_share, wrapped
+from app.gui.widgets.panel import Boxed, Quiet
+from app.services.graphics_service import GraphicsOffer
+from app.services.machine_service import MachineService, MachineView, State
+
+CHECK = "check the machine"
+
+
+class Mark(QLabel):
+    """An icon for a finding, with a name for screen readers."""
+
+    def __init__(self, state: State, parent: QWidget) -> None:
+        super().__init__(parent)
+        names = {"good": self.tr("good"), "fair": self.tr("all right"), "missing": self.tr("missing")}
+        signs = {"good": ("check", tokens().good), "fair": ("info", tokens().dim), "missing": ("x", tokens().bad)}
+        self.setAccessibleName(names[state])
+        set_tip(self, names[state])
+        sign, colour = signs[state]
+        side = self.fontMetrics().height()
+        self.setPixmap(icon(sign, QColor(colour), size=side).pixmap(side))
+
+
+class GraphicsStrip(Boxed):
+    """Offers what a graphics card needs, with its size; installs it, and restarts the app to use it.
+
+    Hidden while there is nothing to offer. An installation continues when the strip is hidden.
+    """
+
+    def __init__(self, controller: GraphicsController | None, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._controller = controller
+        self._offer: GraphicsOffer | None = None
+        self._trouble = ""
+        self._installed = self._stopping = False
+        self.words = wrapped(self, self.tr("What the graphics card needs"))
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = progress_bar(self.tr("Installation of what the graphics card needs"), self, slim=True)
+        self.note = Quiet(parent=self)
+        self.get_button = push_button(self.tr("&Download"), self.tr("Download what the graphics card needs"), self)
+        self.stop_button = push_button(self.tr("S&top"), self.tr("Stop the installation"), self)
+        self.restart_button = push_button(self.tr("&Restart KAME"), self.tr("Restart KAME for the graphics card"), self)
+        self.buttons = (self.get_button, self.stop_button, self.restart_button)
+        self.column.addWidget(self.words)
+        self.column.addWidget(self.bar)
+        self.column.addLayout(row(self.note, *self.buttons, spacing=10, stretch=0))
+        if controller is not None:
+            self.get_button.clicked.connect(lambda: self._install(controller))
+            self.stop_button.clicked.connect(lambda: self._stop(controller))
+            self.restart_button.clicked.connect(controller.restart)
+            controller.progressed.connect(self._progressed)
+            controller.failed.connect(lambda sentence: self._end(sentence, self.get_button))
+            controller.done.connect(self._done)
+        self._show()
+
+    def show_offer(self, offer: GraphicsOffer | None) -> None:
+        """Shows what can be installed, unless an installation is running."""
+        if not self._busy:
+            self._offer, self._trouble = offer, ""
+            self._installed = offer is not None and offer.state == "waiting"
+            self._show()
+
+    @property
+    def _busy(self) -> bool:
+        return self._controller is not None and self._controller.busy
+
+    def _show(self) -> None:
+        offer, busy = self._offer, self._busy
+        can_fetch = offer is not None and offer.state == "offered" and self._controller is not None
+        self.setVisible(offer is not None or busy)
+        self.bar.setVisible(busy)
+        self.get_button.setVisible(can_fetch and not busy and not self._installed)
+        self.stop_button.setVisible(busy)
+        self.restart_button.setVisible(self._installed and not busy and self._controller is not None)
+        if busy:
+            self.note.setText(self.tr("Meanwhile KAME uses the embedded voice."))
+        elif offer is not None:
+            self._show_offer(offer)
+
+    def _show_offer(self, offer: GraphicsOffer) -> None:
+        if self._trouble:
+            words, note = self._trouble, self.tr("KAME keeps using the embedded voice.")
+        elif self._installed:
+            words, note = self.tr("What the graphics card needs is installed."), self.tr("Restart KAME to use it.")
+        elif offer.state == "by hand":
+            words, note = offer.sentence, self.tr("Type in a terminal: {0}").format(offer.command)
+        else:
+            words = f"{offer.sentence} {self._size_of(offer)}"
+            note = self.tr("Until then KAME uses the embedded voice.")
+        self.words.setText(words)
+        self.note.setText(note)
+
+    def _size_of(self, offer: GraphicsOffer) -> str:
+        if not offer.download:
+            return self.tr("Several GB have to be downloaded.")
+        words = (
+            self.tr("About {0} GB have to be downloaded. They take about {1} GB on the disk; {2} GB are free.")
+            if offer.estimated
+            else self.tr("{0} GB have to be downloaded. They take {1} GB on the disk; {2} GB are free.")
+        )
+        return words.format(*(f"{size / 1e9:.1f}" for size in (offer.download, offer.room, offer.free)))
+
+    def _install(self, controller: GraphicsController) -> None:
+        self._trouble, self._stopping = "", False
+        controller.install()
+        self.bar.setRange(0, 0)
+        self._show()
+        self.words.setText(self.tr("Checking the graphics card …"))
+        self.stop_button.setFocus()
+
+    def _stop(self, controller: GraphicsController) -> None:
+        self._stopping = True
+        controller.stop()
+        self.words.setText(self.tr("Stopping; what has been downloaded is kept …"))
+
+    def _progressed(self, words: str, share: float) -> None:
+        if not self._busy:
+            return
+        self.bar.setRange(0, 0 if share < 0 else PERMILLE)
+        if share >= 0:
+            set_share(self.bar, share)
+        if not self._stopping:
+            self.words.setText(words)
+        if self.isHidden():
+            self._show()
+
+    def _done(self) -> None:
+        self._installed = True
+        self._end(self._trouble, self.restart_button)
+
+    def _end(self, trouble: str, follow: QWidget) -> None:
+        """Ends an installation; the focus moves from the stop button to `follow`."""
+        focused = self.stop_button.hasFocus()
+        self._trouble, self._stopping = trouble, False
+        self._show()
+        if focused:
+            follow.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._watch(False)
+
+    def _watch(self, watched: bool) -> None:
+        """Sets whether the user sees the installation here, or must be told in the window."""
+        if self._controller is not None:
+            self._controller.watched = watched
+
+
+class MachinePage(QWidget):
+    """Checks the machine in the background, the first time that it is shown and on request. `found` emits a
+    `MachineView`.
+    """
+
+    found = Signal(object)
+
+    def __init__(
+        self,
+        machine: MachineService,
+        graphics: GraphicsController | None,
+        background: BackgroundTasks,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._machine = machine
+        self._background = background
+        self._had_focus = False
+        self.view: MachineView | None = None
+        self._row_widgets: list[QWidget] = []
+        self.bar = progress_bar(self.tr("Check of this machine"), self, slim=True)
+        self.progress = Quiet(parent=self)
+        self.progress.setAccessibleName(self.tr("What is being checked"))
+        self.rows = grid(10, 9, stretch=2)
+        self.box = Boxed(self, live=True)
+        self.advice = wrapped(self.box, self.tr("What fits this machine"))
+        self.box.column.addWidget(self.advice)
+        self.graphics = GraphicsStrip(graphics, self)
+        self.again = push_button(self.tr("Check a&gain"), self.tr("Check this machine again"), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.bar)
+        column.addWidget(self.progress)
+        column.addLayout(self.rows)
+        column.addSpacing(4)
+        column.addWidget(self.graphics)
+        column.addWidget(self.box)
+        column.addLayout(row(self.again, None))
+        column.addStretch(1)
+        self.again.clicked.connect(self.check)
+        self._show(busy=False)
+
+    def check(self) -> None:
+        """Checks the machine, again if it was checked before."""
+        self._had_focus = self.again.hasFocus()
+        self.bar.setValue(0)
+        self.progress.setText(self.tr("Checking this machine …"))
+        self._background.run(self, CHECK, lambda: self._machine.look(self._report), self._found, self._failed)
+        self._show(busy=True)
+
+    def leave(self) -> None:
+        """Stops a check."""
+        self._background.cancel(CHECK)
+        self._show(busy=False)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.view is None and not self._background.busy(CHECK):
+            self.check()
+
+    def _report(self, words: str, share: float) -> None:
+        self.progress.setText(words)
+        set_share(self.bar, share)
+
+    def _found(self, view: MachineView) -> None:
+        self.view = view
+        names = {
+            "card": self.tr("Graphics card"),
+            "processor": self.tr("Processor"),
+            "disk": self.tr("Disk"),
+            "microphone": self.tr("Microphone"),
+            "loudspeaker": self.tr("Loudspeaker"),
+            "ollama": self.tr("Ollama"),
+            "keys": self.tr("Keys"),
+        }
+        for widget in self._row_widgets:
+            self.rows.removeWidget(widget)
+            widget.deleteLater()
+        self._row_widgets = []
+        for line, finding in enumerate(view.findings):
+            mark, topic = Mark(finding.state, self), names[finding.topic]
+            name = f"{topic}, {mark.accessibleName()}: {finding.sentence}"
+            for column, widget in enumerate((mark, bold(topic, self), wrapped(self, name, finding.sentence))):
+                self.rows.addWidget(widget, line, column, Qt.AlignmentFlag.AlignTop)
+                self._row_widgets.append(widget)
+        self.advice.setText(view.advice)
+        self.graphics.show_offer(view.graphics)
+        self._show(busy=False)
+        self.found.emit(view)
+
+    def _failed(self, sentence: str) -> None:
+        self._show(busy=False)
+        self.progress.setText(sentence)
+        self.progress.setVisible(True)
+
+    def _show(self, *, busy: bool) -> None:
+        """Disables the button during a check, and gives it the focus back after it."""
+        self.bar.setVisible(busy)
+        self.progress.setVisible(busy)
+        self.box.setVisible(bool(self.advice.text()))
+        self.again.setEnabled(not busy)
+        if self._had_focus and not busy and self.isVisible():
+            self._had_focus = False
+            self.again.setFocus()

@@ -1,0 +1,368 @@
+"""The list of models in the popover: what can be chosen, in sections by where it runs, and the view that shows it."""
+
+from __future__ import annotations
+
+import ipaddress
+import urllib.parse
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.gui.design.fonts import sized
+from app.gui.design.icons import paint_icon
+from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import LONGEST_NAME, elided
+from app.gui.design.theme import tokens
+from app.gui.models.model_lists import ModelLists
+from app.gui.state.choice import LOCATED, MODELLED, is_router
+from app.services.model_service import ModelView
+from app.session.control import ROUTER, BackendChoice
+
+Section = Literal["chosen", "favourites", "here", "network", "cloud", "router", "download"]
+SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "cloud", "router", "download")
+MOST_OF_A_PROVIDER = 6
+"""Models of a provider that are listed without a search."""
+ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
+"""At the default text size."""
+
+_Index = QModelIndex | QPersistentModelIndex
+_NONE = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model to choose.
+
+    `detail`: who runs it, or how large it is.
+    `keys`: its shortcut.
+    `download`: the key in the catalogue of a model that has to be downloaded first.
+    """
+
+    section: Section
+    choice: BackendChoice
+    name: str
+    detail: str = ""
+    keys: str = ""
+    download: str = ""
+
+    def matches(self, words: Sequence[str]) -> bool:
+        """Returns whether all `words`, in lower case, are in its name or detail."""
+        text = f"{self.name} {self.detail}".lower()
+        return all(word in text for word in words)
+
+
+def model_rows(
+    lists: ModelLists,
+    catalogue: Iterable[ModelView],
+    favourites: Sequence[BackendChoice],
+    current: BackendChoice,
+    recall: Callable[[str], BackendChoice],
+    search: str = "",
+) -> list[ModelRow]:
+    """Returns the rows of all sections in their order. `recall` returns the choice last used for a provider."""
+    words = search.lower().split()
+    models = [model for model in catalogue if model.kind == "llm"]
+    labels = {model.key: model.label for model in models}
+    rows = [
+        ModelRow("favourites", choice, _name(choice, labels, lists), _detail(choice, lists), f"Alt+{number}")
+        for number, choice in enumerate(favourites, 1)
+    ]
+    rows += _embedded(models, lists, current)
+    for provider in lists.views:
+        if provider in MODELLED:
+            rows += _of_provider(provider, lists, recall(provider), everything=bool(words))
+    if ROUTER in lists.views:
+        rows.append(ModelRow("router", BackendChoice(ROUTER), lists.label(ROUTER)))
+    rows += [
+        ModelRow(
+            "download", BackendChoice("embedded", model.key), model.label, f"{model.bytes / 1e9:.1f} GB", "", model.key
+        )
+        for model in models
+        if not model.usable and not model.fits
+    ]
+    if current.provider in lists.views and all(row.choice != current for row in rows):
+        rows.append(ModelRow("chosen", current, _name(current, labels, lists), _detail(current, lists)))
+    rows = [row for row in rows if row.matches(words)]
+    return sorted(rows, key=lambda row: SECTIONS.index(row.section))
+
+
+def _embedded(models: Sequence[ModelView], lists: ModelLists, current: BackendChoice) -> list[ModelRow]:
+    if "embedded" not in lists.views:
+        return []
+    label = lists.label("embedded")
+    here = [model for model in models if model.usable]
+    if not here:
+        choice = current if current.provider == "embedded" else BackendChoice("embedded")
+        return [ModelRow("here", choice, choice.model or label, label if choice.model else "")]
+    rows = [ModelRow("here", BackendChoice("embedded", model.key), model.label, label) for model in here]
+    if current == BackendChoice("embedded"):  # the app decides which model that is
+        rows.insert(0, ModelRow("here", current, label))
+    return rows
+
+
+def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, everything: bool) -> list[ModelRow]:
+    view = lists.views[provider]
+    place = known
+    if provider in LOCATED and not known.base_url:
+        place = BackendChoice(provider, known.model, view.url or "")
+        if not place.base_url:
+            return []  # a server of the user's own without an address yet
+    section: Section = "cloud"
+    if provider in LOCATED:
+        section = "here" if is_local(place.base_url) else "network"
+    names = list(lists.offered(place))
+    if place.model and place.model not in names:
+        names.insert(0, place.model)
+    if not everything:
+        names = names[:MOST_OF_A_PROVIDER]
+    return [ModelRow(section, BackendChoice(provider, name, known.base_url), name, view.label) for name in names]
+
+
+def is_local(url: str) -> bool:
+    """Returns whether an address is this machine's own."""
+    try:
+        host = urllib.parse.urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _name(choice: BackendChoice, labels: dict[str, str], lists: ModelLists) -> str:
+    return labels.get(choice.model, choice.model) or lists.label(choice.provider)
+
+
+def _detail(choice: BackendChoice, lists: ModelLists) -> str:
+    return lists.label(choice.provider) if choice.model and not is_router(choice) else ""
+
+
+class ModelListModel(QAbstractListModel):
+    """The rows with a heading before each section."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows: list[ModelRow | Section] = []
+
+    def show(self, rows: Sequence[ModelRow]) -> None:
+        """Shows these rows, which are in the order of their sections."""
+        self.beginResetModel()
+        self.rows = []
+        for place, row in enumerate(rows):
+            if place == 0 or rows[place - 1].section != row.section:
+                self.rows.append(row.section)
+            self.rows.append(row)
+        self.endResetModel()
+
+    def heading(self, section: Section) -> str:
+        """Returns the heading of a section."""
+        return {
+            "chosen": self.tr("Last chosen"),
+            "favourites": self.tr("Favourites"),
+            "here": self.tr("On this computer"),
+            "network": self.tr("On your network"),
+            "cloud": self.tr("In the cloud"),
+            "router": self.tr("By kind of question"),
+            "download": self.tr("To download"),
+        }[section]
+
+    def rowCount(self, parent: _Index = _NONE) -> int:
+        return len(self.rows)
+
+    def row(self, index: _Index) -> ModelRow | None:
+        """Returns the model at an index; None for a heading."""
+        row = self.rows[index.row()] if index.isValid() else None
+        return row if isinstance(row, ModelRow) else None
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row = self.rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.name if isinstance(row, ModelRow) else self.heading(row)
+        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(row, ModelRow):
+            return ", ".join(filter(None, (row.name, row.detail, self.heading(row.section), row.keys)))
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        if self.row(index) is None:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class ModelListView(QListView):
+    """Emits `picked` at a click or Enter, `starred` at a click on the star or Ctrl+D."""
+
+    picked = Signal(object)
+    starred = Signal(object)
+    """A `BackendChoice`."""
+    left_above = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows = ModelListModel(self)
+        self.setModel(self.rows)
+        self.setProperty("plain", True)
+        self.setItemDelegate(_Rows(self))
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(self.tr("Models"))
+        self.current = BackendChoice("")
+        self.favourites: Collection[BackendChoice] = ()
+        self.busy_words = ""
+        """Progress of the running download, shown in its row."""
+        self.busy_key = ""
+
+    def highlight_first(self) -> None:
+        """Highlights the current model, else the first one."""
+        models = [place for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
+        current = [place for place in models if self._choice(place) == self.current]
+        if models:
+            self.setCurrentIndex(self.rows.index((current or models)[0]))
+
+    def wanted_height(self) -> int:
+        """Returns the height that shows all rows."""
+        items = self.itemDelegate()
+        option = QStyleOptionViewItem()
+        return 8 + sum(items.sizeHint(option, self.rows.index(place)).height() for place in range(len(self.rows.rows)))
+
+    def _choice(self, place: int) -> BackendChoice | None:
+        row = self.rows.rows[place]
+        return row.choice if isinstance(row, ModelRow) else None
+
+    def star_box(self, rect: QRect) -> QRect:
+        """Returns the place of a row's star, given the row's rectangle."""
+        return QRect(rect.right() - PAD_PX - STAR_PX, rect.center().y() - STAR_PX // 2, STAR_PX, STAR_PX)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        row = self.rows.row(index)
+        if row is not None and event.button() == Qt.MouseButton.LeftButton:
+            star = self.star_box(self.visualRect(index)).adjusted(-6, -6, 6, 6)
+            starred = star.contains(event.position().toPoint()) and not row.download
+            (self.starred if starred else self.picked).emit(row.choice if starred else row)
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.rows.row(self.currentIndex())
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
+            self.picked.emit(row)
+        elif event.key() == Qt.Key.Key_D and control and row is not None:
+            self.starred.emit(row.choice)
+        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 1:
+            self.left_above.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.scheduleDelayedItemsLayout()
+
+
+class _Rows(QStyledItemDelegate):
+    """Paints headings and rows."""
+
+    def __init__(self, view: ModelListView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def _scale(self) -> float:
+        return max(1.0, self._view.fontMetrics().height() / 16)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        high = ROW_PX if self._view.rows.row(index) is not None else HEADING_PX
+        return QSize(0, round(high * self._scale()))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        row = self._view.rows.row(index)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if row is None:
+            self._paint_heading(painter, option.rect, index)
+        else:
+            self._paint_row(painter, option, index, row)
+        painter.restore()
+
+    def _paint_heading(self, painter: QPainter, rect: QRect, index: _Index) -> None:
+        painter.setFont(sized(self._view.font(), "caption", QFont.Weight.DemiBold))
+        painter.setPen(QColor(tokens().dim))
+        room = rect.adjusted(PAD_PX, 0, -PAD_PX, -4)
+        words = self._view.rows.data(index)
+        painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, str(words))
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index, row: ModelRow) -> None:
+        shown, view = tokens(), self._view
+        box = QRectF(option.rect).adjusted(2, 1, -2, -1)
+        lit = index == view.currentIndex()
+        hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        current = row.choice == view.current and not row.download
+        if current or lit or hover:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(shown.accent_soft if current else shown.hover))
+            painter.drawRoundedRect(box, shown.radius, shown.radius)
+        if lit and view.hasFocus():
+            painter.setPen(QColor(shown.accent_text))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), shown.radius, shown.radius)
+        room = option.rect.adjusted(PAD_PX, 0, -PAD_PX, 0)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(model_colour(row.choice.provider, row.name, shown.dark))
+        middle = room.center().y() + 0.5
+        painter.drawEllipse(QRectF(room.left(), middle - DOT_PX / 2, DOT_PX, DOT_PX))
+        right = self._paint_right(painter, option.rect, row, lit or hover)
+        self._paint_names(
+            painter, QRect(room.left() + DOT_PX + 8, room.top(), right - room.left() - 24, room.height()), row
+        )
+
+    def _paint_right(self, painter: QPainter, rect: QRect, row: ModelRow, lit: bool) -> int:
+        """Paints the star or the download's mark, and the keys; returns where they begin."""
+        shown, view = tokens(), self._view
+        star = view.star_box(rect)
+        kept = row.choice in view.favourites
+        if row.download:
+            paint_icon(painter, "download", QColor(shown.dim), QRectF(star))
+        elif kept or lit:
+            paint_icon(painter, "star", QColor(shown.accent_text if kept else shown.dim), QRectF(star))
+        words = view.busy_words if row.download and row.download == view.busy_key else row.keys
+        painter.setFont(sized(view.font(), "caption"))
+        painter.setPen(QColor(shown.dim))
+        wide = QFontMetrics(painter.font()).horizontalAdvance(words)
+        left = star.left() - 10 - wide
+        painter.drawText(QRect(left, rect.top(), wide, rect.height()), Qt.AlignmentFlag.AlignVCenter, words)
+        return left - 8
+
+    def _paint_names(self, painter: QPainter, room: QRect, row: ModelRow) -> None:
+        shown, view = tokens(), self._view
+        name_font, small = view.font(), sized(view.font(), "caption")
+        metrics = QFontMetrics(name_font)
+        wide = min(metrics.horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
+        painter.setFont(name_font)
+        painter.setPen(QColor(shown.text))
+        words = elided(metrics, row.name, Qt.TextElideMode.ElideRight, wide)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
+        rest = room.adjusted(wide + 10, 0, 0, 0)
+        if row.detail and rest.width() > 40:
+            painter.setFont(small)
+            painter.setPen(QColor(shown.dim))
+            words = elided(QFontMetrics(small), row.detail, Qt.TextElideMode.ElideRight, rest.width())
+            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)

@@ -1,0 +1,123 @@
+"""A search field over the list of models, for the popover and for dialogs that ask for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from app.gui.models.favourites import Favourites
+from app.gui.models.model_list import ModelListView, model_rows
+from app.gui.models.model_lists import ModelLists
+from app.gui.state.choice import backend_choice
+from app.gui.widgets.form import wrapped
+from app.services.model_service import ModelView
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+
+LEAST_LIST_PX, MOST_LIST_PX = 120, 320
+SEARCH_AFTER_MS = 60
+
+Catalogue = Callable[[], Sequence[ModelView]]
+
+
+class ModelSearch(QWidget):
+    """Lists the models that match what is typed.
+
+    `catalogue`: returns the models that can be downloaded.
+    `plain`: leaves out the router and models that have to be downloaded first.
+    """
+
+    picked = Signal(object)
+    """A `ModelRow`."""
+    reshaped = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        lists: ModelLists,
+        favourites: Favourites,
+        catalogue: Catalogue,
+        parent: QWidget,
+        *,
+        plain: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self._lists = lists
+        self._favourites = favourites
+        self._catalogue = catalogue
+        self._plain = plain
+        self._recall = partial(backend_choice, settings)
+        self._current = BackendChoice("")
+        self.field = QLineEdit(self)
+        self.field.setPlaceholderText(self.tr("Search models"))
+        self.field.setAccessibleName(self.tr("Search models"))
+        self.field.setClearButtonEnabled(True)
+        self.list = ModelListView(self)
+        self.empty = wrapped(self, text=self.tr("No match. “Models and servers” takes any model and server by name."))
+        self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.field, self.list, self.empty):
+            column.addWidget(widget)
+        self.field.installEventFilter(self)
+        self.field.textChanged.connect(lambda _: self._later.start())
+        self._later.timeout.connect(self.refresh)
+        self.list.picked.connect(self.picked)
+        self.list.starred.connect(self._star)
+        self.list.left_above.connect(self.field.setFocus)
+        lists.changed.connect(lambda *_: self.refresh() if self.isVisible() else None)
+
+    def open_with(self, current: BackendChoice) -> None:
+        """Shows all models, with `current` marked, and fetches each provider's list."""
+        with QSignalBlocker(self.field):
+            self.field.clear()
+        for provider in self._lists.views:
+            self._lists.ask(self._recall(provider))
+        self.show_current(current)
+
+    def show_current(self, current: BackendChoice) -> None:
+        """Marks the current model."""
+        self._current = current
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Lists the models again."""
+        view = self.list
+        view.current, view.favourites = self._current, self._favourites.backends
+        rows = model_rows(
+            self._lists, self._catalogue(), view.favourites, self._current, self._recall, self.field.text()
+        )
+        if self._plain:
+            rows = [row for row in rows if row.section not in ("router", "download")]
+        at = view.verticalScrollBar().value()
+        view.rows.show(rows)
+        view.highlight_first()
+        view.verticalScrollBar().setValue(at)
+        view.setVisible(bool(rows))
+        self.empty.setVisible(not rows)
+        view.setFixedHeight(max(LEAST_LIST_PX, min(MOST_LIST_PX, view.wanted_height())))
+        self.reshaped.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the search field, Down goes to the list, Enter picks its highlighted model."""
+        if watched is self.field and event.type() == QEvent.Type.KeyPress:
+            assert isinstance(event, QKeyEvent)
+            if event.key() == Qt.Key.Key_Down:
+                self.list.setFocus()
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                if self._later.isActive():
+                    self._later.stop()
+                    self.refresh()
+                if (chosen := self.list.rows.row(self.list.currentIndex())) is not None:
+                    self.picked.emit(chosen)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _star(self, choice: BackendChoice) -> None:
+        self._favourites.toggle(choice)
+        self.refresh()

@@ -1,0 +1,149 @@
+"""The dialog “Models and servers”: models on this machine, each provider's key and server, and the machine itself."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QFrame, QListWidgetItem, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gui.design.fonts import set_size
+from app.gui.models.local_models import LocalModels
+from app.gui.models.machine_page import MachinePage
+from app.gui.models.model_lists import ModelLists
+from app.gui.models.server_form import ServerForm
+from app.gui.widgets.form import row, wrapped
+from app.gui.widgets.panel import Panel, Quiet
+from app.gui.widgets.side_list import SideList
+from app.session.control import ROUTER, BackendChoice
+
+LOCAL, MACHINE = "embedded", "machine"
+"""The places in the list that are no server: the models on this machine, and what the machine has."""
+SIZE_PX = 940, 600
+PLACE = Qt.ItemDataRole.UserRole
+
+
+class ModelsDialog(Panel):
+    """A list of places, and beside it the page of the chosen one. `add_…` adds what the window has services for."""
+
+    def __init__(self, lists: ModelLists, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.set_panel_title(self.tr("Models and servers"))
+        self._lists = lists
+        self.local: LocalModels | None = None
+        self.form: ServerForm | None = None
+        self.machine: MachinePage | None = None
+        self.places = SideList(self.tr("Places where models run"), self)
+        self.title = wrapped(self, self.tr("Page"))
+        self.lead = Quiet(parent=self)
+        self.stack = QStackedWidget(self)
+        self._holders: dict[str, QWidget] = {}
+        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
+        side = QVBoxLayout()
+        side.addWidget(self.title)
+        side.addWidget(self.lead)
+        side.addSpacing(6)
+        side.addWidget(self.stack, 1)
+        self.column.addLayout(row(self.places, side, spacing=16, stretch=1), 1)
+        self.foot(self.close_button)
+        self.close_button.setDefault(False)  # Enter in the key's field saves the key
+        set_size(self.title, "title")
+        self.resize(*SIZE_PX)
+        self.places.currentItemChanged.connect(lambda _: self._turn())
+        self.close_button.clicked.connect(self.close)
+        self.left.connect(self._leave)
+
+    def add_local(self, local: LocalModels) -> None:
+        """Adds the models on this machine."""
+        self.local = local
+        self._add_place(LOCAL, self.tr("This computer"), local)
+
+    def add_servers(self, form: ServerForm) -> None:
+        """Adds every provider."""
+        self.form = form
+        holder = self._scrolled(form)
+        for key, view in self._lists.views.items():
+            if key not in (LOCAL, ROUTER):
+                self._add_place(key, view.label, holder)
+        form.chosen.connect(self.close)
+        form.secondary_chosen.connect(self.close)
+
+    def add_machine(self, machine: MachinePage) -> None:
+        """Adds the check of this machine."""
+        self.machine = machine
+        self._add_place(MACHINE, self.tr("Check this machine"), self._scrolled(machine))
+        if self.local is not None:
+            machine.found.connect(self.local.show_machine)
+
+    @property
+    def place(self) -> str:
+        """The chosen place: a provider's key, `LOCAL` or `MACHINE`."""
+        item = self.places.currentItem()
+        return item.data(PLACE) if item is not None else ""
+
+    def open_at(self, place: str) -> None:
+        """Opens at a place, or at the first one if that is missing."""
+        self._choose(place)
+        self.appear()
+        self.places.setFocus()
+
+    def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
+        """Opens with a back-end; see `ServerForm.open_for`."""
+        self._choose(choice.provider)
+        if self.form is not None and self.place == choice.provider != LOCAL:
+            self.form.open_for(choice, secondary=secondary, routed=routed)
+            self.appear()
+            self.form.first_field().setFocus()
+        else:
+            self.open_at(self.place)
+
+    def _choose(self, place: str) -> None:
+        items = [self.places.item(number) for number in range(self.places.count())]
+        with QSignalBlocker(self.places):
+            self.places.setCurrentItem(next((item for item in items if item.data(PLACE) == place), items[0]))
+        self._turn()
+
+    def _turn(self) -> None:
+        """Shows the page of the chosen place."""
+        place = self.place
+        self.title.setText(self.places.currentItem().text())
+        self.lead.setText(self._about(place))
+        if self.form is not None and place not in (LOCAL, MACHINE):
+            self.form.turn_to(place)
+        self.stack.setCurrentWidget(self._holders[place])
+
+    def _about(self, place: str) -> str:
+        view = self._lists.views.get(place)
+        if place == MACHINE:
+            return self.tr("What this machine has, and what fits it. The embedded voice works on any machine.")
+        if place == LOCAL:
+            return self.tr(
+                "Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 "
+                "short questions it answers correctly."
+            )
+        if view is not None and view.wants_key:
+            return self.tr("What you say is sent there as text, and billed to your account.")
+        return self.tr("A server on this machine or another one: what you say is sent to its address as text.")
+
+    def _add_place(self, key: str, text: str, page: QWidget) -> None:
+        item = QListWidgetItem(text, self.places)
+        item.setData(PLACE, key)
+        self._holders[key] = page
+        self.stack.addWidget(page)  # which does nothing for a page that it has
+        self.places.fit()
+
+    def _leave(self) -> None:
+        for page in (self.form, self.machine):
+            if page is not None:
+                page.leave()
+
+    def _scrolled(self, page: QWidget) -> QScrollArea:
+        """Returns a scroll area for a page that may be higher than the dialog."""
+        area = QScrollArea(self)
+        area.setAccessibleName(self.tr("Page shown"))
+        area.setWidget(page)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.viewport().setAutoFillBackground(False)
+        page.setAutoFillBackground(False)
+        return area

@@ -1,0 +1,392 @@
+"""The form for a provider or server of language models: its model, address and API key, a test, and downloads to it.
+
+A typed key goes from its field to the service, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from app.gui.design.plain import set_tip
+from app.gui.models.backend_fields import BackendFields
+from app.gui.models.model_lists import ModelLists
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.choice import backend_choice, may_have_key
+from app.gui.widgets.form import StatusLine, api_key_field, bold, progress_bar, push_button, row, set_share
+from app.gui.widgets.panel import Quiet
+from app.services.api_keys import KeyPlace
+from app.services.backend_service import BackendService, ProviderView
+from app.session.control import ROUTER, BackendChoice
+from app.settings.declarations import Settings
+
+TEST, PULL = "test the connection", "download a model to a server"
+FIND, SAVE, FORGET = "find the key", "save the key", "forget the key"
+
+
+class KeyBox(QObject):
+    """A key's field, where the key is, and the buttons that save and forget it. The form places the widgets.
+
+    `choice`: returns the back-end in the form.
+    `refused`: the places (provider and address) that have refused a request, perhaps for lack of a key.
+    """
+
+    said = Signal(str)
+    """A sentence about what became of a key."""
+    changed = Signal()
+    """A key was saved or forgotten."""
+
+    def __init__(
+        self,
+        service: BackendService,
+        background: BackgroundTasks,
+        choice: Callable[[], BackendChoice],
+        refused: set[tuple[str, str]],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._background = background
+        self._choice = choice
+        self._refused = refused
+        self._view: ProviderView | None = None
+        self._place: KeyPlace | None = None
+        self.heading = bold(self.tr("Key"), parent)
+        self.words = Quiet(parent=parent)
+        self.words.setAccessibleName(self.tr("Where the key is"))
+        self.field = api_key_field(self.tr("API key"), self.tr("paste a key"), parent)
+        self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent)
+        self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent)
+        self.field.textChanged.connect(lambda _: self._shape())
+        self.field.returnPressed.connect(lambda: self.save())
+        self.save_button.clicked.connect(lambda: self.save())
+        self.forget_button.clicked.connect(self._forget)
+
+    @property
+    def typed(self) -> bool:
+        """Whether a key has been typed and not saved."""
+        return bool(self.field.text().strip())
+
+    def turn_to(self, view: ProviderView | None, fault: str) -> None:
+        """Switches to the key of another place, and drops what was typed. `fault`: why it can't have a key yet."""
+        keyed = view is not None and may_have_key(view)
+        for widget in (self.heading, self.words, self.field, self.save_button, self.forget_button):
+            widget.setVisible(keyed)
+        self._view, self._place = view, None
+        self._background.cancel(FIND)
+        self.field.clear()
+        self.field.setEnabled(not fault)
+        self.words.setText(
+            self.tr("Enter the address of the server first: a key belongs to its server.") if fault else ""
+        )
+        self._shape()
+        if keyed and not fault:
+            self.find()
+
+    def find(self) -> None:
+        """Looks for the key, and shows where it is."""
+        if self._view is not None and may_have_key(self._view):
+            choice = self._choice()
+            self._background.run(
+                self, FIND, lambda: self._service.key_place(choice), self._show_place, self.words.setText
+            )
+
+    def save(self, then: Callable[[], None] = lambda: None) -> None:
+        """Saves the typed key, if there is one, then calls `then`."""
+        choice, key = self._choice(), self.field.text().strip()
+        self.field.clear()
+        if not key:
+            return
+
+        def saved(sentence: str) -> None:
+            self._change(sentence)
+            then()
+
+        def failed(sentence: str) -> None:
+            self.said.emit(sentence)
+            self.field.setFocus()
+
+        self._background.run(self, SAVE, lambda: self._service.keep_key(choice, key), saved, failed)
+
+    def _forget(self) -> None:
+        choice = self._choice()
+        self._background.run(self, FORGET, lambda: self._service.forget_key(choice), self._change, self.said.emit)
+
+    def _change(self, sentence: str) -> None:
+        self._place = None
+        self.said.emit(sentence)
+        self.find()
+        self.changed.emit()
+
+    def _show_place(self, place: KeyPlace) -> None:
+        self._place = place
+        view = self._view
+        name = view.key_name if view is not None else ""
+        needed = (view is not None and view.wants_key) or self._choice().place in self._refused
+        if place == "none" and needed:
+            words = self.tr("There is no key yet. Copy one from your account at the provider, and paste it here.")
+        elif place == "none":
+            words = self.tr("There is no key; this one may not need any.")
+        elif place == "keyring":
+            words = self.tr("The key is in the system's keyring.")
+        elif place == "memory":
+            words = self.tr("The key is kept in memory until you close the window: there is no keyring here.")
+        elif name:
+            words = self.tr("The key comes from the environment variable {0}, which takes precedence over a saved one.")
+        else:
+            words = self.tr("The key comes from the environment, which takes precedence over a saved one.")
+        self.words.setText(words.format(name))
+        self._shape()
+
+    def _shape(self) -> None:
+        self.save_button.setEnabled(self.typed)
+        self.forget_button.setEnabled(self._place in ("keyring", "memory"))
+
+
+class PullBox(QWidget):
+    """Downloads a model to a server by its name. A download continues while the box is hidden."""
+
+    fetched = Signal(object)
+    """The `BackendChoice` whose model has arrived."""
+    _reported = Signal(str, float)
+
+    def __init__(self, service: BackendService, background: BackgroundTasks, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._background = background
+        self._server = BackendChoice("")
+        self.name = QLineEdit(self)
+        self.name.setAccessibleName(self.tr("Model to download"))
+        self.name.setPlaceholderText(self.tr("model to download, such as gemma3:4b"))
+        self.fetch_button = push_button(self.tr("&Download"), self.tr("Download the model"), self)
+        self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self)
+        self.bar = progress_bar(self.tr("Download of the model"), self)
+        self.words = StatusLine(self.tr("State of the download"), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(bold(self.tr("Download a model"), self))
+        column.addLayout(row(self.name, self.fetch_button, self.cancel_button))
+        column.addWidget(self.bar)
+        column.addWidget(self.words)
+        self.name.returnPressed.connect(self._fetch)
+        self.fetch_button.clicked.connect(self._fetch)
+        self.cancel_button.clicked.connect(self._cancel)
+        # The service may report from its own thread: a signal moves the report to this one.
+        self._reported.connect(self._show_progress)
+        self._show("")
+
+    def turn_to(self, choice: BackendChoice, can_pull: bool) -> None:
+        """Downloads to this choice's server from now on; hidden if that server can't download."""
+        self.setVisible(can_pull)
+        if not self._background.busy(PULL):
+            self._server = choice
+            self._show("")
+
+    def _fetch(self) -> None:
+        name = self.name.text().strip()
+        if not name or self._background.busy(PULL):
+            return
+        choice = BackendChoice(self._server.provider, name, self._server.base_url)
+        self.bar.setValue(0)
+        self._background.run(
+            self, PULL, lambda: self._service.pull(choice, self._report), lambda _: self._done(choice), self._show
+        )
+        self._show(self.tr("Requesting {0} …").format(name))
+
+    def _cancel(self) -> None:
+        self._background.cancel(PULL)
+        self._show(self.tr("Stopped. What has been downloaded is kept: download it again to continue."))
+
+    def _done(self, fetched: BackendChoice) -> None:
+        self.name.clear()
+        self.fetched.emit(fetched)
+        self._show(self.tr("{0} is on the server.").format(fetched.model))
+
+    def _report(self, words: str, share: float) -> None:
+        with contextlib.suppress(RuntimeError):  # the window is gone
+            self._reported.emit(words, share)
+
+    @Slot(str, float)
+    def _show_progress(self, words: str, share: float) -> None:
+        if self._background.busy(PULL):
+            set_share(self.bar, share)
+            self.words.setText(words)
+
+    def _show(self, words: str) -> None:
+        busy = self._background.busy(PULL)
+        self.words.say(words)
+        self.bar.setVisible(busy)
+        self.name.setEnabled(not busy)
+        self.fetch_button.setVisible(not busy)
+        self.cancel_button.setVisible(busy)
+
+
+class ServerForm(QWidget):
+    """Shows one provider at a time.
+
+    `refused`: the places that have refused a request in this run, shared with the caller.
+    """
+
+    chosen = Signal(object)
+    """The user wants to use this `BackendChoice`."""
+    secondary_chosen = Signal(object)
+    """The user wants it as the comparison model."""
+
+    def __init__(
+        self,
+        service: BackendService,
+        lists: ModelLists,
+        background: BackgroundTasks,
+        settings: Settings,
+        refused: set[tuple[str, str]],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._lists = lists
+        self._background = background
+        self._refused = refused
+        self._shown = BackendChoice("")
+        self._secondary = False
+        self._routed: BackendChoice | None = None
+        """The choice from the router's table that it was opened for, if any."""
+        self.fields = BackendFields(self, lists, partial(backend_choice, settings))
+        self.key_box = KeyBox(service, background, lambda: self.fields.choice, refused, self)
+        self.pull = PullBox(service, background, self)
+        self.test_button = push_button(self.tr("&Test connection"), self.tr("Test connection"), self)
+        self.answer = StatusLine(self.tr("Result of the test"), self)
+        self.use_button = push_button("", "", self)
+        self._lay_out()
+        self.fields.changed.connect(self._follow)
+        self.key_box.said.connect(self.answer.say)
+        # Some providers list their models only with a key.
+        self.key_box.changed.connect(lambda: lists.ask(self.fields.choice, fresh=True))
+        self.test_button.clicked.connect(self._save_and_test)
+        self.pull.fetched.connect(self._fetched)
+        self.use_button.clicked.connect(self._use)
+
+    def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
+        """Shows a back-end, to be used for the conversation or, if `secondary`, as the comparison model; `routed`: the
+        router has asked it.
+        """
+        self._secondary, self._routed = secondary, choice if routed else None
+        before = self._shown
+        self.fields.show_choice(choice)
+        self.fields.ask()
+        if before == choice:
+            self.key_box.find()  # the back-end may have refused since the last time
+        self._name_use()
+
+    def turn_to(self, provider: str) -> None:
+        """Shows another provider, with the choice last used for it."""
+        self.fields.turn_to(provider)
+
+    def leave(self) -> None:
+        """Drops the test, everything typed and what it was opened for; a download continues."""
+        self._secondary, self._routed = False, None
+        self._background.cancel(TEST)
+        self.key_box.field.clear()
+        self._shown = BackendChoice("")
+
+    def first_field(self) -> QWidget:
+        """Returns the widget to focus first."""
+        key = self.key_box.field
+        if self.fields.fault:
+            return self.fields.url
+        return key if not key.isHidden() else self.test_button
+
+    # -- what is shown
+
+    def _follow(self) -> None:
+        """Switches the rest of the form to the back-end in the fields."""
+        choice, before = self.fields.choice, self._shown
+        view = self._lists.views.get(choice.provider)
+        self._name_use()
+        if choice == before:
+            return
+        self._shown = choice
+        self._background.cancel(TEST)
+        self.answer.say("")
+        if choice.place != before.place:
+            self.key_box.turn_to(view, self.fields.fault)
+        self.test_button.setEnabled(not self.fields.fault)
+        self.pull.turn_to(choice, view is not None and view.can_pull)
+
+    def _name_use(self) -> None:
+        if self._returns_to_router:
+            name, help = self.tr("&Use the router again"), self.tr("Starts the router again, with your correction.")
+        elif self._secondary:
+            name, help = self.tr("&Compare with it"), self.tr("It answers next to the model that speaks.")
+        else:
+            name, help = self.tr("&Use this model"), self.tr("The conversation continues with it.")
+            if self._routed is not None:
+                help = self.tr("The conversation continues with it instead of the router.")
+        self.use_button.setText(name)
+        self.use_button.setAccessibleName(name.replace("&", ""))
+        set_tip(self.use_button, help)
+
+    @property
+    def _returns_to_router(self) -> bool:
+        """Whether it still shows the choice from the router's table that it was opened for."""
+        return self._routed is not None and self.fields.choice == self._routed
+
+    # -- what the user does
+
+    def _use(self) -> None:
+        choice = self.fields.choice
+        if self._returns_to_router:
+            choice = BackendChoice(ROUTER)
+        elif fault := self.fields.fault:
+            self.answer.say(fault)
+            self.fields.url.setFocus()
+            return
+        (self.secondary_chosen if self._secondary else self.chosen).emit(choice)
+
+    def _save_and_test(self) -> None:
+        if self.key_box.typed:
+            self.key_box.save(then=self._test)
+        else:
+            self._test()
+
+    def _test(self) -> None:
+        choice = self.fields.choice
+        self.test_button.setEnabled(False)
+        self.answer.say(self.tr("Testing {0} …").format(self._lists.label(choice.provider)))
+        self._background.run(self, TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
+
+    def _tested(self, sentence: str) -> None:
+        self.test_button.setEnabled(True)
+        self.answer.say(sentence)
+
+    def _test_failed(self, sentence: str) -> None:
+        self._refused.add(self.fields.choice.place)
+        self._tested(sentence)
+        self.key_box.find()
+
+    def _fetched(self, fetched: BackendChoice) -> None:
+        """Proposes the model that was downloaded, and refreshes the list."""
+        if self.isVisible() and self.fields.choice.place == fetched.place:
+            self.fields.show_choice(fetched)
+        self._lists.ask(fetched, fresh=True)
+
+    # -- building
+
+    def _lay_out(self) -> None:
+        key = self.key_box
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(self.fields.grid())
+        column.addSpacing(6)
+        column.addWidget(key.heading)
+        column.addWidget(key.words)
+        column.addLayout(row(key.field, key.save_button, key.forget_button))
+        column.addWidget(self.pull)
+        column.addStretch(1)
+        column.addWidget(self.answer)
+        column.addLayout(row(self.test_button, None, self.use_button))

@@ -1,0 +1,323 @@
+"""What a page of the settings is made of: rows with one setting each, rows that lead elsewhere, and cards of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGridLayout, QToolButton, QVBoxLayout, QWidget
+
+from app.gui.design.fonts import set_size
+from app.gui.design.icons import icon
+from app.gui.design.plain import set_tip
+from app.gui.design.theme import tokens
+from app.gui.settings.choice_editors import EDITORS, Choice
+from app.gui.settings.text_editors import Lines
+from app.gui.widgets.form import label_of, push_button, wrapped
+from app.gui.widgets.panel import Quiet, Trouble
+from app.gui.widgets.translation import said
+from app.settings.declarations import Settings, declarations, page_of
+from app.settings.setting import Setting, tr
+
+SIDES_PX, ENDS_PX, HEAD_PX = 16, 12, 8
+ICON_PX = 16
+
+
+class SettingRow(QWidget):
+    """`changed` emits the new value, once the input is complete."""
+
+    changed = Signal(object)
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.declared = declared
+        self.editor = EDITORS[declared.kind](declared, self)
+        label = said(declared.label)
+        self.label = label_of(self.editor, label, self)
+        self.label.setWordWrap(True)
+        effects = {
+            "now": "",
+            "restart": self.tr("Restarts a running conversation."),
+            "talk": self.tr("Takes effect with the next conversation."),
+            "start": self.tr("Takes effect at the next start of KAME."),
+        }
+        self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
+        self.note = Quiet(parent=self)
+        self.note.hide()
+        self.refusal = Trouble(parent=self)
+        self.refusal.setAccessibleName(self.tr("Why the input is invalid: {0}").format(label))
+        self.reset = QToolButton(self)
+        self.reset.setProperty("flat", True)
+        self.reset.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.reset.setAccessibleName(self.tr("Reset: {0}").format(label))
+        policy = self.reset.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.reset.setSizePolicy(policy)
+        self.editor.describe(self.words.text())
+        section = Settings.pages[page_of(declared.section)].sections[declared.section]
+        self._texts = [declared.name, label, said(section), self.words.text(), *declared.choices]
+        self._texts += map(said, declared.words.values())
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(0, 1)
+        self._stacked: bool | None = None
+        self.stack(False)
+        self._dress()
+        self.show_error("")
+        self.editor.submitted.connect(self._on_submitted)
+        self.editor.rejected.connect(self.show_error)
+        self.reset.clicked.connect(self._reset)
+        self._show_reset()
+
+    @property
+    def value(self) -> Any:
+        return self.editor.value
+
+    @property
+    def is_default(self) -> bool:
+        return self.editor.value == self.declared.default
+
+    def keep(self, value: Any) -> None:
+        self.editor.keep(value)
+        self._show_reset()
+
+    def set_value(self, value: Any) -> None:
+        """Changes the value as the user would; drops any input."""
+        self.editor.revert()
+        changes = value != self.editor.value
+        self.keep(value)
+        self.show_error("")
+        if changes:
+            self.changed.emit(value)
+
+    def holds(self, words: list[str]) -> bool:
+        """Returns whether all `words`, in lower case, occur in its name, key, place, explanation or choices."""
+        texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
+        text = "\n".join(texts).casefold()
+        return all(word in text for word in words)
+
+    def show_error(self, sentence: str) -> None:
+        """Shows why the input is invalid or could not be applied; nothing if empty."""
+        self.refusal.setText(sentence)
+        self.refusal.setVisible(bool(sentence))
+
+    def show_note(self, sentence: str) -> None:
+        """Shows a hint about the setting; nothing if empty."""
+        self.note.setText(sentence)
+        self.note.setVisible(bool(sentence))
+
+    def set_usable(self, usable: bool) -> None:
+        """Enables or disables the editor; if it is disabled, a hint should say why."""
+        self.editor.setEnabled(usable)
+
+    def stack(self, stacked: bool) -> None:
+        """Places the editor below the explanation if there is no room beside the label."""
+        if stacked == self._stacked:
+            return
+        self._stacked = stacked
+        below = stacked or self.editor.wide
+        grid = self._grid
+        for widget in (self.label, self.reset, self.editor, self.words, self.note, self.refusal):
+            grid.removeWidget(widget)
+        grid.addWidget(self.label, 0, 0)
+        grid.addWidget(self.reset, 0, 1)
+        if below:
+            grid.addWidget(self.words, 1, 0, 1, 3)
+            if self.editor.wide:
+                grid.addWidget(self.editor, 2, 0, 1, 3)
+            else:
+                grid.addWidget(self.editor, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        else:
+            grid.addWidget(self.editor, 0, 2)
+            grid.addWidget(self.words, 1, 0, 1, 3)
+        grid.addWidget(self.note, 3, 0, 1, 3)
+        grid.addWidget(self.refusal, 4, 0, 1, 3)
+
+    def _on_submitted(self, value: Any) -> None:
+        self._show_reset()
+        self.changed.emit(value)
+
+    def _reset(self) -> None:
+        self.editor.setFocus()  # the button is hidden, and would lose the focus
+        self.set_value(self.declared.default)
+
+    def _show_reset(self) -> None:
+        self.reset.setVisible(not self.is_default)
+        default = self.editor.in_words(self.declared.default)
+        set_tip(self.reset, self.tr("Back to the default: {0}").format(default))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        kinds = QEvent.Type
+        if event.type() in (kinds.FontChange, kinds.ApplicationPaletteChange, kinds.PaletteChange, kinds.StyleChange):
+            self._dress()
+
+    def _dress(self) -> None:
+        """Takes sizes and colours from the theme."""
+        if isinstance(self.editor, Lines):
+            self.editor.text.setFixedHeight(self.fontMetrics().lineSpacing() * self.editor.rows + 14)
+        set_size(self.label, "small", QFont.Weight.Medium)
+        for small in (self.words, self.note, self.refusal):
+            set_size(small, "caption")
+        self.reset.setIcon(icon("rotate-ccw", QColor(tokens().dim), size=ICON_PX))
+        self.reset.setIconSize(QSize(ICON_PX, ICON_PX))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to a setting, whose value is shown, or to a dialog that the window opens: `target` is its key or name."""
+
+    section: str
+    target: str
+    label: str
+    help: str = ""
+
+
+LINKS = (
+    Link("essentials", "microphone", tr("Microphone")),
+    Link("essentials", "voice", tr("Voice that answers")),
+    Link("essentials", "backends", tr("Model and its key"), tr("Choose the model that answers, and enter its key.")),
+    Link("speech", "models", tr("More voices"), tr("Hear voices, and download others.")),
+    Link("recognition", "models", tr("More recognisers"), tr("Download others, and see how fast they are here.")),
+    Link("recognition", "language", tr("Language of conversations")),
+    Link(
+        "backend",
+        "backends",
+        tr("Servers and API keys"),
+        tr("OpenAI, Anthropic, Google, Ollama and other servers: addresses, models and keys."),
+    ),
+    Link("backend", "models", tr("Models on this computer"), tr("Download models, and see how fast they are here.")),
+    Link("backend", "routes", tr("Table of the router"), tr("Choose which model answers which kind of question.")),
+    Link(
+        "answers", "style", tr("Only for this conversation"), tr("Change persona, voice, length, tools and limit here.")
+    ),
+    Link("answers", "prices", tr("Prices"), tr("What models cost; the spending limit is counted by them.")),
+    Link("tools", "servers", tr("Tool servers"), tr("Add MCP servers, whose tools a model may use.")),
+    Link("devices", "sound", tr("Try them out"), tr("Say something, hear it again, and see what is measured.")),
+    Link("devices", "speech_volume", tr("Volume of the voice")),
+    Link("history", "backends", tr("Where your words go"), tr("A model elsewhere gets the words of a conversation.")),
+    Link("frontend", "machine", tr("Check this machine"), tr("See what fits it, and set up its graphics card.")),
+    Link("downloads", "log", tr("Log"), tr("The application log, for troubleshooting.")),
+)
+
+
+class LinkRow(QWidget):
+    """Emits `wanted` with the link's target."""
+
+    wanted = Signal(str)
+
+    def __init__(self, link: Link, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.link = link
+        shown = {one.name: one for one in declarations() if one.place == "dialog"}
+        self.to_setting = link.target in shown
+        name = said(link.label)
+        self.label = wrapped(self, text=name)
+        self.words = Quiet(said(link.help), self)
+        if not link.help:
+            self.words.hide()
+        text = self.tr("Change…") if self.to_setting else self.tr("Open…")
+        self.button = push_button(text, self.tr("{0}: open").format(name), self)
+        self.button.setAccessibleDescription(self.words.text())
+        self.button.clicked.connect(lambda: self.wanted.emit(link.target))
+        if self.to_setting:
+            page = page_of(shown[link.target].section)
+            set_tip(self.button, self.tr("On the page “{0}”").format(said(Settings.pages[page].label)))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(self.label, 0, 0)
+        grid.addWidget(self.words, 1, 0)
+        grid.addWidget(self.button, 0, 1, 2, 1)
+        self._dress()
+
+    def show_value(self, words: str) -> None:
+        """Shows the value of the linked setting, unless the link has an explanation."""
+        if not self.link.help:
+            self.words.setText(words)
+            self.words.show()
+            self.button.setAccessibleDescription(words)
+
+    def holds(self, words: list[str]) -> bool:
+        """Returns whether all `words`, in lower case, occur in its name or explanation."""
+        text = f"{self.label.text()}\n{said(self.link.help)}".casefold()
+        return all(word in text for word in words)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        set_size(self.label, "small", QFont.Weight.Medium)
+        set_size(self.words, "caption")
+
+
+class _Card(QWidget):
+    """Paints the background of its rows, and a line above each visible row but the first."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
+        self.rows: list[QWidget] = []
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t = tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        outlined = t.scheme == "contrast"
+        painter.setPen(QPen(QColor(t.line), 1) if outlined else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(t.surface))
+        edge = 0.5 if outlined else 0.0
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge), t.card_radius, t.card_radius)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(QPen(QColor(t.line), 1))
+        for row in [row for row in self.rows if row.isVisible()][1:]:
+            painter.drawLine(QPointF(SIDES_PX, row.y()), QPointF(self.width() - SIDES_PX, row.y()))
+        painter.end()
+
+
+class Section(QWidget):
+    """Holds rows; hidden while none of them is shown."""
+
+    def __init__(self, title: str, page: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._title, self._page = title, page
+        self.heading = Quiet(title, self)
+        self._card = _Card(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(HEAD_PX)
+        column.addWidget(self.heading)
+        column.addWidget(self._card)
+        self._dress()
+
+    def add(self, row: QWidget) -> None:
+        """Adds a row at the end."""
+        row.setParent(self._card)
+        self._card.rows.append(row)
+        self._card.column.addWidget(row)
+
+    def settle(self, *, with_page: bool) -> bool:
+        """Shows itself if it has visible rows, and returns whether it has; `with_page`: the heading names the page."""
+        shown = any(not row.isHidden() for row in self._card.rows)
+        self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)
+        self.setVisible(shown)
+        self._card.update()
+        return shown
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        set_size(self.heading, "small", QFont.Weight.DemiBold)

@@ -1,0 +1,55 @@
+"""What the window remembers from one start to the next, apart from the settings: kept in `window.json` beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from app.settings.storage import read_stored, write_stored
+
+
+@dataclass(slots=True)
+class WindowState:
+    """`notice`: a sentence about what was wrong with the file, if anything."""
+
+    first_run_done: bool = False
+    """The user has finished with the welcome's cards."""
+    oracle_introduced: bool = False
+    """The oracle has opened by itself once."""
+    favourites: list[Any] = field(default_factory=list)
+    """Back-ends in the order of their keys: dicts with `provider`, `model` and `base_url`."""
+    recent_commands: list[Any] = field(default_factory=list)
+    """Ids of the commands that were last used in the palette, the newest first."""
+    model_colours: list[Any] = field(default_factory=list)
+    """Names of models, in the order of their colours."""
+    layout: dict[str, Any] = field(default_factory=dict)
+    """See `app.gui.shell.panes.WindowLayoutStore`."""
+    path: Path | None = field(default=None, compare=False)
+    notice: str = field(default="", compare=False)
+    _unread: bool = field(default=False, compare=False, repr=False)
+
+    @classmethod
+    def load(cls, path: Path) -> WindowState:
+        """Loads the file; fields that are missing or of another type are at their defaults."""
+        stored = read_stored(path, "file of favourites and window layout")
+        state = cls(path=path, notice=stored.notice, _unread=stored.unread)
+        for name in _kept():
+            if type(value := stored.values.get(name)) is type(getattr(state, name)):
+                setattr(state, name, value)
+        return state
+
+    def save(self) -> None:
+        """Writes the file atomically. Raises OSError."""
+        assert self.path is not None
+        write_stored(self.path, {name: getattr(self, name) for name in _kept()}, unread=self._unread)
+        self._unread = False
+
+
+def strings(value: list[Any]) -> list[str]:
+    """Returns the strings in a list from the file."""
+    return [one for one in value if isinstance(one, str)]
+
+
+def _kept() -> list[str]:
+    return [one.name for one in fields(WindowState) if one.compare]
