@@ -32,9 +32,10 @@ def _collected_at_last() -> Iterator[None]:
 
     What is there before the first one stays: to look through all of it for each test took 0.1 s and more.
     """
-    for module in (
-        "window.main_window first_run.wizard settings.dialog logs.panel demo.course timeline.view sound.dialog".split()
-    ):
+    pages = "inspector.latency inspector.requests"
+    for (
+        module
+    ) in f"window.main_window first_run.wizard settings.dialog logs.panel demo.course {pages} sound.dialog".split():
         importlib.import_module(f"app.gui.{module}")
     gc.collect()
     gc.freeze()

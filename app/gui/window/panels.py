@@ -19,6 +19,7 @@ from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
     from app.gui.first_run.wizard import FirstRun
+    from app.gui.logs.page import LogPage
     from app.gui.logs.panel import LogPanel
     from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
@@ -62,6 +63,8 @@ class Panels(QObject):
             models.arrived.connect(self._tell_of_model)
         menu.set_up_action.setVisible(services.machine is not None)
         menu.log_action.setVisible(services.log is not None)
+        if services.log is not None:
+            window.inspector.add_page("log", self.tr("Log"), self._make_log_page)
         window.keep.taken.connect(self._show_value)
         window.sound.listed.connect(self._offer_devices)
 
@@ -249,6 +252,14 @@ class Panels(QObject):
         self._window.live.change("first_run_done", True)
 
     # -- log, about
+
+    def _make_log_page(self) -> LogPage:
+        from app.gui.logs.page import LogPage
+
+        assert self._services.log is not None
+        page = LogPage(self._services.log, self._window.inspector)
+        page.dialog_wanted.connect(lambda: self.open_log())
+        return page
 
     def open_log(self, *, fault: bool = False) -> None:
         """What the program has noted, and what others may need to help; with `fault`, the newest fault."""

@@ -14,8 +14,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from app.gui.cards.find_bar import FindBar
+from app.gui.inspector.timeline import TICK_MS
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.plot import TICK_MS
 from app.gui.transcript.past_talk import past_talk
 from app.gui.window.event_pump import BATCH_MS
 from app.gui.window.main_window import MainWindow
@@ -88,7 +88,7 @@ class Bench:
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
         """Shows batches of 33 ms of session time one after the other, without waiting."""
         window, clock, events = self.window, ManualClock(), dense_talk(seconds)
-        view = window.timeline.view
+        view = window.inspector.timeline.view
         view.edge.time.clock = clock  # runs as fast as the replay
         view.edge.begin()
         view.timer.stop()
@@ -143,8 +143,8 @@ class Bench:
     async def in_real_time(self, seconds: float) -> dict[str, Any]:
         """Shows events from a thread that wakes at each frame, with the timeline following."""
         window, loop = self.window, asyncio.get_running_loop()
-        window.timeline.begin()
-        view = window.timeline.view
+        window.inspector.begin(first=True)
+        view = window.inspector.timeline.view
         view.edge.time.clock = time.monotonic
         view.edge.begin()
         painted = _PaintTimes()

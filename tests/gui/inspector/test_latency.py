@@ -1,0 +1,418 @@
+"""The latency page and the status line's response time: events in, what is shown out, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtGui import QAction, QColor, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+
+from app.conversation import events as e
+from app.conversation.latency import PIECES
+from app.gui.design.look import STATE_COLOURS, Look
+from app.gui.inspector.latency import LatencyView
+from app.gui.inspector.latency_charts import BAR_PX, MOST_BARS, PIECE_COLOURS
+from app.gui.inspector.pane import InspectorPane
+from app.gui.shell.status_line import StatusLine
+from app.gui.state.talk_state import TalkState
+from tests.gui.helpers import dark_theme
+from tests.gui.window.test_accessibility import tabbed
+from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, turn_of
+
+
+class Place:
+    """A window with the status line, and the room behind it."""
+
+    def __init__(self) -> None:
+        self.window = QWidget()
+        self.window.resize(1180, 60)
+        self.status = StatusLine(QWidget(self.window), QAction(self.window), self.window)
+        QVBoxLayout(self.window).addWidget(self.status)
+        self.talk = TalkState(phase="running")
+        self.room = InspectorPane()
+        self.room.attach(QAction(self.window), self.status)
+        self.window.show()
+        self.begin()
+
+    def begin(self) -> None:
+        """A new conversation."""
+        self.talk.begin()
+        self.status.begin()
+        self.room.begin(first=True)
+        self.status.show_state(self.talk, "")
+
+    def say(self, *events: e.Event) -> None:
+        """Shows a batch of events, as the window does."""
+        for event in events:
+            if not isinstance(event, e.LevelMeasured):
+                self.talk.apply(event)
+                self.status.apply(event)
+            self.room.apply(event)
+        self.room.settle()
+        self.status.show_state(self.talk, "")
+
+    def opened(self) -> LatencyView:
+        """The view, shown, with all that has happened so far."""
+        view = self.room.latency
+        if view is None:
+            view = self.room.latency = LatencyView(self.room.stages, self.status.usage, self.window)
+            view.setWindowFlag(Qt.WindowType.Window)
+            view.resize(620, 660)
+        view.show()
+        view.activateWindow()
+        view.take_focus()
+        return view
+
+    def turns(self, count: int, first: int = 1) -> None:
+        """So many usual answers, of 0.76 s each."""
+        for number in range(first, first + count):
+            self.say(*turn_of(number, number * 10.0))
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    place = Place()
+    yield place
+    place.window.close()
+    place.window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def cells(panel: LatencyView) -> list[list[str]]:
+    """The table, read back: titles and lines."""
+    table = panel.table
+    titles = [table.horizontalHeaderItem(column).text() for column in range(5)]
+    return [titles, *([table.item(line, column).text() for column in range(5)] for line in range(table.rowCount()))]
+
+
+def colour_at(widget: QWidget, x: float, y: float) -> QColor:
+    return widget.grab().toImage().pixelColor(round(x), round(y))
+
+
+# -- the line
+
+
+def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(place: Place) -> None:
+    response = place.status.response
+    assert response.text() == "No answer yet"
+    place.say(*turn_of(1, 10.0))
+    assert response.text() == "Last answer after 0.76 s"
+    place.say(*turn_of(2, 20.0, backend=0.5))
+    assert response.text() == "Last answer after 0.96 s"
+    place.say(*turn_of(3, 30.0, backend=0.4))
+    assert response.text() == "Last answer after 0.86 s · median 0.86 s · 95 % 0.95 s"
+    assert (
+        response.accessibleName() == response.text() and "latency in the inspector" in response.accessibleDescription()
+    )
+    place.say(e.UserStarted(38, 4), e.AssistantStarted(39.9, 4, 0), e.UserEnded(40.2, 4, 40.0, "words"))
+    assert response.text() == "Last answer began 0.10 s before you ended · median 0.81 s · 95 % 0.95 s"
+    place.begin()
+    assert response.text() == "No answer yet"
+
+
+def test_the_line_gives_way_where_there_is_no_room(place: Place) -> None:
+    place.turns(4)
+    place.say(asked(50.0, 9, 5, True), e.OracleCounted(51.0, 9, *GPT, 9000, 40, 0, True, 0.5, 300.0, 9.0, 400.0))
+    whole = "Last answer after 0.76 s · median 0.76 s · 95 % 0.76 s"
+    assert place.status.response.text() == whole
+    place.window.resize(560, 60)
+    assert place.status.response.text() == "Last answer after 0.76 s"
+    assert whole in place.status.response.toolTip()
+    place.window.resize(1180, 60)
+    assert place.status.response.text() == whole
+
+
+def test_the_line_is_a_button_for_mouse_and_keyboard(place: Place) -> None:
+    response, wanted = place.status.response, []
+    place.status.latency_wanted.connect(lambda: wanted.append(True))
+    QTest.mouseClick(response, Qt.MouseButton.LeftButton)
+    assert len(wanted) == 1
+    place.window.activateWindow()
+    response.setFocus(Qt.FocusReason.TabFocusReason)
+    ring = colour_at(response, response.width() / 2, 1).name()
+    assert response.hasFocus() and ring == Look.of(response.palette()).accent.name()
+    QTest.keyClick(response, Qt.Key.Key_Space)
+    assert len(wanted) == 2
+
+
+# -- the view
+
+
+def test_before_the_first_answer_it_says_so(place: Place) -> None:
+    panel = place.opened()
+    assert panel.empty.isVisible() and panel.empty.text().startswith("No answer yet. Say something,")
+    assert not any(w.isVisible() for w in (panel.head, panel.bar, panel.why, panel.table, panel.strip))
+    assert panel.gauges["cost"][2].text() == "No requests yet."
+    assert panel.as_text().splitlines()[:3] == ["Latency of this conversation", "", panel.empty.text()]
+
+
+def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Place) -> None:
+    place.turns(4)
+    place.say(*turn_of(5, 50.0, noticing=0.25, backend=1.9))
+    panel = place.opened()
+    assert not panel.empty.isVisible()
+    assert panel.head.text() == "The last answer · gpt-4.1 (OpenAI)"
+    assert panel.sentence.text() == "You heard it 2.41 s after your last sound."
+    assert panel.why.text() == "gpt-4.1 took 1.90 s to its first words (usually 0.30 s)."
+    assert cells(panel) == [
+        ["Stage", "Last", "Median", "95 %", "Slowest"],
+        ["Detecting the end of your turn", "0.25 s", "0.20 s", "0.24 s", "0.25 s"],
+        ["Transcribing what you said", "0.35 s", "0.30 s", "0.34 s", "0.35 s"],
+        ["The model's first words", "1.90 s", "0.30 s", "1.58 s", "1.90 s"],
+        ["The voice's first sound", "0.16 s", "0.16 s", "0.16 s", "0.16 s"],
+        ["Total wait", "2.41 s", "0.76 s", "2.08 s", "2.41 s"],
+    ]
+    assert panel.bar.accessibleDescription() == "end of turn 0.25 s, transcript 0.10 s, model 1.90 s, voice 0.16 s"
+    assert [(bar.turn, round(bar.seconds, 2), bar.slow) for bar in panel.strip.bars] == [
+        (1, 0.76, False),
+        (2, 0.76, False),
+        (3, 0.76, False),
+        (4, 0.76, False),
+        (5, 2.41, True),
+    ]
+    assert panel.strip.accessibleDescription() == "5 of 5: 2.41 s, slow"
+
+
+def test_the_bar_is_cut_in_proportion_and_in_the_stages_colours(place: Place) -> None:
+    place.say(*turn_of(1, 10.0, noticing=0.5, writing=0.25, backend=1.0, voice=0.25))
+    bar = place.opened().bar
+    for share, piece in ((0.05, "noticing"), (0.3, "writing"), (0.42, "backend"), (0.8, "backend"), (0.92, "voice")):
+        assert colour_at(bar, bar.width() * share, BAR_PX - 4) == PIECE_COLOURS[piece], share  # type: ignore[index]
+    wide = bar.heightForWidth(600)
+    assert bar.heightForWidth(240) > wide and bar.height() >= wide  # the legend breaks, and nothing is cut off
+
+
+def test_an_answer_that_was_thought_of_before_or_began_before_the_end(place: Place) -> None:
+    place.say(
+        THINKING,
+        asked(8.0, 1, 1, False),
+        e.OracleDelta(8.4, 1, "Yes."),
+        e.OracleFed(8.48, 1, 1, 80.0),
+        e.UserEnded(10.1, 1, 10.0, "words"),
+        e.AssistantStarted(10.2, 1, 1),
+    )
+    panel = place.opened()
+    assert panel.sentence.text() == (
+        "You heard it 0.20 s after your last sound. The model answered while you were speaking, so it added no delay."
+    )
+    assert cells(panel)[2:4] == [
+        ["Transcribing what you said", "–", "–", "–", "–"],
+        ["The model's first words", "0.40 s", "0.40 s", "0.40 s", "0.40 s"],
+    ]
+    assert panel.why.text().startswith("It was not slow. The longest part was “")
+    place.say(e.AssistantStarted(19.9, 2, 0), e.UserEnded(20.2, 2, 20.0, "words"))
+    panel.refresh()
+    assert panel.head.text() == "The last answer"
+    assert panel.sentence.text() == "It started 0.10 s before you finished."
+    assert panel.why.text() == "It was not slow: there was nothing to wait for."
+    assert panel.bar.accessibleDescription() == "nothing was waited for"
+    assert cells(panel)[5][1] == "\u22120.10 s"
+    panel.grab()  # and nothing of nothing can be painted
+    place.say(e.UserEnded(30.0, 3, 30.0, "typed"), e.AssistantStarted(30.4, 3, 0))
+    panel.refresh()
+    assert panel.sentence.text() == "You heard it 0.40 s after sending."
+
+
+def test_it_follows_the_talk_only_while_it_is_seen_and_a_few_times_a_second(place: Place, qtbot) -> None:
+    place.turns(1)
+    panel = place.opened()
+    assert cells(panel)[5][1] == "0.76 s"
+    for number in range(2, 8):
+        place.say(*turn_of(number, number * 10.0, backend=0.1 * number))
+    assert cells(panel)[5][1] == "0.76 s"  # not for every batch
+    qtbot.waitUntil(lambda: cells(panel)[5][1] == "1.16 s", timeout=3000)
+    panel.close()
+    place.turns(1, first=8)
+    assert not panel._timer.isActive() and cells(panel)[5][1] == "1.16 s"
+    place.opened()
+    assert cells(panel)[5][1] == "0.76 s"
+
+
+def test_a_new_talk_begins_with_nothing(place: Place) -> None:
+    place.turns(3)
+    panel = place.opened()
+    panel.pick(1)
+    place.say(asked(50.0, 9, 5, True))
+    panel.refresh()
+    assert panel.gauges["cost"][2].text().startswith("4 requests")
+    place.begin()
+    panel.refresh()
+    assert panel.empty.isVisible() and not panel.table.isVisible()
+    assert panel.gauges["cost"][2].text() == "No requests yet."
+    place.turns(2)
+    panel.refresh()
+    assert panel.head.text().startswith("The last answer") and panel.strip.turn == 2
+
+
+# -- an earlier answer
+
+
+def test_an_earlier_answer_is_picked_by_mouse_and_by_keyboard(place: Place) -> None:
+    place.turns(3)
+    place.say(*turn_of(4, 40.0, voice=1.5), *turn_of(5, 50.0), *turn_of(6, 60.0))
+    panel, strip = place.opened(), place.opened().strip
+    at = strip.bar_rect(3).center()
+    QTest.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
+    assert panel.head.text() == "The answer to turn 4 · gpt-4.1 (OpenAI)"
+    assert panel.why.text() == (
+        "The voice took 1.50 s from the model's first words to its first sound (usually 0.16 s)."
+    )
+    assert cells(panel)[0][1] == "This one" and cells(panel)[4][1] == "1.50 s"
+    assert colour_at(strip, at.x(), strip.height() - 16) == Look.of(strip.palette()).warn
+    place.say(*turn_of(7, 70.0))
+    panel.refresh()
+    assert panel.head.text().startswith("The answer to turn 4")
+    panel.activateWindow()
+    strip.setFocus()
+    for code, turn in (
+        (Qt.Key.Key_Left, 3),
+        (Qt.Key.Key_Home, 1),
+        (Qt.Key.Key_Left, 1),
+        (Qt.Key.Key_Right, 2),
+        (Qt.Key.Key_End, 7),
+    ):
+        QTest.keyClick(strip, code)
+        assert strip.turn == turn
+    assert panel.head.text().startswith("The last answer")
+    place.say(*turn_of(8, 80.0))
+    panel.refresh()
+    assert strip.turn == 8  # the newest is followed
+    QTest.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.width() / 2), 10))
+    assert strip.turn == 8  # there is no bar
+
+
+def test_only_thirty_bars_are_shown_and_one_that_has_gone_gives_way_to_the_newest(place: Place) -> None:
+    place.turns(10)
+    panel = place.opened()
+    panel.pick(5)
+    place.turns(MOST_BARS, first=11)
+    panel.refresh()
+    assert [bar.turn for bar in panel.strip.bars] == list(range(11, 41))
+    assert panel.strip.turn == 40 and panel.head.text().startswith("The last answer")
+    assert panel.strip.bar_rect(0).left() > 0 and panel.strip.bar_rect(29).right() < panel.strip.width()
+
+
+# -- the gauges
+
+
+def test_memory_steps_and_cost_are_told(place: Place) -> None:
+    panel, gauges = place.opened(), place.opened().gauges
+    assert not panel.memory.isVisible()
+    place.say(
+        AFTER,
+        e.ContextMeasured(1.0, 1125, 3000),
+        *(e.LevelMeasured(n * 0.08, -20, -20, 3.0 if n % 100 else 30.0) for n in range(1, 301)),
+        e.LevelMeasured(30, -20, -20, 120.0),
+        e.FramesDropped(30.0, 5),
+        e.Underrun(31.0, 1),
+        asked(32.0, 1, 1, True),
+        asked(33.0, 2, 1, True),
+        e.OracleEnded(33.0, 1, "superseded", 2),
+        e.OracleCounted(34.0, 2, *GPT, 12000, 345, 0, True, 0.042, 300.0, 9.0, 400.0),
+    )
+    place.opened()
+    assert panel.memory.isVisible() and (panel.memory.value(), panel.memory.maximum()) == (1125, 3000)
+    assert gauges["memory"][2].text() == "The voice's model remembers 1:30 of 4:00 minutes."
+    assert (panel.frames.value(), panel.frames.maximum(), panel.frames.text()) == (30, 80, "30 of 80 ms")
+    assert gauges["frames"][2].text() == (
+        "Median 3.0 ms, 99 % within 30.0 ms. Late: 1, dropped: 5, gaps in the sound: 1."
+    )
+    assert gauges["cost"][2].text() == "2 requests (1 cut short) · 12,000 tokens in, 345 out · $0.042"
+    place.say(e.OracleCounted(35.0, 2, "Embedded", "small", 100, 3, 0, True, None, 300.0, 9.0, 400.0))
+    place.opened()
+    assert gauges["cost"][2].text().endswith("12,100 tokens in, 348 out · $0.042 · more of unknown price")
+
+
+# -- for everybody
+
+
+def test_it_is_copied_as_text(place: Place) -> None:
+    place.turns(4)
+    place.say(*turn_of(5, 50.0, backend=1.9), e.ContextMeasured(1.0, 1125, 3000))
+    panel = place.opened()
+    panel.activateWindow()
+    panel.copy_button.setFocus()
+    QTest.keyClick(panel.copy_button, Qt.Key.Key_Space)
+    assert panel.copy_button.text() == "Copied"
+    assert QGuiApplication.clipboard().text().splitlines() == [
+        "Latency of this conversation",
+        "",
+        "The last answer · gpt-4.1 (OpenAI): You heard it 2.36 s after your last sound.",
+        "gpt-4.1 took 1.90 s to its first words (usually 0.30 s).",
+        "",
+        "Stage                             Last  Median    95 %  Slowest",
+        "Detecting the end of your turn  0.20 s  0.20 s  0.20 s   0.20 s",
+        "Transcribing what you said      0.30 s  0.30 s  0.30 s   0.30 s",
+        "The model's first words         1.90 s  0.30 s  1.58 s   1.90 s",
+        "The voice's first sound         0.16 s  0.16 s  0.16 s   0.16 s",
+        "Total wait                      2.36 s  0.76 s  2.04 s   2.36 s",
+        "",
+        "Memory: The voice's model remembers 1:30 of 4:00 minutes.",
+        "Frames: KAME processes sound in frames of 80 ms; there were none yet.",
+        "Cost: 5 requests",
+    ]
+
+
+def test_everything_is_reached_with_tab_and_has_a_name(place: Place, qtbot) -> None:
+    place.turns(5)
+    place.say(e.ContextMeasured(1.0, 1125, 3000), e.LevelMeasured(1.0, -20, -20, 3.0))
+    panel = place.opened()
+    qtbot.waitUntil(panel.isActiveWindow)
+    assert panel.strip.hasFocus()
+    reached = tabbed()
+    assert {panel.table, panel.strip, panel.copy_button} <= set(reached)
+    for widget in (*reached, panel.bar, panel.memory, panel.frames, panel):
+        assert widget is not None and widget.accessibleName()
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert panel.table.currentRow() == 1
+    QTest.keyClick(panel.table, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is not panel.table
+
+
+def test_nothing_is_cut_off(place: Place) -> None:
+    place.turns(5)
+    place.say(*turn_of(6, 60.0, noticing=1.64, reason="silence"), THINKING)
+    place.say(
+        *turn_of(7, 70.0, noticing=1.64, reason="silence"),
+        e.ContextMeasured(1.0, 1125, 3000),
+        e.LevelMeasured(1.0, -20, -20, 30.0),
+        e.OracleCounted(34.0, 2, *GPT, 1_200_000, 34_500, 0, True, 12.5, 300.0, 9.0, 400.0),
+        e.OracleCounted(35.0, 2, "Embedded", "small", 100, 3, 0, True, None, 300.0, 9.0, 400.0),
+    )
+    panel = place.opened()
+    assert panel.height() <= 660
+    for label in panel.findChildren(QLabel):
+        if label.isVisible() and label.wordWrap():
+            assert label.height() >= label.heightForWidth(label.width()), label.text()
+        elif label.isVisible():
+            assert label.width() >= label.sizeHint().width(), label.text()
+    table = panel.table
+    for line in range(table.rowCount()):
+        for column in range(5):
+            wide = table.sizeHintForIndex(table.model().index(line, column)).width()
+            assert table.columnWidth(column) >= wide, (line, column)
+    last = table.visualItemRect(table.item(4, 4))
+    assert table.viewport().rect().contains(last)
+    assert panel.bar.height() >= panel.bar.heightForWidth(panel.bar.width())
+
+
+def test_it_follows_a_change_to_dark(place: Place) -> None:
+    place.turns(2)
+    panel = place.opened()
+    ground = colour_at(panel, 3, 3)
+    swatch = panel.table.item(0, 0).data(Qt.ItemDataRole.DecorationRole)
+    assert swatch == STATE_COLOURS["listening"]
+    with dark_theme():
+        assert colour_at(panel, 3, 3).lightnessF() < 0.3 < ground.lightnessF()
+        swatch = panel.table.item(0, 0).data(Qt.ItemDataRole.DecorationRole)
+        assert swatch.lightnessF() > STATE_COLOURS["listening"].lightnessF()
+        bar = colour_at(panel.strip, panel.strip.bar_rect(0).center().x(), panel.strip.height() - 16)
+        assert bar.lightnessF() > 0.5
+
+
+def test_every_piece_has_its_own_colour(place: Place) -> None:
+    assert len({PIECE_COLOURS[piece].name() for piece in PIECES}) == len(PIECES)
