@@ -42,23 +42,10 @@ MOST_REQUESTS = 512
 LONGEST_PARTIAL = 240
 """A partial keeps so many letters of its end: all partials of a long turn would take its length squared."""
 
-UserEvent = (
-    e.UserStarted
-    | e.UserPaused
-    | e.UserResumed
-    | e.UserEnded
-    | e.UserBackchannel
-    | e.TranscriptPartial
-    | e.TranscriptFinal
-)
-AssistantEvent = (
-    e.AssistantStarted
-    | e.AssistantSaid
-    | e.AssistantCorrected
-    | e.AssistantHeld
-    | e.AssistantResumed
-    | e.AssistantEnded
-)
+TranscriptEvent = e.TranscriptPartial | e.TranscriptFinal
+UserEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | TranscriptEvent
+HoldEvent = e.AssistantHeld | e.AssistantResumed | e.AssistantEnded
+AssistantEvent = e.AssistantStarted | e.AssistantSaid | e.AssistantCorrected | HoldEvent
 
 
 class Activity:
@@ -100,17 +87,9 @@ class Activity:
         """All models of this session, in the order of their first use."""
         self.has_secondary = False
         """Whether a secondary back-end was ever asked."""
-        self._lists: tuple[list[Any], ...] = (
-            self.swaps,
-            self.turns,
-            self.bars,
-            self.answers,
-            self.troubles,
-            self.partials,
-            self.fed,
-            self.taken,
-        )
-        """All of them, those of many small things last."""
+        self._large: tuple[list[Any], ...] = (self.swaps, self.turns, self.bars, self.answers, self.troubles)
+        self._small: tuple[list[Any], ...] = (self.partials, self.fed, self.taken)
+        """The lists of things that come several times a second."""
         self._lateness = Lateness()
         self._pruned_at = 0.0
 
@@ -141,7 +120,7 @@ class Activity:
 
         `small`: also each transcript, and each word that reached the front-end.
         """
-        things: list[Thing] = list(chain.from_iterable(self._lists if small else self._lists[:5]))
+        things: list[Thing] = list(chain(*self._large, *(self._small if small else ())))
         if thing is None:
             return max(things, key=by_start, default=None)
         if thing not in things:
@@ -198,7 +177,7 @@ class Activity:
     def _prune(self) -> None:
         if self.now - self._pruned_at >= PRUNED_SECONDS:
             self._pruned_at = self.now
-            for things in self._lists:
+            for things in self._large + self._small:
                 things[:] = between(things, self.oldest, self.now)
 
     # -- the user

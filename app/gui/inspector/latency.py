@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
+    QFormLayout,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QProgressBar,
@@ -21,12 +23,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation.frame import FRAME_MS
-from app.conversation.latency import STAGES, Answer, Figures, Stages, culprit, figures, slow_beyond, why_slow
-from app.conversation.usage import ConversationUsage
+from app.conversation.latency import STAGES, Answer, Stages, culprit, figures, slow_beyond, why_slow
 from app.gui.design.plain import PlainLabel, set_tip
-from app.gui.inspector.latency_charts import MOST_BARS, Bar, LatencyBar, LatencyStrip, piece_colour
+from app.gui.inspector.latency_charts import MOST_BARS, LatencyBar, LatencyStrip, piece_colour
 from app.gui.inspector.latency_words import LatencyWords
-from app.gui.widgets.form import bold, wrapped
+from app.gui.widgets.form import bold, set_up_table, wrapped
 from app.gui.widgets.formats import backend_words, seconds_words
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.slim_button import SlimButton
@@ -47,37 +48,27 @@ class StageTable(QTableWidget):
         super().__init__(len(STAGES) + 1, 5, parent)
         self._words = words
         self.lines: list[list[str]] = []
-        self.setAccessibleName(self.tr("Stages"))
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        set_up_table(self, self.tr("Stages"), SWATCH_PX)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
-        self.setShowGrid(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setIconSize(QSize(SWATCH_PX, SWATCH_PX))
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
-        header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
 
-    def show_answers(self, answers: tuple[Answer, ...], picked: Answer) -> Figures | None:
-        """Shows the stages of an answer among `answers`; returns the figures of their response times."""
+    def show_answers(self, answers: Sequence[Answer], picked: Answer) -> None:
+        """Shows the stages of an answer among `answers`."""
         mine = self.tr("Last") if picked is answers[-1] else self.tr("This one")
         self.lines = [[self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]]
         for stage in STAGES:
-            times = figures(answer.took[stage] for answer in answers if stage in answer.took)
-            self._add_line(self._words.piece(stage).name, picked.took.get(stage), times)
-        whole = figures(answer.response for answer in answers)
-        self._add_line(self.tr("Total wait"), picked.response, whole)
-        font, dark = QFont(self.font()), self.palette()
-        font.setWeight(QFont.Weight.DemiBold)
+            times = [answer.took[stage] for answer in answers if stage in answer.took]
+            self.lines.append([self._words.piece(stage).name, *_cells(picked.took.get(stage), times)])
+        self.lines.append([self.tr("Total wait"), *_cells(picked.response, [a.response for a in answers])])
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
         for row, texts in enumerate(self.lines, -1):
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
@@ -86,36 +77,33 @@ class StageTable(QTableWidget):
                 if row < 0:
                     self.setHorizontalHeaderItem(column, item)
                     continue
-                if row == len(STAGES):
-                    item.setFont(font)
                 self.setItem(row, column, item)
-            if 0 <= row < len(STAGES):
-                set_tip(self.item(row, 0), self._words.piece(STAGES[row]).help)
-                self.item(row, 0).setData(Qt.ItemDataRole.DecorationRole, piece_colour(STAGES[row], dark))
-        last = self.item(len(STAGES), 0)
-        last.setData(Qt.ItemDataRole.DecorationRole, QColor(Qt.GlobalColor.transparent))  # aligns it with the others
-        last.setToolTip(self.tr("Stages may overlap: together they may take longer than this."))
-        return whole
+                if row == len(STAGES):
+                    item.setFont(bold)
+            if row >= 0:
+                stage, first = (*STAGES, None)[row], self.item(row, 0)
+                colour = piece_colour(stage, self.palette()) if stage else QColor(0, 0, 0, 0)
+                first.setData(Qt.ItemDataRole.DecorationRole, colour)
+                overlap = self.tr("Stages may overlap: together they may take longer than this.")
+                set_tip(first, self._words.piece(stage).help if stage else overlap)
+        self.setFixedHeight(
+            self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
+        )
 
-    def _add_line(self, name: str, time: float | None, of_all: Figures | None) -> None:
-        times = (None, None, None) if of_all is None else (of_all.median, of_all.p95, of_all.slowest)
-        self.lines.append([name, *(NOTHING if t is None else seconds_words(t) for t in (time, *times))])
 
-    def sizeHint(self) -> QSize:
-        height = self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
-        return QSize(super().sizeHint().width(), height)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, self.sizeHint().height())
+def _cells(time: float | None, times: Sequence[float]) -> list[str]:
+    """Returns a time, and the median, the 95th percentile and the slowest of all."""
+    of_all = figures(times)
+    cells = (time, None, None, None) if of_all is None else (time, of_all.median, of_all.p95, of_all.slowest)
+    return [NOTHING if cell is None else seconds_words(cell) for cell in cells]
 
 
 class LatencyView(QScrollArea):
-    """Shows `stages` and `usage`, refreshed a few times a second while it is visible."""
+    """Shows `stages`, refreshed a few times a second while it is visible. `cost` returns the usage in words."""
 
-    def __init__(self, stages: Stages, usage: ConversationUsage, parent: QWidget) -> None:
+    def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
-        self.usage = usage
-        self._stages = stages
+        self._stages, self._cost = stages, cost
         self._picked = 0  # the user's turn whose answer is shown; 0: the newest
         self._changes = -1
         self.setAccessibleName(self.tr("Latency"))
@@ -134,14 +122,12 @@ class LatencyView(QScrollArea):
         self.strip_head = bold(self.tr("The latest answers and their median"), body)
         self.strip = LatencyStrip(body)
         self.table = StageTable(self.words, body)
-        self.memory, self.frames = QProgressBar(body), QProgressBar(body)
-        self.memory.setAccessibleName(self.tr("Memory of the conversation"))
-        self.frames.setAccessibleName(self.tr("Time budget of a frame"))
-        self.gauges = {
-            "memory": (self.tr("Memory"), self.memory, Quiet(parent=body, selectable=True)),
-            "frames": (self.tr("Frames"), self.frames, Quiet(parent=body, selectable=True)),
-            "cost": (self.tr("Cost"), None, Quiet(parent=body, selectable=True)),
-        }
+        self.gauges: dict[str, Quiet] = {}
+        """The words about the conversation, by their titles."""
+        self._form = QFormLayout()
+        self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
+        self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
+        self._add_gauge(self.tr("Cost")).hide()
         self.copy_button = SlimButton(self.tr("Co&py as text"), body)
         self.copy_button.setAccessibleName(self.tr("Copy as text"))
         self._lay_out()
@@ -153,28 +139,30 @@ class LatencyView(QScrollArea):
         self.copy_button.clicked.connect(self._copy)
         self.refresh()
 
+    def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
+        """Adds a bar called `name`, and words beside it."""
+        bar, row = QProgressBar(self._body), QHBoxLayout()
+        bar.setAccessibleName(name)
+        bar.setFixedWidth(GAUGE_PX)
+        words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
+        words.setAccessibleName(title)
+        row.addWidget(bar)
+        row.addWidget(words, 1)
+        self._form.addRow(PlainLabel(title, self._body), row)
+        return bar
+
     def _lay_out(self) -> None:
-        answer, conversation, foot, grid = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(), QGridLayout()
+        answer, conversation, foot = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
         for widget in (self.empty, self.head, self.sentence, self.bar, self.why_head, self.why, self.strip_head):
             answer.addWidget(widget)
         answer.addWidget(self.strip, 100)
         answer.addStretch(1)
         foot.addWidget(bold(self.tr("This conversation"), self._body), 1)
         foot.addWidget(self.copy_button)
-        grid.setHorizontalSpacing(10)
-        grid.setColumnStretch(2, 1)
-        for line, (title, bar, words) in enumerate(self.gauges.values()):
-            grid.addWidget(PlainLabel(title, self._body), line, 0)
-            words.setAccessibleName(title)
-            if bar is not None:
-                bar.setFixedWidth(GAUGE_PX)
-                grid.addWidget(bar, line, 1)
-            grid.addWidget(words, line, 1 if bar is None else 2, 1, 2 if bar is None else 1)
         conversation.addWidget(self.table)
         conversation.addLayout(foot)
-        conversation.addLayout(grid)
+        conversation.addLayout(self._form)
         conversation.addStretch(1)
-        self._grid = grid
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self._body)
         self._columns.setContentsMargins(0, 0, 8, 8)
         self._columns.setSpacing(16)
@@ -227,27 +215,22 @@ class LatencyView(QScrollArea):
             self.sentence.setText(self.words.response(answer))
             self.bar.show_wait(answer.wait)
             self.why.setText(self.words.why(why_slow(answer, answers), answer, culprit(answer, ())))
-            whole, slow = self.table.show_answers(answers, answer), slow_beyond(answers)
-            bars = [Bar(a.turn, a.response, a.response > slow) for a in answers[-MOST_BARS:]]
-            self.strip.show_bars(bars, whole.median if whole else None, answer.turn)
+            self.table.show_answers(answers, answer)
+            usual = figures(a.response for a in answers)
+            self.strip.show_answers(answers, slow_beyond(answers), usual.median if usual else 0.0, answer.turn)
 
     def _show_conversation(self) -> None:
         context, frames = self._stages.context, self._stages.frames
-        for place in range(3):
-            item = self._grid.itemAtPosition(0, place)
-            if item is not None and (widget := item.widget()) is not None:
-                widget.setVisible(context is not None)
-        words = {"frames": self.words.frames(frames), "cost": self.words.cost(self.usage), "memory": ""}
         if context is not None:
-            words["memory"] = self.words.memory(context)
             self.memory.setRange(0, max(1, context.capacity))
             self.memory.setValue(min(context.frames, context.capacity))
         late = frames.quantile_ms(0.99)
         self.frames.setRange(0, FRAME_MS)
         self.frames.setValue(min(FRAME_MS, max(0, round(late or 0))))
         self.frames.setFormat("" if late is None else self.tr("{0} of {1} ms").format(f"{late:.0f}", FRAME_MS))
-        for key, text in words.items():
-            label = self.gauges[key][2]
+        texts = (self.words.memory(context) if context else "", self.words.frames(frames), self._cost())
+        for row, (label, text) in enumerate(zip(self.gauges.values(), texts, strict=True)):
+            self._form.setRowVisible(row, bool(text))
             if label.text() != text:  # otherwise a screen reader says it again, and a selection is lost
                 label.setText(text)
 
@@ -262,7 +245,7 @@ class LatencyView(QScrollArea):
             for name, *times in self.table.lines:
                 padded = (time.rjust(width + 2) for time, width in zip(times, widest[1:], strict=True))
                 lines.append(name.ljust(widest[0]) + "".join(padded))
-        lines += ["", *(f"{title}: {words.text()}" for title, _, words in self.gauges.values() if words.text())]
+        lines += ["", *(f"{title}: {words.text()}" for title, words in self.gauges.items() if words.text())]
         return "\n".join(lines) + "\n"
 
     def _copy(self) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.conversation.latency import PIECES, Piece
+from app.conversation.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend
 from app.gui.design.plain import LegendLabel, set_tip
 from app.gui.inspector.latency_words import LatencyWords
@@ -89,14 +88,6 @@ class LatencyBar(QWidget):
         painter.end()
 
 
-class Bar(NamedTuple):
-    """One answer: the user's turn, and its response time in seconds; `slow` ones stand out."""
-
-    turn: int
-    seconds: float
-    slow: bool = False
-
-
 class LatencyStrip(QWidget):
     """The newest answers, each a bar. Emits `picked` with the turn of the one that is clicked or reached by key."""
 
@@ -104,31 +95,30 @@ class LatencyStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bars: tuple[Bar, ...] = ()
-        self.turn = 0
-        self._median: float | None = None
+        self.answers: Sequence[Answer] = ()
+        self.turn, self.slow, self._median = 0, 0.0, 0.0
         self.setAccessibleName(self.tr("Response times of the latest answers"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setMinimumSize(240, HEIGHT_PX)
         self.setMaximumHeight(HIGHEST_PX)
         self.setToolTip(self.tr("One bar for each answer. Click one, or use the arrow keys, to see its stages."))
 
-    def show_bars(self, bars: Sequence[Bar], median: float | None, turn: int) -> None:
-        """Shows the newest of `bars`, a line at `median`, and the bar of `turn` as picked."""
-        self.bars, self._median, self.turn = tuple(bars[-MOST_BARS:]), median, turn
-        description = self.tr("none picked")
-        for place, bar in enumerate(self.bars, 1):
-            if bar.turn == turn:
-                description = self.tr("{0} of {1}: {2}").format(place, len(self.bars), seconds_words(bar.seconds))
-                description += ", " + self.tr("slow") if bar.slow else ""
+    def show_answers(self, answers: Sequence[Answer], slow: float, median: float, turn: int) -> None:
+        """Shows the newest of `answers`, a line at `median`, and the bar of `turn` as picked.
+
+        Those that took longer than `slow` seconds stand out.
+        """
+        self.answers, self.slow, self._median, self.turn = answers[-MOST_BARS:], slow, median, turn
+        description = ""
+        for place, answer in enumerate(self.answers, 1):
+            if answer.turn == turn:
+                description = self.tr("{0} of {1}: {2}").format(
+                    place, len(self.answers), seconds_words(answer.response)
+                )
+                description += ", " + self.tr("slow") if answer.response > slow else ""
         self.setAccessibleDescription(description)
         self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(420, HEIGHT_PX)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, HEIGHT_PX)
 
     @property
     def _plot(self) -> QRectF:
@@ -138,38 +128,35 @@ class LatencyStrip(QWidget):
     def bar_rect(self, place: int) -> QRectF:
         """Returns where the bar at `place` is clicked: the whole height."""
         width = self._plot.width() / MOST_BARS
-        return QRectF(self._plot.right() - (len(self.bars) - place) * width, 0, width, self.height())
+        return QRectF(self._plot.right() - (len(self.answers) - place) * width, 0, width, self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The arrow keys, Home and End pick another bar."""
-        last = len(self.bars) - 1
-        here = next((n for n, bar in enumerate(self.bars) if bar.turn == self.turn), last)
-        keys = {Qt.Key.Key_Left: here - 1, Qt.Key.Key_Right: here + 1, Qt.Key.Key_Home: 0, Qt.Key.Key_End: last}
-        there = keys.get(Qt.Key(event.key()))
+        keys, last = Qt.Key, len(self.answers) - 1
+        here = next((n for n, answer in enumerate(self.answers) if answer.turn == self.turn), last)
+        places: dict[int, int] = {
+            keys.Key_Left: here - 1,
+            keys.Key_Right: here + 1,
+            keys.Key_Home: 0,
+            keys.Key_End: last,
+        }
+        there = places.get(event.key())
         if there is None:
             super().keyPressEvent(event)
         elif 0 <= there <= last:
-            self.picked.emit(self.bars[there].turn)
+            self.picked.emit(self.answers[there].turn)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the bar under it."""
-        for place, bar in enumerate(self.bars):
+        for place, answer in enumerate(self.answers):
             if self.bar_rect(place).contains(event.position()):
-                self.picked.emit(bar.turn)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
+                self.picked.emit(answer.turn)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look, plot = Look.of(self.palette()), self._plot
         ground, ink = self.palette().color(QPalette.ColorRole.Window), self.palette().windowText().color()
         dim = blend(ink, ground, 0.32)
-        top = max(LEAST_SCALE_SECONDS, *(bar.seconds for bar in self.bars), 0.0)
+        top = max(LEAST_SCALE_SECONDS, *(answer.response for answer in self.answers), 0.0)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(blend(ground, ink, 0.25), 1))
@@ -182,12 +169,12 @@ class LatencyStrip(QWidget):
         for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
-        for place, bar in enumerate(self.bars):
-            cell, height = self.bar_rect(place), max(2.0, plot.height() * min(1.0, bar.seconds / top))
-            painter.setPen(QPen(ink, 2) if bar.turn == self.turn else Qt.PenStyle.NoPen)
-            painter.setBrush(look.warn if bar.slow else look.accent)
+        for place, answer in enumerate(self.answers):
+            cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
+            painter.setPen(QPen(ink, 2) if answer.turn == self.turn else Qt.PenStyle.NoPen)
+            painter.setBrush(look.warn if answer.response > self.slow else look.accent)
             painter.drawRoundedRect(QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height), 2, 2)
-        if self._median is not None and len(self.bars) > 1 and 0 < self._median < top:
+        if len(self.answers) > 1 and 0 < self._median < top:
             y = round(plot.bottom() - plot.height() * self._median / top)
             painter.setPen(QPen(dim, 1, Qt.PenStyle.DashLine))
             painter.drawLine(round(plot.left()), y, round(plot.right()), y)

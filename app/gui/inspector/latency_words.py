@@ -10,8 +10,7 @@ from app.conversation.events import ContextMeasured
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
 from app.conversation.latency import Answer, Cause, Piece, Reason
-from app.conversation.usage import ConversationUsage
-from app.gui.widgets.formats import clock_words, dollars, seconds_words
+from app.gui.widgets.formats import clock_words, seconds_words
 
 
 class PieceWords(NamedTuple):
@@ -48,11 +47,7 @@ class LatencyWords(QObject):
                 self.tr("voice"),
                 self.tr("From the model's first words, or the end of your turn if later, until the first sound."),
             ),
-            "between": PieceWords(
-                self.tr("In between"),
-                self.tr("in between"),
-                self.tr("Between the end of one stage and the start of the next."),
-            ),
+            "between": PieceWords(self.tr("In between"), self.tr("in between"), ""),
         }[piece]
 
     def response(self, answer: Answer) -> str:
@@ -132,19 +127,3 @@ class LatencyWords(QObject):
         return self.tr("Median {0} ms, 99 % within {1} ms. Late: {2}, dropped: {3}, gaps in the sound: {4}.").format(
             f"{half:.1f}", f"{most:.1f}", frames.late, frames.dropped, frames.gaps
         )
-
-    def cost(self, usage: ConversationUsage) -> str:
-        """Returns the usage and costs of the conversation."""
-        if not usage.requests:
-            return self.tr("No requests yet.")
-        parts = [self.tr("1 request") if usage.requests == 1 else self.tr("{0} requests").format(usage.requests)]
-        if usage.superseded:
-            parts[0] += " " + self.tr("({0} cut short)").format(usage.superseded)
-        if usage.tokens_in or usage.tokens_out:
-            parts.append(self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"))
-            unknown = any(backend.unpriced for backend in usage.backends.values())
-            if usage.cost or not unknown:
-                parts.append(dollars(usage.cost))
-            if unknown:
-                parts.append(self.tr("more of unknown price") if usage.cost else self.tr("price unknown"))
-        return " · ".join(parts)

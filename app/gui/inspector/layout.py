@@ -124,12 +124,18 @@ class Lanes:
 
 
 class Layout(NamedTuple):
-    """What decides where and how something is painted; `scale`: pixels a second."""
+    """What decides where and how something is painted.
+
+    `scale`: pixels a second. `ratio`: device pixels a pixel. `interrupted`: the label of an answer that the user cut
+    short.
+    """
 
     colours: Colours
     letters: Letters
     lanes: Lanes
     scale: float
+    ratio: float
+    interrupted: str
 
 
 class Placed(NamedTuple):

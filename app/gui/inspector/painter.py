@@ -65,26 +65,12 @@ class Place(NamedTuple):
 
 
 class TimelinePainter:
-    """Paints with `painter` what lies between the pixels `left` and `right`; second 0 is at pixel 0.
+    """Paints with `painter` what lies between the pixels `left` and `right`; second 0 is at pixel 0."""
 
-    `interrupted`: the label of an answer that the user cut short. `ratio`: device pixels a pixel.
-    """
-
-    def __init__(
-        self,
-        painter: QPainter,
-        activity: Activity,
-        layout: Layout,
-        left: float,
-        right: float,
-        interrupted: str,
-        ratio: float = 1.0,
-    ) -> None:
+    def __init__(self, painter: QPainter, activity: Activity, layout: Layout, left: float, right: float) -> None:
         self.hits: list[Hit] = []
-        self._painter, self._activity = painter, activity
-        self._colours, self._letters, self._lanes, self._scale = layout
-        self._left, self._right, self._ratio = left, right, ratio
-        self._interrupted = interrupted
+        self._painter, self._activity, self._left, self._right = painter, activity, left, right
+        self._colours, self._letters, self._lanes, self._scale, self._ratio, self._interrupted = layout
         self._earliest, self._latest = (left - REACH_PX) / self._scale, (right + REACH_PX) / self._scale
         self._before = (left - SPILL_PX) / self._scale
 

@@ -50,13 +50,12 @@ class InspectorPane(QWidget):
         for button in self.tabs.findChildren(QToolButton):
             button.setAccessibleName("")  # Qt's own buttons to scroll, which are never shown
         self.pages = QStackedWidget(self)
-        self._keys: list[str] = []
+        self.pages.addWidget(self.timeline)
+        self._built: dict[str, QWidget] = {"timeline": self.timeline}
         self._makers: dict[str, Callable[[], QWidget]] = {}
-        """The pages that are not built yet."""
         self.add_page("timeline", self.tr("Timeline"), lambda: self.timeline)
         self.add_page("latency", self.tr("Latency"), self._make_latency)
         self.add_page("requests", self.tr("Requests"), self._make_requests)
-        self._build("timeline")
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * tokens().unit, 0, 2 * tokens().unit, 0)
         column.setSpacing(tokens().unit)
@@ -114,7 +113,6 @@ class InspectorPane(QWidget):
             self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
         self.timeline.settle()
         if self.latency is not None:
-            self.latency.usage = self._status.usage
             self.latency.touch()
         if self.requests is not None:
             self.requests.touch()
@@ -123,19 +121,17 @@ class InspectorPane(QWidget):
 
     def add_page(self, key: str, title: str, make: Callable[[], QWidget]) -> None:
         """Adds a tab, whose page `make` builds."""
-        self._keys.append(key)
         self._makers[key] = make
-        self.pages.addWidget(QWidget(self.pages))
         self.tabs.addTab(title)
 
     @property
     def current(self) -> str:
         """The key of the page that is chosen."""
-        return self._keys[self.tabs.currentIndex()]
+        return list(self._makers)[self.tabs.currentIndex()]
 
     def open_at(self, key: str) -> None:
         """Shows a page; the pane is opened if it is not."""
-        self.tabs.setCurrentIndex(self._keys.index(key))
+        self.tabs.setCurrentIndex(list(self._makers).index(key))
         self._action.setChecked(True)
         self._show_page()
 
@@ -157,28 +153,22 @@ class InspectorPane(QWidget):
         self._show_page()
 
     def _show_page(self) -> None:
-        if self.isVisible():
-            self._build(self.current)
-        self.pages.setCurrentIndex(self.tabs.currentIndex())
-
-    def _build(self, key: str) -> None:
-        if key not in self._makers:
+        if not self.isVisible():
             return
-        page, place = self._makers.pop(key)(), self._keys.index(key)
-        empty = self.pages.widget(place)
-        self.pages.insertWidget(place, page)
-        self.pages.removeWidget(empty)
-        empty.deleteLater()
-        before: QWidget = self.tabs
-        for widget in page.findChildren(QWidget):
-            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-                self.setTabOrder(before, widget)
-                before = widget
+        if self.current not in self._built:
+            page = self._built[self.current] = self._makers[self.current]()
+            self.pages.addWidget(page)
+            before: QWidget = self.tabs
+            for widget in page.findChildren(QWidget):
+                if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    self.setTabOrder(before, widget)
+                    before = widget
+        self.pages.setCurrentWidget(self._built[self.current])
 
     def _make_latency(self) -> QWidget:
         from app.gui.inspector.latency import LatencyView
 
-        self.latency = LatencyView(self.stages, self._status.usage, self)
+        self.latency = LatencyView(self.stages, self._status.usage_summary, self)
         return self.latency
 
     def _make_requests(self) -> QWidget:

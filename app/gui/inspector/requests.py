@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QSize, QSortFilterProxyModel, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt, QTimer
 from PySide6.QtGui import (
     QGuiApplication,
     QHideEvent,
@@ -14,13 +14,14 @@ from PySide6.QtGui import (
     QStandardItem,
     QStandardItemModel,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Request
+from app.gui.widgets.form import set_up_table
 from app.gui.widgets.formats import dollars, wait
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.slim_button import SlimButton
@@ -134,27 +135,18 @@ class RequestsPage(QWidget):
     def _set_up_view(self) -> None:
         view, heads = self.view, self.view.horizontalHeader()
         view.setModel(self._sorted)
-        view.setAccessibleName(self.tr("Requests of this conversation"))
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        set_up_table(view, self.tr("Requests of this conversation"), SWATCH_PX)
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setTabKeyNavigation(False)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.setIconSize(QSize(SWATCH_PX, SWATCH_PX))
         view.setSortingEnabled(True)
         view.sortByColumn(0, Qt.SortOrder.DescendingOrder)
-        view.verticalHeader().hide()
-        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        heads.setHighlightSections(False)
         heads.setAccessibleName(self.tr("Columns of the requests"))
         heads.setStretchLastSection(True)
         for place, (title, help_) in enumerate(self._columns):
             head = QStandardItem(title)
             head.setToolTip(tip(help_))
             # Not to the right, where the arrow of the sorting is painted.
-            left = place in (MODEL, END)
-            head.setTextAlignment(Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignHCenter)
+            side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
+            head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             self._model.setHorizontalHeaderItem(place, head)
         self._set_sizes()
 
@@ -182,7 +174,6 @@ class RequestsPage(QWidget):
             state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
             if row == len(self._states):
                 self._states.append(())
-                self._model.appendRow([self._item(place) for place in range(len(self._columns))])
             if state != self._states[row]:
                 self._states[row] = state
                 self._write(row, request)
@@ -191,19 +182,16 @@ class RequestsPage(QWidget):
         self.copy_button.setEnabled(bool(count))
         self.count.setText(self.tr("1 request") if count == 1 else self.tr("{0} requests").format(f"{count:,}"))
 
-    def _item(self, place: int) -> QStandardItem:
-        item = QStandardItem()
-        side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignRight
-        item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-        return item
-
     def _write(self, row: int, request: Request) -> None:
         for place, cell in enumerate(self._words.cells(request)):
-            item = self._model.item(row, place)
-            item.setText(cell.text)
+            item = QStandardItem(cell.text)
             item.setData(cell.key, SORT_ROLE)
-        colour = model_colour(request.backend, request.model, tokens().dark)
-        self._model.item(row, MODEL).setData(colour, Qt.ItemDataRole.DecorationRole)
+            side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignRight
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            if place == MODEL:
+                colour = model_colour(request.backend, request.model, tokens().dark)
+                item.setData(colour, Qt.ItemDataRole.DecorationRole)
+            self._model.setItem(row, place, item)
 
     def copy(self) -> None:
         """Copies the selected lines, or all, in their present order, with tabs between the columns."""

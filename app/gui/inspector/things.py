@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -192,17 +192,7 @@ class Trouble(Moment):
 Thing = UserTurn | Answer | RequestBar | Partial | Fed | Taken | Swap | Trouble
 
 
-class Timed(Protocol):
-    """Something with a time. `end` is None while it lasts."""
-
-    @property
-    def start(self) -> float: ...
-
-    @property
-    def end(self) -> float | None: ...
-
-
-T = TypeVar("T", bound=Timed)
+T = TypeVar("T", bound=Thing)
 by_start = attrgetter("start")
 
 

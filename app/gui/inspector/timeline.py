@@ -13,8 +13,6 @@ from typing import get_args
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QHideEvent,
     QImageWriter,
     QKeyEvent,
@@ -47,8 +45,6 @@ NOTCH = 120
 SCROLL_SHARE = 0.1
 """A notch of the wheel scrolls by this share of the width."""
 WHEEL_ZOOM = 1.2
-DRAG_ZOOM = 1.02
-"""Zoom of each pixel that the right mouse button drags."""
 FINER = 2
 """A saved image has so many pixels for each on the screen, in each direction."""
 
@@ -56,8 +52,7 @@ FINER = 2
 class TimelineView(QWidget):
     """Shows `activity`. Call `begin` and `end` around a session, and `settle` after each batch of events.
 
-    The left mouse button and the wheel move, the right button and Ctrl with the wheel zoom. The keys do both, and step
-    through what happened.
+    The mouse drags it, the wheel moves and with Ctrl zooms. The keys do both, and step through what happened.
     """
 
     told = Signal(str)
@@ -81,11 +76,11 @@ class TimelineView(QWidget):
         self._picture = QPixmap()
         self._picture_left = 0.0
         self._picture_of: tuple[object, ...] = ()
+        self._export = False
         self.reduced_motion = False
         """Whether it moves once a batch of events instead of evenly."""
         self._mouse: QPointF | None = None
         self._dragged_from: QPointF | None = None
-        self._zoomed_at = 0.0
         self._help = self.tr(
             "Left and Right step through what happened. P pauses and follows, plus and minus zoom, Home and End go to "
             "the start and to now."
@@ -152,14 +147,20 @@ class TimelineView(QWidget):
 
         Second 0 is on a whole pixel of the device, so that letters stay crisp.
         """
-        ratio = self.devicePixelRatioF()
-        return self.gutter - math.ceil((self.gutter - self.range.left * self.scale) * ratio - 1e-6) / ratio
+        origin = (self.gutter - self.range.left * self.scale) * self._ratio
+        return self.gutter - math.ceil(origin - 1e-6) / self._ratio
 
     @property
-    def lanes(self) -> Lanes:
-        """The lanes in the present height."""
+    def _ratio(self) -> float:
+        """Device pixels a pixel."""
+        return FINER if self._export else self.devicePixelRatioF()
+
+    @property
+    def look(self) -> Layout:
+        """The layout at the present size."""
         letters = self._small_letters if self.height() < COMPACT_PX else self._letters
-        return Lanes(self.height(), letters, self.activity.has_secondary)
+        lanes = Lanes(self.height(), letters, self.activity.has_secondary)
+        return Layout(self.colours, letters, lanes, self.scale, self._ratio, self.words.interrupted())
 
     def follow(self, seconds: float | None = None) -> None:
         """Goes back to the live edge and stays with it; `seconds`: how much to show."""
@@ -220,53 +221,49 @@ class TimelineView(QWidget):
         self._picture_of = ()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        ratio, left, right = self.devicePixelRatioF(), self.left, self.left + self.box.width()
         # While it moves, what comes within a frame of sound is painted at the frame's end, with its levels.
-        frame = int(self.activity.now / FRAME_SECONDS)
-        picture_of = (frame if self.timer.isActive() else self.activity.changes, self.scale, self.height(), ratio)
-        held = (
-            self._picture_left <= left and right <= self._picture_left + self._picture.deviceIndependentSize().width()
-        )
-        if not held or picture_of != self._picture_of:
-            self._picture_of, self._picture_left = picture_of, left
-            self._picture, self.hits = self._lanes_painted(ratio)
-            self.painted += 1
-        painter = QPainter(self)
-        self._compose(painter, self._picture, self._picture_left)
+        frame = int(self.activity.now / FRAME_SECONDS) if self.timer.isActive() else None
+        picture_of = (frame or self.activity.changes, self.scale, self.height(), self._ratio)
+        right = self._picture_left + self._picture.deviceIndependentSize().width()
+        if picture_of != self._picture_of or not self._picture_left <= self.left <= right - self.box.width():
+            self._picture_of = picture_of
+            self._paint_lanes()
+        painter, look = QPainter(self), self.look
+        painter.fillRect(self.rect(), self.colours.ground)
+        self._paint_names(painter, look)
+        painter.setClipRect(self.box)
+        painter.translate(self.gutter - self.left, 0)
+        painter.drawPixmap(QPointF(self._picture_left, 0), self._picture)
+        if self.edge.at > 0:
+            painter.fillRect(QRectF(math.floor(self.edge.at * self.scale), 0, 2, self.height()), self.colours.now)
         if self.cursor_thing is not None:
-            self._paint_cursor(painter, self.cursor_thing)
+            start, end = self.cursor_thing.start, self.cursor_thing.end
+            shade, tall = self.colours.now.toRgb(), look.lanes.axis.top
+            shade.setAlphaF(0.18)
+            wide = max(2.0, ((self.activity.now if end is None else end) - start) * self.scale)
+            painter.fillRect(QRectF(start * self.scale, 0, wide, tall), shade)
+            painter.fillRect(QRectF(start * self.scale - 1, 0, 2, tall), self.colours.text)
+        painter.resetTransform()
         if self.hasFocus():
             painter.setPen(QPen(self.colours.now, 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.box.adjusted(1, 1, -1, -1))
         painter.end()
 
-    def _lanes_painted(self, ratio: float) -> tuple[QPixmap, list[Hit]]:
-        """Returns a picture of the lanes from the view's left end on, and where things are in it."""
-        wide = self.box.width() + SPARE_PX
-        picture = QPixmap(math.ceil(wide * ratio), math.ceil(self.height() * ratio))
-        picture.setDevicePixelRatio(ratio)
-        painter = QPainter(picture)
+    def _paint_lanes(self) -> None:
+        """Paints the picture of the lanes, from the view's left end on."""
+        self._picture_left, wide = self.left, self.box.width() + SPARE_PX
+        self._picture = QPixmap(math.ceil(wide * self._ratio), math.ceil(self.height() * self._ratio))
+        self._picture.setDevicePixelRatio(self._ratio)
+        painter = QPainter(self._picture)
         painter.translate(-self.left, 0)
-        letters = self._small_letters if self.height() < COMPACT_PX else self._letters
-        layout = Layout(self.colours, letters, self.lanes, self.scale)
-        interrupted = self.words.interrupted()
-        lanes = TimelinePainter(painter, self.activity, layout, self.left, self.left + wide, interrupted, ratio)
+        lanes = TimelinePainter(painter, self.activity, self.look, self.left, self.left + wide)
         lanes.paint()
         painter.end()
-        return picture, lanes.hits
+        self.hits = lanes.hits
+        self.painted += 1
 
-    def _compose(self, painter: QPainter, picture: QPixmap, picture_left: float) -> None:
-        """Paints the names, the lanes and the live edge."""
-        painter.fillRect(self.rect(), self.colours.ground)
-        painter.setClipRect(self.box)
-        painter.drawPixmap(QPointF(self.gutter + picture_left - self.left, 0), picture)
-        if self.edge.at > 0:
-            x = math.floor(self.edge.at * self.scale) + self.gutter - self.left
-            painter.fillRect(QRectF(x, 0, 2, self.height()), self.colours.now)
-        painter.setClipping(False)
-        lanes, colours = self.lanes, self.colours
-        letters = self._small_letters if self.height() < COMPACT_PX else self._letters
+    def _paint_names(self, painter: QPainter, look: Layout) -> None:
+        colours, letters, lanes = self.colours, look.letters, look.lanes
         special = {"you": colours.user, "words": colours.user, "kame": colours.assistant}
         painter.setFont(letters.font)
         above = -math.inf  # the line of letters of the last name
@@ -279,23 +276,13 @@ class TimelineView(QWidget):
                 above = y
         painter.fillRect(QRectF(self.gutter - 1, 0, 1, self.height()), colours.line)
 
-    def _paint_cursor(self, painter: QPainter, thing: Thing) -> None:
-        painter.setClipRect(self.box)
-        end = self.activity.now if thing.end is None else thing.end
-        x, tall = thing.start * self.scale + self.gutter - self.left, self.lanes.axis.top
-        shade = self.colours.now.toRgb()
-        shade.setAlphaF(0.18)
-        painter.fillRect(QRectF(x, 0, max(2.0, (end - thing.start) * self.scale), tall), shade)
-        painter.fillRect(QRectF(x - 1, 0, 2, tall), self.colours.text)
-        painter.setClipping(False)
-
     def save(self, path: Path | str) -> None:
         """Writes what is in view as an image, in a format that Qt knows by its ending. Raises OSError."""
         image = QPixmap(self.size() * FINER)
         image.setDevicePixelRatio(FINER)
-        painter = QPainter(image)
-        self._compose(painter, self._lanes_painted(FINER)[0], self.left)
-        painter.end()
+        self._export = True
+        self.render(image)
+        self._export = False
         writer = QImageWriter(str(path))
         if not writer.write(image.toImage()):
             raise OSError(writer.errorString())
@@ -324,14 +311,12 @@ class TimelineView(QWidget):
             self.readout = words
             set_tip(self, words)
             self.setAccessibleDescription(words or self._help)
-            if QAccessible.isActive():
-                QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
             self.told.emit(words)
 
     # -- mouse and keyboard
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._dragged_from, self._zoomed_at = event.position(), event.position().x() - self.gutter
+        self._dragged_from = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Drags, or explains what is under the mouse."""
@@ -341,9 +326,6 @@ class TimelineView(QWidget):
             self._dragged_from = position
             if across:
                 self.pause()
-            if event.buttons() & Qt.MouseButton.RightButton:
-                self.zoom(DRAG_ZOOM**-across, self._zoomed_at)
-            elif across:
                 self._move(lambda: self.range.show(self.range.right - across / self.scale, self.range.seconds))
         self._mouse = position
         self._update_readout()
@@ -369,31 +351,29 @@ class TimelineView(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and Right step through what happened, with Shift through small things, too."""
         keys, page = Qt.Key, self.range.seconds * 0.9
-        match event.key():
-            case keys.Key_Left | keys.Key_Right:
-                small = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-                forward = event.key() == keys.Key_Right
-                found = self.activity.step(self.cursor_thing, forward=forward, small=small)
-                if found is not None:
-                    self._pick(found)
-            case keys.Key_P:
-                self.pause() if self.range.following else self.follow()
-            case keys.Key_Plus | keys.Key_Equal:
-                self.zoom(1 / ZOOM_STEP)
-            case keys.Key_Minus:
-                self.zoom(ZOOM_STEP)
-            case keys.Key_Home:
-                self._move(self.range.to_start)
-            case keys.Key_End:
-                self.follow()
-            case keys.Key_PageUp | keys.Key_PageDown:
-                self._move(lambda: self.range.scroll(-page if event.key() == keys.Key_PageUp else page))
-            case keys.Key_Escape if self.cursor_thing is not None:
-                self._pick(None)
-            case _:
-                event.ignore()  # the talk button's keys, and those of the menu
-                return
-        event.accept()
+        small = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        acts: dict[int, Callable[[], None]] = {
+            keys.Key_Left: lambda: self._step(forward=False, small=small),
+            keys.Key_Right: lambda: self._step(forward=True, small=small),
+            keys.Key_P: lambda: self.pause() if self.range.following else self.follow(),
+            keys.Key_Plus: lambda: self.zoom(1 / ZOOM_STEP),
+            keys.Key_Equal: lambda: self.zoom(1 / ZOOM_STEP),
+            keys.Key_Minus: lambda: self.zoom(ZOOM_STEP),
+            keys.Key_Home: lambda: self._move(self.range.to_start),
+            keys.Key_End: self.follow,
+            keys.Key_PageUp: lambda: self._move(lambda: self.range.scroll(-page)),
+            keys.Key_PageDown: lambda: self._move(lambda: self.range.scroll(page)),
+        }
+        if self.cursor_thing is not None:
+            acts[keys.Key_Escape] = lambda: self._pick(None)
+        if event.key() in acts:
+            acts[event.key()]()
+        event.setAccepted(event.key() in acts)  # the others are the talk button's, and the menu's
+
+    def _step(self, *, forward: bool, small: bool) -> None:
+        found = self.activity.step(self.cursor_thing, forward=forward, small=small)
+        if found is not None:
+            self._pick(found)
 
     def _pick(self, thing: Thing | None) -> None:
         self.cursor_thing, self._mouse = thing, None

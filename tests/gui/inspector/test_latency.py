@@ -58,7 +58,7 @@ class Place:
         """The view, shown, with all that has happened so far."""
         view = self.room.latency
         if view is None:
-            view = self.room.latency = LatencyView(self.room.stages, self.status.usage, self.window)
+            view = self.room.latency = LatencyView(self.room.stages, self.status.usage_summary, self.window)
             view.setWindowFlag(Qt.WindowType.Window)
             view.resize(620, 660)
         view.show()
@@ -145,7 +145,7 @@ def test_before_the_first_answer_it_says_so(place: Place) -> None:
     panel = place.opened()
     assert panel.empty.isVisible() and panel.empty.text().startswith("No answer yet. Say something,")
     assert not any(w.isVisible() for w in (panel.head, panel.bar, panel.why, panel.table, panel.strip))
-    assert panel.gauges["cost"][2].text() == "No requests yet."
+    assert panel.gauges["Cost"].text() == ""
     assert panel.as_text().splitlines()[:3] == ["Latency of this conversation", "", panel.empty.text()]
 
 
@@ -166,13 +166,8 @@ def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Pla
         ["Total wait", "2.41 s", "0.76 s", "2.08 s", "2.41 s"],
     ]
     assert panel.bar.accessibleDescription() == "end of turn 0.25 s, transcript 0.10 s, model 1.90 s, voice 0.16 s"
-    assert [(bar.turn, round(bar.seconds, 2), bar.slow) for bar in panel.strip.bars] == [
-        (1, 0.76, False),
-        (2, 0.76, False),
-        (3, 0.76, False),
-        (4, 0.76, False),
-        (5, 2.41, True),
-    ]
+    times = [(answer.turn, round(answer.response, 2)) for answer in panel.strip.answers]
+    assert times == [(1, 0.76), (2, 0.76), (3, 0.76), (4, 0.76), (5, 2.41)] and panel.strip.slow == 1.0
     assert panel.strip.accessibleDescription() == "5 of 5: 2.41 s, slow"
 
 
@@ -237,11 +232,11 @@ def test_a_new_talk_begins_with_nothing(place: Place) -> None:
     panel.pick(1)
     place.say(asked(50.0, 9, 5, True))
     panel.refresh()
-    assert panel.gauges["cost"][2].text().startswith("4 requests")
+    assert panel.gauges["Cost"].text().startswith("4 requests")
     place.begin()
     panel.refresh()
     assert panel.empty.isVisible() and not panel.table.isVisible()
-    assert panel.gauges["cost"][2].text() == "No requests yet."
+    assert panel.gauges["Cost"].text() == ""
     place.turns(2)
     panel.refresh()
     assert panel.head.text().startswith("The last answer") and panel.strip.turn == 2
@@ -290,7 +285,7 @@ def test_only_thirty_bars_are_shown_and_one_that_has_gone_gives_way_to_the_newes
     panel.pick(5)
     place.turns(MOST_BARS, first=11)
     panel.refresh()
-    assert [bar.turn for bar in panel.strip.bars] == list(range(11, 41))
+    assert [answer.turn for answer in panel.strip.answers] == list(range(11, 41))
     assert panel.strip.turn == 40 and panel.head.text().startswith("The last answer")
     assert panel.strip.bar_rect(0).left() > 0 and panel.strip.bar_rect(29).right() < panel.strip.width()
 
@@ -315,15 +310,13 @@ def test_memory_steps_and_cost_are_told(place: Place) -> None:
     )
     place.opened()
     assert panel.memory.isVisible() and (panel.memory.value(), panel.memory.maximum()) == (1125, 3000)
-    assert gauges["memory"][2].text() == "The voice's model remembers 1:30 of 4:00 minutes."
+    assert gauges["Memory"].text() == "The voice's model remembers 1:30 of 4:00 minutes."
     assert (panel.frames.value(), panel.frames.maximum(), panel.frames.text()) == (30, 80, "30 of 80 ms")
-    assert gauges["frames"][2].text() == (
-        "Median 3.0 ms, 99 % within 30.0 ms. Late: 1, dropped: 5, gaps in the sound: 1."
-    )
-    assert gauges["cost"][2].text() == "2 requests (1 cut short) · 12,000 tokens in, 345 out · $0.042"
+    assert gauges["Frames"].text() == ("Median 3.0 ms, 99 % within 30.0 ms. Late: 1, dropped: 5, gaps in the sound: 1.")
+    assert gauges["Cost"].text() == "2 requests, 1 cut short · 12.3k tokens · $0.042"
     place.say(e.OracleCounted(35.0, 2, "Embedded", "small", 100, 3, 0, True, None, 300.0, 9.0, 400.0))
     place.opened()
-    assert gauges["cost"][2].text().endswith("12,100 tokens in, 348 out · $0.042 · more of unknown price")
+    assert gauges["Cost"].text().endswith("12.4k tokens · $0.042 · more of unknown price")
 
 
 # -- for everybody

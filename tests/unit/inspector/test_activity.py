@@ -295,12 +295,12 @@ def test_memory_stays_bounded_over_an_hour() -> None:
     for event in long_talk(60):
         made.apply(event)
         if isinstance(event, e.FramesDropped):
-            sizes.append([len(things) for things in (*made._lists, made.requests, made.backends)])
+            sizes.append([len(things) for things in (*made._large, *made._small, made.requests, made.backends)])
     assert len(sizes) > 120
     halfway = np.max(sizes[:66], axis=0)
     assert np.all(np.max(sizes[66:], axis=0) <= halfway + 64)
     assert made.oldest == pytest.approx(1800, abs=1)
-    assert all(things[0].start > 1700 for things in made._lists if len(things) > 100)
+    assert all(things[0].start > 1700 for things in made._large + made._small if len(things) > 100)
 
 
 # -- the requests of a conversation
@@ -349,7 +349,7 @@ def test_a_window_holds_what_looking_at_everything_would_find(made, one, other) 
 
 def test_stepping_meets_everything_once_in_order() -> None:
     made = fold(*talk())
-    everything = [thing for things in made._lists for thing in things]
+    everything = [thing for things in made._large + made._small for thing in things]
     walked, thing = [], made.step(None, forward=True, small=True)
     while thing is not None:
         walked.append(thing)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.gui.bench.replay_session import ManualClock
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.view_range import AHEAD_SHARE, LAG_SECONDS, MOST_SECONDS, USUAL_SECONDS, LiveEdge, ViewRange
+from app.research.window.replay_session import ManualClock
 
 
 def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
