@@ -97,11 +97,9 @@ class Activity:
         """Ends everything that is open: the session is over."""
         self._stop_requests()
         self.changes += 1
-        for thing in (*self.turns, *self.answers):
+        for thing in (*self.turns, *self.answers, *self.bars):
             if thing.end is None:
                 thing.close(self.now)
-        for bar in self.bars:
-            bar.end = max(self.now, bar.start) if bar.end is None else bar.end
 
     def add_past(self, events: Iterable[e.Event]) -> None:
         """Adds the requests of a past session."""
@@ -272,12 +270,12 @@ class Activity:
                 before = self._bar_of(request.number)
                 if before is not None:
                     before.handed_over = True
-                    before.end = max(at, before.start) if before.end is None else before.end
+                    before.end = before.end or max(at, before.start)
                 self._add_bar(RequestBar(request, at, False, None if request.ended_at is None else at))
             case e.OracleEnded(at=at):
                 bar = self._bar_of(request.number)
                 if bar is not None:
-                    bar.end = max(at, bar.start)
+                    bar.close(at)
 
     def _bar_of(self, revision: int) -> RequestBar | None:
         return next((bar for bar in reversed(self.bars) if bar.request.number == revision), None)

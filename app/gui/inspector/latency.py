@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
@@ -34,7 +34,6 @@ from app.gui.widgets.slim_button import SlimButton
 
 TWO_COLUMNS_LETTERS = 120
 """From this width on, in letters, the table and the gauges are beside the rest."""
-REFRESH_MS = 300
 COPIED_MS = 2_000
 SWATCH_PX = 10
 GAUGE_PX = 130
@@ -99,7 +98,7 @@ def _cells(time: float | None, times: Sequence[float]) -> list[str]:
 
 
 class LatencyView(QScrollArea):
-    """Shows `stages`, refreshed a few times a second while it is visible. `cost` returns the usage in words."""
+    """Shows `stages`. `cost` returns the usage in words. Call `refresh` when something may have changed."""
 
     def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -127,26 +126,22 @@ class LatencyView(QScrollArea):
         self._form = QFormLayout()
         self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
         self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
-        self._add_gauge(self.tr("Cost")).hide()
+        self._add_gauge(self.tr("Cost"))
         self.copy_button = SlimButton(self.tr("Co&py as text"), body)
         self.copy_button.setAccessibleName(self.tr("Copy as text"))
         self._lay_out()
-        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
-        self._copied = QTimer(self, singleShot=True, interval=COPIED_MS)
-        self._timer.timeout.connect(self.refresh)
-        self._copied.timeout.connect(lambda: self.copy_button.setText(self.tr("Co&py as text")))
         self.strip.picked.connect(self.pick)
         self.copy_button.clicked.connect(self._copy)
         self.refresh()
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
-        """Adds a bar called `name`, and words beside it."""
+        """Adds words, and a bar in front of them if it has a `name`."""
         bar, row = QProgressBar(self._body), QHBoxLayout()
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)
         words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
         words.setAccessibleName(title)
-        row.addWidget(bar)
+        row.addWidget(bar) if name else bar.hide()
         row.addWidget(words, 1)
         self._form.addRow(PlainLabel(title, self._body), row)
         return bar
@@ -175,11 +170,6 @@ class LatencyView(QScrollArea):
         """Gives the focus to the answers, or before the first one to the button."""
         self.refresh()
         (self.strip if self.strip.isVisible() else self.copy_button).setFocus()
-
-    def touch(self) -> None:
-        """Refreshes soon if it is visible: something may have changed."""
-        if self.isVisible() and not self._timer.isActive():
-            self._timer.start()
 
     def pick(self, turn: int) -> None:
         """Shows the answer to this turn. With the newest one picked, it follows the newest."""
@@ -235,33 +225,22 @@ class LatencyView(QScrollArea):
                 label.setText(text)
 
     def as_text(self) -> str:
-        """Returns all that is shown, as plain text."""
+        """Returns all that is shown as plain text, with tabs between the columns of the table."""
         lines = [self.tr("Latency of this conversation"), ""]
         if self.shown is None:
             lines.append(self.empty.text())
         else:
             lines += [f"{self.head.text()}: {self.sentence.text()}", self.why.text(), ""]
-            widest = [max(map(len, column)) for column in zip(*self.table.lines, strict=True)]
-            for name, *times in self.table.lines:
-                padded = (time.rjust(width + 2) for time, width in zip(times, widest[1:], strict=True))
-                lines.append(name.ljust(widest[0]) + "".join(padded))
+            lines += ["\t".join(cells) for cells in self.table.lines]
         lines += ["", *(f"{title}: {words.text()}" for title, words in self.gauges.items() if words.text())]
         return "\n".join(lines) + "\n"
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.as_text())
         self.copy_button.setText(self.tr("Copied"))
-        self._copied.start()
+        QTimer.singleShot(COPIED_MS, self.copy_button, lambda: self.copy_button.setText(self.tr("Co&py as text")))
 
     # -- Qt's own events
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._timer.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """One column, or two where there is room."""
@@ -272,6 +251,6 @@ class LatencyView(QScrollArea):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_timer"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "copy_button"):
             self._changes = -1
             self.refresh()

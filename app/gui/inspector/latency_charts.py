@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend
-from app.gui.design.plain import LegendLabel, set_tip
+from app.gui.design.plain import LegendLabel
 from app.gui.inspector.latency_words import LatencyWords
 from app.gui.widgets.formats import seconds_words
 
@@ -57,15 +57,9 @@ class LatencyBar(QWidget):
         self._pieces = [(piece, wait[piece], seconds_words(wait[piece])) for piece in shown]
         names = [f"{self._words.piece(piece).short} {time}" for piece, _, time in self._pieces]
         self.setAccessibleDescription(", ".join(names) or self.tr("nothing was waited for"))
-        set_tip(self, "\n".join(f"{self._words.piece(piece).name}: {time}" for piece, _, time in self._pieces))
         colours = [piece_colour(piece, self.palette()).name() for piece in shown]
         self.legend.show_names(list(zip(colours, names, strict=True)))
         self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.show_wait({piece: seconds for piece, seconds, _ in self._pieces})
 
     def paintEvent(self, event: QPaintEvent) -> None:
         palette, left = self.palette(), 0.0
@@ -113,9 +107,8 @@ class LatencyStrip(QWidget):
         description = ""
         for place, answer in enumerate(self.answers, 1):
             if answer.turn == turn:
-                description = self.tr("{0} of {1}: {2}").format(
-                    place, len(self.answers), seconds_words(answer.response)
-                )
+                time, count = seconds_words(answer.response), len(self.answers)
+                description = self.tr("{0} of {1}: {2}").format(place, count, time)
                 description += ", " + self.tr("slow") if answer.response > slow else ""
         self.setAccessibleDescription(description)
         self.update()
@@ -161,9 +154,6 @@ class LatencyStrip(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(blend(ground, ink, 0.25), 1))
         painter.drawLine(plot.bottomLeft(), plot.bottomRight())
-        font = self.font()
-        font.setPointSizeF(font.pointSizeF() * 0.85)
-        painter.setFont(font)
         painter.setPen(dim)
         line = self.fontMetrics().height()
         for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):

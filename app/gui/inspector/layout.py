@@ -98,7 +98,6 @@ class Lanes:
 
     def __init__(self, height: float, letters: Letters, has_secondary: bool) -> None:
         compact, roomy = height < COMPACT_PX, height >= ROOMY_PX
-        self.height = height
         self.rows: dict[Lane, int] = {
             "words": 1 if compact else 2,
             "backend": 3 if roomy else 2,

@@ -122,7 +122,7 @@ class TimelinePainter:
     def _paint_ground(self) -> None:
         """Paints every other lane in another colour, and the time."""
         painter, colours, lanes, wide = self._painter, self._colours, self._lanes, self._right - self._left
-        painter.fillRect(QRectF(self._left, 0, wide, lanes.height), colours.ground)
+        painter.fillRect(QRectF(self._left, 0, wide, lanes.axis.bottom), colours.ground)
         for lane, strip in list(lanes.strips.items())[::2]:
             tall = strip.height + (lanes.said.height if lane == "kame" else 0)
             painter.fillRect(QRectF(self._left, strip.top, wide, tall), colours.band)
@@ -275,19 +275,13 @@ class TimelinePainter:
     def _paint_requests(self, lane: Lane) -> None:
         if lane not in self._lanes.strips:
             return
-        found = between(self._activity.bars, self._before, self._latest)
+        found, rows = between(self._activity.bars, self._before, self._latest), self._lanes.rows[lane]
         bars = [bar for bar in found if bar.secondary == (lane == "secondary")]
         places = {bar.request.number: self._place(bar, lane) for bar in bars}
-        following: dict[float, float] = {}
-        rooms = []
-        for bar in reversed(bars):
-            place = places[bar.request.number]
-            rooms.append(following.get(place.top, float("inf")) - 3)
-            following[place.top] = place.left
-        for bar in bars:
-            place = places[bar.request.number]
-            self._paint_bar(bar, place)
-            self._paint_label(bar, place, rooms.pop())
+        for n, bar in enumerate(bars):
+            after = (places[b.request.number].left for b in bars[n + 1 :] if b.rows[rows] == bar.rows[rows])
+            self._paint_bar(bar, places[bar.request.number])
+            self._paint_label(bar, places[bar.request.number], next(after, float("inf")) - 3)
         for bar in bars:
             if bar.past:
                 self._paint_superseded(bar, places[bar.request.number], places.get(bar.request.by))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.gui.inspector.latency import LatencyView
     from app.gui.inspector.requests import RequestsPage
 
+REFRESH_MS = 300
 ENOUGH_ANSWERS = 3
 """With fewer, the status line shows no distribution."""
 
@@ -42,6 +43,8 @@ class InspectorPane(QWidget):
         self.latency: LatencyView | None = None
         self.requests: RequestsPage | None = None
         self._stage_changes = -1
+        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
+        self._timer.timeout.connect(self._refresh)
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName(self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)
@@ -84,7 +87,7 @@ class InspectorPane(QWidget):
 
     def _empty(self, *, first: bool) -> None:
         self.activity.begin(first=first)
-        self.timeline.begin()
+        self.timeline.view.begin()
         self.settle()
 
     def end(self) -> None:
@@ -97,7 +100,7 @@ class InspectorPane(QWidget):
         self.stages.apply(event)
         if shown:
             self.activity.apply(event)
-            self.timeline.edge.update(event.at)
+            self.timeline.view.edge.update(event.at)
 
     def add_past(self, events: Iterable[e.Event]) -> None:
         """Adds the requests of a past session."""
@@ -112,10 +115,14 @@ class InspectorPane(QWidget):
             last = answers[-1].response if answers else None
             self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
         self.timeline.settle()
-        if self.latency is not None:
-            self.latency.touch()
-        if self.requests is not None:
-            self.requests.touch()
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _refresh(self) -> None:
+        """Refreshes the page that is in view; the timeline does so by itself."""
+        for page in (self.latency, self.requests):
+            if page is not None and page.isVisible():
+                page.refresh()
 
     # -- the pages
 
@@ -164,6 +171,7 @@ class InspectorPane(QWidget):
                     self.setTabOrder(before, widget)
                     before = widget
         self.pages.setCurrentWidget(self._built[self.current])
+        self._refresh()
 
     def _make_latency(self) -> QWidget:
         from app.gui.inspector.latency import LatencyView

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import (
     QGuiApplication,
-    QHideEvent,
     QKeyEvent,
     QKeySequence,
-    QShowEvent,
     QStandardItem,
     QStandardItemModel,
 )
@@ -30,7 +28,6 @@ MODEL, END = 2, 9
 """Columns that are aligned to the left."""
 UNKNOWN = "–"
 SORT_ROLE = Qt.ItemDataRole.UserRole
-REFRESH_MS = 300
 SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
 """The widths of columns, where their titles are shorter."""
@@ -43,69 +40,15 @@ class Cell(NamedTuple):
     key: float | str
 
 
-class RequestWords(QObject):
-    """Describes requests in the user's language."""
-
-    def columns(self) -> list[tuple[str, str]]:
-        """Returns the titles of the columns, each with an explanation, empty if the title is enough."""
-        return [
-            (self.tr("No."), ""),
-            (self.tr("Turn"), ""),
-            (self.tr("Model"), ""),
-            (self.tr("Asked"), self.tr("How many of your words the model had when it was asked.")),
-            (self.tr("First words"), self.tr("From the request to the first words of the answer.")),
-            (self.tr("Words"), self.tr("The number of words in the answer.")),
-            (self.tr("Tokens in"), self.tr("“≈” marks estimates: the server did not report a count.")),
-            (self.tr("Tokens out"), ""),
-            (self.tr("Cost"), ""),
-            (self.tr("End"), ""),
-        ]
-
-    def cells(self, request: Request) -> tuple[Cell, ...]:
-        """Returns a request as a line of the table."""
-        first, counted = request.first_word_seconds, request.counted
-        about = "" if counted is None or counted.counted else "≈ "
-        cost = None if counted is None else counted.cost
-        name, end = request.model or request.backend, self.end(request)
-        return (
-            Cell(str(request.number), request.place),
-            Cell(str(request.turn), request.place),
-            Cell(name, name.lower()),
-            Cell(str(request.asked_words), request.asked_words),
-            Cell(UNKNOWN if first is None else wait(first), -1.0 if first is None else first),
-            Cell(str(request.words), request.words),
-            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_in:,}", counted.tokens_in),
-            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_out:,}", counted.tokens_out),
-            Cell(UNKNOWN, -1.0) if cost is None else Cell(dollars(cost), cost),
-            Cell(end, end),
-        )
-
-    def end(self, request: Request) -> str:
-        """Returns what became of a request."""
-        status = request.status
-        if request.spoken and status != "failed":
-            return self.tr("partly spoken") if status in ("superseded", "stopped") else self.tr("spoken")
-        return {
-            "waiting": self.tr("waiting"),
-            "streaming": self.tr("writing"),
-            "complete": self.tr("compared") if request.secondary else self.tr("not spoken"),
-            "superseded": self.tr("replaced"),
-            "failed": self.tr("failed"),
-            "stopped": self.tr("stopped"),
-        }[status]
-
-
 class RequestsPage(QWidget):
-    """A table of the requests of `activity`, refreshed a few times a second while it is visible."""
+    """A table of the requests of `activity`. Call `refresh` when something may have changed."""
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._activity = activity
-        self._shown = -1
         self._requests: list[Request] = []
         self._states: list[tuple[object, ...]] = []
-        self._words = RequestWords(self)
-        self._columns = self._words.columns()
+        self._columns = self._titles()
         self._model = QStandardItemModel(0, len(self._columns), self)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self._model)
@@ -127,8 +70,6 @@ class RequestsPage(QWidget):
         column.setSpacing(4)
         column.addWidget(self.view, 1)
         column.addLayout(foot)
-        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
         self.copy_button.clicked.connect(self.copy)
         self.view.installEventFilter(self)
 
@@ -158,14 +99,9 @@ class RequestsPage(QWidget):
             least = metrics.horizontalAdvance(title) + metrics.height() + 24
             self.view.setColumnWidth(place, max(least, metrics.horizontalAdvance("0") * letters))
 
-    def touch(self) -> None:
-        """Refreshes soon if it is visible: something may have changed."""
-        if self.isVisible() and self._activity.changes != self._shown and not self._timer.isActive():
-            self._timer.start()
-
     def refresh(self) -> None:
         """Shows the present requests; only what has changed is written again."""
-        self._shown, requests = self._activity.changes, self._activity.requests
+        requests = self._activity.requests
         gone = sum(not requests or request.place < requests[0].place for request in self._requests)
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
@@ -183,7 +119,7 @@ class RequestsPage(QWidget):
         self.count.setText(self.tr("1 request") if count == 1 else self.tr("{0} requests").format(f"{count:,}"))
 
     def _write(self, row: int, request: Request) -> None:
-        for place, cell in enumerate(self._words.cells(request)):
+        for place, cell in enumerate(self._cells(request)):
             item = QStandardItem(cell.text)
             item.setData(cell.key, SORT_ROLE)
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignRight
@@ -210,19 +146,61 @@ class RequestsPage(QWidget):
         event.accept()
         return True
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._timer.stop()
-
     def changeEvent(self, event: QEvent) -> None:
         """Follows the size of text and the theme."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_timer"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):
             self._set_sizes()
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_timer"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "copy_button"):
             self._states = [()] * len(self._states)
             self.refresh()
+
+    # -- words
+
+    def _titles(self) -> list[tuple[str, str]]:
+        """Returns the titles of the columns, each with an explanation, empty if the title is enough."""
+        return [
+            (self.tr("No."), ""),
+            (self.tr("Turn"), ""),
+            (self.tr("Model"), ""),
+            (self.tr("Asked"), self.tr("How many of your words the model had when it was asked.")),
+            (self.tr("First words"), self.tr("From the request to the first words of the answer.")),
+            (self.tr("Words"), self.tr("The number of words in the answer.")),
+            (self.tr("Tokens in"), self.tr("“≈” marks estimates: the server did not report a count.")),
+            (self.tr("Tokens out"), ""),
+            (self.tr("Cost"), ""),
+            (self.tr("End"), ""),
+        ]
+
+    def _cells(self, request: Request) -> tuple[Cell, ...]:
+        """Returns a request as a line of the table."""
+        first, counted = request.first_word_seconds, request.counted
+        about = "" if counted is None or counted.counted else "≈ "
+        cost = None if counted is None else counted.cost
+        name, end = request.model or request.backend, self._end(request)
+        return (
+            Cell(str(request.number), request.place),
+            Cell(str(request.turn), request.place),
+            Cell(name, name.lower()),
+            Cell(str(request.asked_words), request.asked_words),
+            Cell(UNKNOWN if first is None else wait(first), -1.0 if first is None else first),
+            Cell(str(request.words), request.words),
+            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_in:,}", counted.tokens_in),
+            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_out:,}", counted.tokens_out),
+            Cell(UNKNOWN, -1.0) if cost is None else Cell(dollars(cost), cost),
+            Cell(end, end),
+        )
+
+    def _end(self, request: Request) -> str:
+        """Returns what became of a request."""
+        status = request.status
+        if request.spoken and status != "failed":
+            return self.tr("partly spoken") if status in ("superseded", "stopped") else self.tr("spoken")
+        return {
+            "waiting": self.tr("waiting"),
+            "streaming": self.tr("writing"),
+            "complete": self.tr("compared") if request.secondary else self.tr("not spoken"),
+            "superseded": self.tr("replaced"),
+            "failed": self.tr("failed"),
+            "stopped": self.tr("stopped"),
+        }[status]

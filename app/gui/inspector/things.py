@@ -109,6 +109,10 @@ class RequestBar:
     named: bool = False
     rows: dict[int, int] = field(default_factory=dict)
 
+    def close(self, at: float) -> None:
+        """Ends the bar."""
+        self.end = max(at, self.start)
+
     @property
     def backend(self) -> Backend:
         """The back-end and the model of the request."""

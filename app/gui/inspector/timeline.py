@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QHideEvent,
     QImageWriter,
@@ -29,7 +28,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.conversation.frame import FRAME_SECONDS
 from app.gui.design.plain import set_tip
 from app.gui.inspector.activity import Activity
-from app.gui.inspector.layout import COMPACT_PX, Colours, Lane, Lanes, Layout, Letters
+from app.gui.inspector.layout import COMPACT_PX, Colours, Lanes, Layout, Letters
 from app.gui.inspector.painter import NEAR_PX, Hit, TimelinePainter
 from app.gui.inspector.things import Thing
 from app.gui.inspector.timeline_words import TimelineWords
@@ -69,8 +68,6 @@ class TimelineView(QWidget):
         self.cursor_thing: Thing | None = None
         """What the keyboard has picked."""
         self.readout = ""
-        self.painted = 0
-        """How often the lanes were painted."""
         self.hits: list[Hit] = []
         """Where things are in the picture; second 0 is at pixel 0."""
         self._picture = QPixmap()
@@ -97,13 +94,11 @@ class TimelineView(QWidget):
         self.timer.timeout.connect(self.advance)
         self._restyle()
 
-    def sizeHint(self) -> QSize:
-        return QSize(900, 180)
-
     # -- the session
 
     def begin(self) -> None:
         """Starts with an empty timeline: a new session runs."""
+        self.edge.begin()
         self.running, self.cursor_thing = True, None
         self.follow()
         self._tell("")
@@ -215,15 +210,16 @@ class TimelineView(QWidget):
     def _restyle(self) -> None:
         self.colours = Colours(self.palette())
         self._letters, self._small_letters = Letters(self.font(), False), Letters(self.font(), True)
-        self._names = {lane: self.words.lane(lane) for lane in get_args(Lane)}
+        self._names = self.words.lanes()
         self.gutter = math.ceil(max(map(self._letters.width, self._names.values())) + 2 * MARGIN_PX)
         """The width of the lanes' names."""
         self._picture_of = ()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         # While it moves, what comes within a frame of sound is painted at the frame's end, with its levels.
-        frame = int(self.activity.now / FRAME_SECONDS) if self.timer.isActive() else None
-        picture_of = (frame or self.activity.changes, self.scale, self.height(), self._ratio)
+        moving = self.timer.isActive()
+        shown = int(self.activity.now / FRAME_SECONDS) if moving else self.activity.changes
+        picture_of = (moving, shown, self.scale, self.height(), self._ratio)
         right = self._picture_left + self._picture.deviceIndependentSize().width()
         if picture_of != self._picture_of or not self._picture_left <= self.left <= right - self.box.width():
             self._picture_of = picture_of
@@ -260,7 +256,6 @@ class TimelineView(QWidget):
         lanes.paint()
         painter.end()
         self.hits = lanes.hits
-        self.painted += 1
 
     def _paint_names(self, painter: QPainter, look: Layout) -> None:
         colours, letters, lanes = self.colours, look.letters, look.lanes

@@ -10,7 +10,6 @@ from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTim
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.conversation.events import Event
 from app.gui.design.look import Look
 from app.gui.design.plain import LegendLabel, set_tip
 from app.gui.design.theme import tokens
@@ -40,9 +39,8 @@ class TimelinePage(QWidget):
         self, activity: Activity, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         super().__init__(parent)
-        self.activity = activity
-        self.edge = LiveEdge(clock)
-        self.view = view = TimelineView(activity, self.edge, self)
+        self._activity = activity
+        self.view = view = TimelineView(activity, LiveEdge(clock), self)
         self.dialog: QFileDialog | None = None
         self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
@@ -70,7 +68,6 @@ class TimelinePage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(row)
         column.addWidget(view, 1)
-        self.setTabOrder(self.export_button, view)
         view.told.connect(self._show_readout)
         view.following_changed.connect(self._show_following)
         self._show_readout("")
@@ -83,17 +80,6 @@ class TimelinePage(QWidget):
         button.setAutoDefault(False)
         button.clicked.connect(lambda: act())
         return button
-
-    # -- the session
-
-    def begin(self) -> None:
-        """A new session starts in the activity."""
-        self.edge.begin()
-        self.view.begin()
-
-    def apply(self, event: Event) -> None:
-        """Takes one event in, after the activity."""
-        self.edge.update(event.at)
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""
@@ -114,7 +100,7 @@ class TimelinePage(QWidget):
 
     def _show_legend(self) -> None:
         """Names the newest models, each in its colour, as many as there is room for."""
-        colours, backends, room = self.view.colours, self.activity.backends, self.legend.width()
+        colours, backends, room = self.view.colours, self._activity.backends, self.legend.width()
         if self._legend_of != (colours, backends, room):
             self._legend_of = (colours, list(backends), room)
             names = [(colours.backend(one).name(), one[1] or one[0]) for one in backends[-MOST_IN_LEGEND:]]
@@ -168,6 +154,7 @@ class MiniTimeline(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(40)
 
     def settle(self) -> None:
         """Paints again if there is something new."""
@@ -178,9 +165,6 @@ class MiniTimeline(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         return QSize(160, tokens().strip - 8)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, tokens().strip - 8)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         activity, now = self._activity, self._activity.now

@@ -13,8 +13,8 @@ from app.gui.widgets.formats import backend_words, clock_words, wait
 class TimelineWords(QObject):
     """Describes things in the user's language, one line each."""
 
-    def lane(self, lane: Lane) -> str:
-        """Returns a lane's name, as short as possible."""
+    def lanes(self) -> dict[Lane, str]:
+        """Returns the lanes' names, as short as possible."""
         return {
             "you": self.tr("You"),
             "words": self.tr("Words"),
@@ -23,7 +23,7 @@ class TimelineWords(QObject):
             "oracle": self.tr("Oracle"),
             "kame": self.tr("KAME"),
             "trouble": self.tr("Errors"),
-        }[lane]
+        }
 
     def interrupted(self) -> str:
         """Returns the label of an answer that the user cut short."""

@@ -37,14 +37,14 @@ class Shown:
         self.view: TimelineView = self.page.view
         self.page.resize(1200, 220)
         self.page.show()
-        self.page.begin()
+        self.view.begin()
 
     def say(self, *events: e.Event) -> None:
         """Applies events, each on time, and paints."""
         for event in events:
             self.clock.now = max(self.clock.now, event.at)
             self.activity.apply(event)
-            self.page.edge.update(event.at)
+            self.view.edge.update(event.at)
         self.page.settle()
         self.clock.now += 0.02
         self.view.advance()
@@ -151,7 +151,7 @@ def test_lanes_share_any_height_without_touching(full: Shown, height: int) -> No
     full.page.resize(1000, height + full.page.height() - full.view.height())
     QApplication.processEvents()
     lanes, bottom = full.view.look.lanes, 0.0
-    assert lanes.height == pytest.approx(height, abs=2)
+    assert lanes.axis.bottom == pytest.approx(height, abs=2)
     for name, strip in lanes.strips.items():
         assert strip.top >= bottom and strip.height >= 3
         bottom = lanes.said.bottom if name == "kame" else strip.bottom
@@ -161,17 +161,19 @@ def test_lanes_share_any_height_without_touching(full: Shown, height: int) -> No
 
 def test_while_it_moves_lanes_are_painted_once_a_frame(empty: Shown) -> None:
     waiting = sorted(long_talk(0.25), key=lambda event: event.at)
-    ticks = int(15 / 0.016)
+    ticks, painted = int(15 / 0.016), [empty.view.hits]
     for tick in range(ticks):
         empty.clock.now = tick * 0.016
         while waiting and waiting[0].at <= empty.clock.now:
             event = waiting.pop(0)
             empty.activity.apply(event)
-            empty.page.edge.update(event.at)
+            empty.view.edge.update(event.at)
         empty.view.advance()
         empty.view.repaint()
-    assert empty.page.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
-    assert 15 / 0.08 - 5 < empty.view.painted < 15 / 0.08 + 30
+        if painted[-1] is not empty.view.hits:
+            painted.append(empty.view.hits)
+    assert empty.view.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
+    assert 15 / 0.08 - 5 < len(painted) < 15 / 0.08 + 30
 
 
 def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> None:
@@ -179,11 +181,11 @@ def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> No
     for minutes in (1, 31):
         events = long_talk(minutes)
         empty.activity.begin()
-        empty.page.begin()
+        empty.view.begin()
         for event in events:
             empty.activity.apply(event)
         empty.clock.now += 31 * 60
-        empty.page.edge.update(minutes * 60.0)
+        empty.view.edge.update(minutes * 60.0)
         empty.view.advance()
         empty.image()
         sizes.append(len(empty.view.hits))
@@ -441,8 +443,8 @@ def test_a_new_session_is_empty_and_followed_and_an_old_one_stays(full: Shown) -
     view.pause()
     old = full.image()
     full.activity.begin()
-    full.page.begin()
-    assert view.range.following and full.page.edge.at == 0 and view.readout == "" and full.image() != old
+    full.view.begin()
+    assert view.range.following and full.view.edge.at == 0 and view.readout == "" and full.image() != old
 
 
 # -- keyboard and screen reader

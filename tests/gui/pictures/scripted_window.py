@@ -261,7 +261,7 @@ async def scripted_window(
             ),
         )
         scripted = ScriptedWindow(window, history, factory)
-        window.inspector.timeline.edge.time.clock = window.oracle.time.clock = scripted.clock
+        window.inspector.timeline.view.edge.time.clock = window.oracle.time.clock = scripted.clock
         window.conversations._now = NOW.timestamp
         try:
             window.move(0, 0)
