@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from app.conversation.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend
 from app.gui.design.plain import LegendLabel
-from app.gui.inspector.latency_words import LatencyWords
 from app.gui.widgets.formats import seconds_words
 
 PIECE_COLOURS: dict[Piece, QColor] = {
@@ -38,11 +37,11 @@ def piece_colour(piece: Piece, palette: QPalette) -> QColor:
 
 
 class LatencyBar(QWidget):
-    """One answer: what was waited for, with the times in it where there is room, and a legend below."""
+    """One answer: what was waited for, with the times in it where there is room, and a legend with `names` below."""
 
-    def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
+    def __init__(self, names: Mapping[Piece, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._words = words
+        self._names = names
         self._pieces: list[tuple[Piece, float, str]] = []
         self.legend = LegendLabel(self)
         self.legend.setWordWrap(True)
@@ -55,7 +54,7 @@ class LatencyBar(QWidget):
         """Shows how long what was waited for, in seconds."""
         shown = [piece for piece in PIECES if wait.get(piece, 0.0) >= SHOWN_SECONDS]
         self._pieces = [(piece, wait[piece], seconds_words(wait[piece])) for piece in shown]
-        names = [f"{self._words.piece(piece).short} {time}" for piece, _, time in self._pieces]
+        names = [f"{self._names[piece]} {time}" for piece, _, time in self._pieces]
         self.setAccessibleDescription(", ".join(names) or self.tr("nothing was waited for"))
         colours = [piece_colour(piece, self.palette()).name() for piece in shown]
         self.legend.show_names(list(zip(colours, names, strict=True)))

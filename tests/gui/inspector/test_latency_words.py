@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.conversation.latency import PIECES, Answer, Cause, Reason
-from app.gui.inspector.latency_words import LatencyWords
+from app.gui.inspector.latency import LatencyWords
 from app.gui.widgets.formats import seconds_words
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
@@ -16,7 +16,7 @@ SAID = [
     (Reason(Cause.FELL_BEHIND, 2.0, count=5), "This machine fell behind and dropped frames (5). Close other programs"),
     (
         Reason(Cause.UNFINISHED, 1.64, 0.2),
-        "KAME waited 1.64 s because your sentence sounded unfinished (usually 0.20 s). Without hands-free",
+        "KAME waited 1.64 s (usually 0.20 s) because your sentence sounded unfinished. Without hands-free",
     ),
     (
         Reason(Cause.UNSURE, 1.4),
