@@ -39,6 +39,8 @@ KEPT_SECONDS = 1800.0
 PRUNED_SECONDS = 30.0
 """Old things are dropped this often."""
 MOST_REQUESTS = 512
+LOOKED_BACK = 64
+"""What an event is about is among so many of the newest things."""
 LONGEST_PARTIAL = 240
 """A partial keeps so many letters of its end: all partials of a long turn would take its length squared."""
 
@@ -181,8 +183,8 @@ class Activity:
     # -- the user
 
     def _apply_user(self, event: UserEvent) -> None:
-        turn = next((turn for turn in reversed(self.turns) if turn.turn == event.turn), None) or self._add_turn(event)
-        at = event.at
+        newest, at = reversed(self.turns[-LOOKED_BACK:]), event.at
+        turn = next((turn for turn in newest if turn.turn == event.turn), None) or self._add_turn(event)
         match event:
             case e.UserPaused(speech_end=speech_end):
                 if not turn.gaps or turn.gaps[-1][1] is not None:
@@ -278,18 +280,17 @@ class Activity:
                     bar.close(at)
 
     def _bar_of(self, revision: int) -> RequestBar | None:
-        return next((bar for bar in reversed(self.bars) if bar.request.number == revision), None)
+        return next((bar for bar in reversed(self.bars[-LOOKED_BACK:]) if bar.request.number == revision), None)
 
     def _add_bar(self, bar: RequestBar) -> None:
         """Adds a bar in a row of its own for as long as it runs, below that of the bar before it, like a staircase."""
         self._meet(bar.backend)
         self.has_secondary = self.has_secondary or bar.secondary
-        before = next((other for other in reversed(self.bars) if other.secondary == bar.secondary), None)
-        running = [b for b in self.bars if b.secondary == bar.secondary and b.end is None]
-        bar.named = before is None or before.backend != bar.backend
+        newest = [other for other in self.bars[-LOOKED_BACK:] if other.secondary == bar.secondary]
+        bar.named = not newest or newest[-1].backend != bar.backend
         for rows in ROWS:
-            busy = {other.rows[rows] for other in running}
-            stairs = [((before.rows[rows] if before else -1) + step) % rows for step in range(1, rows + 1)]
+            busy = {other.rows[rows] for other in newest if other.end is None}
+            stairs = [((newest[-1].rows[rows] if newest else -1) + step) % rows for step in range(1, rows + 1)]
             bar.rows[rows] = next((row for row in stairs if row not in busy), stairs[0])
         insort(self.bars, bar, key=by_start)
 
