@@ -15,7 +15,7 @@ Read in this order:
 - `events.py`, `event_json.py`, `transcript.py`: all that happens, as JSON, and the transcript that follows from it
 - `revisions.py`: the events folded into oracle revisions, for panes, latency, usage and transcript
 - `progress.py`, `heard_part.py`, `markdown.py`: what was heard of a revision, and how it was written
-- `latency.py`, `latency_causes.py`, `frame_budget.py`: how long each step took, why, and how late the frame loop was
+- `latency.py`, `frame_budget.py`: how long each stage of an answer took and why, and how late the frame loop was
 
 A frame's voice windows go through the turn tracker, which emits turn events and commands to the front-end. The
 recogniser's partials make the oracle request revisions; their words become clauses, which the front-end speaks.

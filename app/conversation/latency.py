@@ -1,11 +1,15 @@
-"""Folds a session's events into how long each stage of each answer took, in seconds."""
+"""Folds a session's events into how long each stage of each answer took, and finds out why an answer was slow.
+
+`Stages` takes the events; `why_slow` compares an answer with the others of its talk. All times are in seconds.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from enum import Enum, auto
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +20,10 @@ from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.words import fold
 
 Stage = Literal["noticing", "writing", "backend", "voice"]
-"""`noticing` that the user has finished, and `writing` down what they said, both since their last sound; the
-`backend`'s first words since the request; the `voice`'s first sound since it had both the first words and the floor.
+"""`noticing`: from the user's last sound until the end of the turn was detected.
+`writing`: from the user's last sound until the final transcript.
+`backend`: from the request until the model's first words.
+`voice`: from when the voice had both the first words and the floor until its first sound.
 """
 
 Piece = Literal["noticing", "writing", "backend", "voice", "between"]
@@ -35,19 +41,37 @@ _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
 """Recognition that was skipped so long before the end of the speech still counts."""
 
+SLOW_SECONDS = 1.0
+"""An answer that takes longer is slow in any talk."""
+
+SLOW_FACTOR = 1.6
+SLOWER_BY_SECONDS = 0.25
+"""An answer is slow, too, if it takes so many times the conversation's median, and is so much longer."""
+
+ENOUGH_ANSWERS = 4
+"""With fewer others there is no usual time."""
+
+_SOUNDED_UNFINISHED = 1.3
+"""The silence in seconds at which a turn ends that is finished with a probability of 0.2 (`resources/turn_ends.json`).
+After a longer wait the turn had sounded unfinished; after a shorter one it was unclear."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, in seconds. `response`: from the user's last sound to the answer's first, negative if that was
-    earlier. An opening does not count; after one it is the end of the answer's first word.
+    """One answer, in seconds.
 
-    `took`: how long the known stages were; they may overlap. `wait`: the response divided into what the user waited
-    for; the pieces add up to it, and are 0 if it is negative. `reason`: what ended the turn. `backend` and `model` are
-    empty if there was no request to wait for. `asked_again`, `fell_back`, `swapped`: a request was repeated after the
-    user's last sound, because their words had changed, another model had failed, or they had chosen this one.
-    `first`: the model's first words in this conversation. `tool` ran for `tool_seconds` before them. `delay`: the pause
-    before each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too
-    slow.
+    `response`: from the user's last sound to the answer's first, negative if that was earlier. An opening does not
+    count; after one it is the end of the answer's first word.
+    `reason`: what ended the turn.
+    `took`: how long the known stages were; they may overlap.
+    `wait`: the response divided into what the user waited for. The pieces add up to it, and are 0 if it is negative.
+    `backend`, `model`: empty if there was no request to wait for.
+    `asked_again`, `fell_back`, `swapped`: a request was repeated after the user's last sound, because their words had
+    changed, another model had failed, or they had chosen this one.
+    `first`: these were the model's first words in this conversation.
+    `tool`, `tool_seconds`: the longest tool before them, and the time of all.
+    `delay`: the pause before each answer that the user has set.
+    `dropped` frames and `skipped` recognition updates: this machine was too slow.
     """
 
     turn: int
@@ -188,37 +212,35 @@ class Stages:
         return turn
 
     def _answer(self, number: int, turn: _Turn, end: e.UserEnded, start: e.AssistantStarted) -> Answer:
-        told, began = end.speech_end, start.at
+        speech_end, began = end.speech_end, start.at
         revision = self._revisions.get(start.revision)
         if revision is not None and (revision.turn != number or revision.first_words_at is None):
             revision = None  # the front-end speaks by itself, or on what it got in an earlier turn
-        typed = end.reason == "typed"
         took: dict[Stage, float] = {}
-        if not typed:
-            took["noticing"] = max(0.0, end.at - told)
+        if end.reason != "typed":
+            took["noticing"] = max(0.0, end.at - speech_end)
             if turn.final_at is not None:
-                took["writing"] = max(0.0, turn.final_at - told)
+                took["writing"] = max(0.0, turn.final_at - speech_end)
         if revision is not None and revision.first_words_at is not None:
             took["backend"] = revision.first_words_at - revision.requested_at
             ready = revision.first_words_at if revision.fed_at is None else revision.fed_at
             took["voice"] = max(0.0, began - max(ready, end.at if end.at <= began else ready))
-        reached = _Reached(end.at, turn.final_at, began)
         return Answer(
             number,
-            began - told,
+            began - speech_end,
             end.reason,
             took,
-            _wait(told, reached, revision),
+            _wait(end, turn.final_at, began, revision),
             delay=turn.delay,
-            dropped=sum(t.frames for t in self._dropped if told <= t.at <= began),
-            skipped=sum(t.decodes for t in self._skipped if told - _SPEECH_SECONDS <= t.at <= began),
-            **({} if revision is None else self._of_backend(turn, told, revision)),
+            dropped=sum(t.frames for t in self._dropped if speech_end <= t.at <= began),
+            skipped=sum(t.decodes for t in self._skipped if speech_end - _SPEECH_SECONDS <= t.at <= began),
+            **({} if revision is None else self._of_backend(turn, speech_end, revision)),
         )
 
-    def _of_backend(self, turn: _Turn, told: float, revision: Revision) -> dict[str, Any]:
+    def _of_backend(self, turn: _Turn, speech_end: float, revision: Revision) -> dict[str, Any]:
         before = turn.revisions[: turn.revisions.index(revision)] if revision in turn.revisions else []
-        again = bool(before) and revision.drives_since > told
-        swapped = again and told <= self._swapped_at <= revision.drives_since
+        again = bool(before) and revision.drives_since > speech_end
+        swapped = again and speech_end <= self._swapped_at <= revision.drives_since
         fell_back = again and not swapped and any(b.end_reason == "failed" for b in before)
         changed = any(fold(b.asked) != fold(revision.asked) for b in before)
         first_at = revision.first_words_at or 0.0
@@ -228,39 +250,173 @@ class Stages:
             "model": revision.model,
             "asked_again": again and changed and not swapped and not fell_back,
             "fell_back": fell_back,
-            "swapped": swapped or (revision.handed_over_at is not None and revision.drives_since > told),
+            "swapped": swapped or (revision.handed_over_at is not None and revision.drives_since > speech_end),
             "first": self._spoke.get((revision.backend, revision.model)) == first_at,
             "tool": max(tools, key=lambda t: t.seconds).name if tools else "",
             "tool_seconds": sum(t.seconds for t in tools),
         }
 
 
-class _Reached(NamedTuple):
-    """When the turn's end was noticed, its words were transcribed, and the answer started."""
+def _wait(end: e.UserEnded, final_at: float | None, began: float, revision: Revision | None) -> dict[Piece, float]:
+    """Divides the time from the end of the speech until the answer into what was waited for.
 
-    noticed: float
-    written: float | None
-    began: float
-
-
-def _wait(told: float, reached: _Reached, revision: Revision | None) -> dict[Piece, float]:
-    """Divides the time from `told`, the end of the speech, until the answer into what was waited for; what ran in
-    parallel cost nothing.
+    What ran in parallel cost nothing. `final_at`: when the final transcript came; `began`: when the answer started.
     """
     wait: dict[Piece, float] = dict.fromkeys(PIECES, 0.0)
-    steps: list[tuple[Piece, float | None]] = [("noticing", reached.noticed)]
+    steps: list[tuple[Piece, float | None]] = [("noticing", end.at)]
     if revision is not None:
-        if revision.final and reached.written is not None and reached.written <= revision.drives_since:
-            steps.append(("writing", reached.written))
+        if revision.final and final_at is not None and final_at <= revision.drives_since:
+            steps.append(("writing", final_at))
         steps += [
             ("between", revision.requested_at),
             ("backend", revision.first_words_at),
             ("between", revision.fed_at),
         ]
-    steps.append(("voice", reached.began))
-    now = told
+    steps.append(("voice", began))
+    now = end.speech_end
     for piece, at in steps:
-        if at is not None and min(at, reached.began) > now:
-            wait[piece] += min(at, reached.began) - now
-            now = min(at, reached.began)
+        if at is not None and min(at, began) > now:
+            wait[piece] += min(at, began) - now
+            now = min(at, began)
     return wait
+
+
+# -- why an answer was slow
+
+
+class Cause(Enum):
+    """The cause; `Reason` holds the figures that belong to it."""
+
+    FELL_BEHIND = auto()
+    """This machine was too slow: `count` frames were dropped."""
+    UNFINISHED = auto()
+    """The end of the turn was noticed late because the turn sounded unfinished."""
+    UNSURE = auto()
+    """The end of the turn was noticed late because its words left it open."""
+    BUTTON = auto()
+    """The talk button was released late."""
+    NOTICED_LATE = auto()
+    """The end of the turn was noticed late for an unknown cause."""
+    RECOGNITION_BEHIND = auto()
+    """Recognition was late: `count` updates were skipped."""
+    WRITING = auto()
+    """Recognition was late."""
+    STARTED_LATE = auto()
+    """One stage started long after the one before it."""
+    ASKED_AGAIN = auto()
+    """The user's last words changed the question."""
+    FELL_BACK = auto()
+    """Another model had failed; `who` replaced it."""
+    SWAPPED = auto()
+    """The user had switched to the model `who`."""
+    TOOL = auto()
+    """The tool `who` was running."""
+    FIRST = auto()
+    """It was the first answer of the model `who` in this conversation."""
+    BACKEND = auto()
+    """The model `who` took long."""
+    DELAY = auto()
+    """The user has set a pause before each answer."""
+    BY_ITSELF = auto()
+    """A front-end that waits for no back-end started late."""
+    VOICE = auto()
+    """The voice took long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The `seconds` that the cause took, and the usual time of that stage in this conversation, or None if it is
+    unknown.
+    """
+
+    cause: Cause
+    seconds: float
+    usual: float | None = None
+    who: str = ""
+    count: int = 0
+
+
+def slow_beyond(answers: Sequence[Answer]) -> float:
+    """Returns the seconds beyond which a response is slow among the `answers` of its talk."""
+    found = figures(a.response for a in answers) if len(answers) > ENOUGH_ANSWERS else None
+    if found is None:
+        return SLOW_SECONDS
+    return min(SLOW_SECONDS, max(SLOW_FACTOR * found.median, found.median + SLOWER_BY_SECONDS))
+
+
+def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
+    """Returns why `answer` was slow among the `answers` of its talk, or None if it was not."""
+    if answer.response <= slow_beyond(answers):
+        return None
+    if answer.dropped:
+        return Reason(Cause.FELL_BEHIND, answer.response, count=answer.dropped)
+    match culprit(answer, answers):
+        case "noticing":
+            return _late_notice(answer, answers)
+        case "writing":
+            seconds = answer.took.get("writing", answer.wait["writing"])
+            cause = Cause.RECOGNITION_BEHIND if answer.skipped else Cause.WRITING
+            return Reason(cause, seconds, _usually_took("writing", answer, answers), count=answer.skipped)
+        case "backend":
+            return _late_words(answer, answers)
+        case "voice":
+            return _late_voice(answer, answers)
+        case _:
+            if answer.swapped:
+                return Reason(Cause.SWAPPED, answer.wait["between"], who=answer.model or answer.backend)
+            return Reason(Cause.STARTED_LATE, answer.wait["between"])
+
+
+def culprit(answer: Answer, answers: Sequence[Answer]) -> Piece:
+    """Returns what took longest beyond what is usual among `answers`."""
+
+    def beyond(piece: Piece) -> float:
+        return answer.wait[piece] - (_usual(answer, answers, lambda other: other.wait[piece]) or 0.0)
+
+    return max(PIECES, key=beyond)
+
+
+def _late_notice(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds = answer.wait["noticing"]
+    if answer.reason == "button":
+        cause = Cause.BUTTON
+    elif answer.reason != "silence":
+        cause = Cause.NOTICED_LATE
+    else:
+        cause = Cause.UNFINISHED if seconds >= _SOUNDED_UNFINISHED else Cause.UNSURE
+    return Reason(cause, seconds, _usually_took("noticing", answer, answers))
+
+
+def _late_words(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds, who = answer.took.get("backend", answer.wait["backend"]), answer.model or answer.backend
+    same = [other for other in answers if (other.backend, other.model) == (answer.backend, answer.model)]
+    usual = _usually_took("backend", answer, same)
+    if answer.fell_back:
+        return Reason(Cause.FELL_BACK, seconds, usual, who)
+    if answer.swapped:
+        return Reason(Cause.SWAPPED, seconds, usual, who)
+    if answer.tool and answer.tool_seconds >= seconds / 2:
+        return Reason(Cause.TOOL, answer.tool_seconds, None, answer.tool)
+    if answer.first:
+        return Reason(Cause.FIRST, seconds, None, who)
+    return Reason(Cause.ASKED_AGAIN if answer.asked_again else Cause.BACKEND, seconds, usual, who)
+
+
+def _late_voice(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds = answer.wait["voice"]
+    if answer.delay >= seconds / 2 and answer.delay > 0:
+        return Reason(Cause.DELAY, answer.delay)
+    if "voice" not in answer.took:
+        return Reason(Cause.BY_ITSELF, seconds)
+    return Reason(Cause.VOICE, answer.took["voice"], _usually_took("voice", answer, answers))
+
+
+def _usually_took(stage: Stage, answer: Answer, answers: Sequence[Answer]) -> float | None:
+    return _usual(answer, [a for a in answers if stage in a.took], lambda other: other.took[stage])
+
+
+def _usual(answer: Answer, answers: Sequence[Answer], of: Callable[[Answer], float]) -> float | None:
+    """The median over the other answers."""
+    others = [of(other) for other in answers if other.turn != answer.turn]
+    found = figures(others) if len(others) >= ENOUGH_ANSWERS else None
+    return None if found is None else found.median

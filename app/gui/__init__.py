@@ -4,13 +4,12 @@ From the bottom up; a folder imports only from those above it in this list:
 
 - `design`: colours, sizes, typefaces, icons and motion; `widgets`: controls that all of the window uses
 - `state`: what the session should be, and what it is: one writer, observed by views and controllers
-- `cards`: the columns of cards in transcript and oracle; `timeline_data`, `timeline_drawing`: what the timeline draws
+- `cards`: the columns of cards in transcript and oracle
 - `transcript`, `oracle`, `hotkeys`, `prices`, `tools`: turns, revisions, global keys, prices, tool servers
 - `palette`: the command palette, and the sheet of all keys; `desktop`: the tray
 - `backends`, `sound`, `models`: choosing models, devices and downloads
 - `shell`: menus, pickers, messages and the status line
-- `conversations`, `timeline`, `latency`, `settings`, `mini`: panes, dialogs and the mini window
-- `inspector`: the tabs below the conversation
+- `conversations`, `settings`, `mini`: panes, dialogs and the mini window; `inspector`: timeline, latency and requests
 - `controllers`: between all of these and the session
 - `first_run`, `demo`, `logs`: the first start, the guided demo, the log
 - `window`: the main window, and the application

@@ -1741,25 +1741,18 @@
     </message>
 </context>
 <context>
-    <name>InspectorPages</name>
+    <name>InspectorPane</name>
     <message>
         <source>Latency</source>
         <translation>Latenz</translation>
     </message>
     <message>
-        <source>Log</source>
-        <translation>Protokoll</translation>
+        <source>Parts of the inspector</source>
+        <translation>Teile des Inspektors</translation>
     </message>
     <message>
         <source>Requests</source>
         <translation>Anfragen</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorPane</name>
-    <message>
-        <source>Parts of the inspector</source>
-        <translation>Teile des Inspektors</translation>
     </message>
     <message>
         <source>Timeline</source>
@@ -1882,101 +1875,14 @@
     </message>
 </context>
 <context>
-    <name>LatencyGauges</name>
-    <message>
-        <source>({0} cut short)</source>
-        <translation>({0} abgebrochen)</translation>
-    </message>
-    <message>
-        <source>1 request</source>
-        <translation>1 Anfrage</translation>
-    </message>
-    <message>
-        <source>Budget of a step</source>
-        <translation>Zeitbudget eines Schritts</translation>
-    </message>
-    <message>
-        <source>Cost</source>
-        <translation>Kosten</translation>
-    </message>
-    <message>
-        <source>Cost in words</source>
-        <translation>Kosten in Worten</translation>
-    </message>
-    <message>
-        <source>Half end within {0} ms, 99 % within {1} ms. Too late: {2}; dropped: {3}; gaps in the sound: {4}.</source>
-        <translation>Die Hälfte endet binnen {0} ms, 99 % binnen {1} ms. Zu spät: {2}; ausgelassen: {3}; Aussetzer im Ton: {4}.</translation>
-    </message>
-    <message>
-        <source>KAME hears and speaks in steps of {0} ms; none was taken yet.</source>
-        <translation>KAME hört und spricht in Schritten von {0} ms; noch gab es keinen.</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>Gedächtnis</translation>
-    </message>
-    <message>
-        <source>Memory in words</source>
-        <translation>Gedächtnis in Worten</translation>
-    </message>
-    <message>
-        <source>Memory of the conversation</source>
-        <translation>Gedächtnis des Gesprächs</translation>
-    </message>
-    <message>
-        <source>No model was asked yet.</source>
-        <translation>Noch wurde kein Modell gefragt.</translation>
-    </message>
-    <message>
-        <source>Steps</source>
-        <translation>Schritte</translation>
-    </message>
-    <message>
-        <source>Steps in words</source>
-        <translation>Schritte in Worten</translation>
-    </message>
-    <message>
-        <source>The voice&apos;s model remembers {0} of {1} minutes.</source>
-        <translation>Das Modell der Stimme erinnert sich an {0} von {1} Minuten.</translation>
-    </message>
-    <message>
-        <source>more of unknown price</source>
-        <translation>dazu unbekannte Preise</translation>
-    </message>
-    <message>
-        <source>price unknown</source>
-        <translation>Preis unbekannt</translation>
-    </message>
-    <message>
-        <source>{0} %</source>
-        <translation>{0} %</translation>
-    </message>
-    <message>
-        <source>{0} of {1} ms</source>
-        <translation>{0} von {1} ms</translation>
-    </message>
-    <message>
-        <source>{0} requests</source>
-        <translation>{0} Anfragen</translation>
-    </message>
-    <message>
-        <source>{0} tokens in, {1} out</source>
-        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
-    </message>
-</context>
-<context>
     <name>LatencyStrip</name>
     <message>
-        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
-        <translation>Ein Balken je Antwort, die neueste rechts. Klicke einen an oder nimm die Pfeiltasten, um seine Abschnitte zu sehen.</translation>
+        <source>One bar for each answer. Click one, or use the arrow keys, to see its stages.</source>
+        <translation>Ein Balken je Antwort. Klicke einen an oder nimm die Pfeiltasten, um seine Abschnitte zu sehen.</translation>
     </message>
     <message>
-        <source>Response times of the newest answers</source>
-        <translation>Antwortzeiten der neuesten Antworten</translation>
-    </message>
-    <message>
-        <source>none picked</source>
-        <translation>keine gewählt</translation>
+        <source>Response times of the latest answers</source>
+        <translation>Antwortzeiten der letzten Antworten</translation>
     </message>
     <message>
         <source>slow</source>
@@ -2002,8 +1908,16 @@
         <translation>Als Text kopieren</translation>
     </message>
     <message>
-        <source>How fast it came</source>
-        <translation>Wie schnell es kam</translation>
+        <source>Cost</source>
+        <translation>Kosten</translation>
+    </message>
+    <message>
+        <source>Frames</source>
+        <translation>Frames</translation>
+    </message>
+    <message>
+        <source>How fast the answer came</source>
+        <translation>Wie schnell die Antwort kam</translation>
     </message>
     <message>
         <source>Latency</source>
@@ -2014,8 +1928,20 @@
         <translation>Latenz dieses Gesprächs</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
+        <source>Memory of the conversation</source>
+        <translation>Gedächtnis des Gesprächs</translation>
+    </message>
+    <message>
         <source>No answer yet</source>
         <translation>Noch keine Antwort</translation>
+    </message>
+    <message>
+        <source>No answer yet. Say something, and you will see here where the time went.</source>
+        <translation>Noch keine Antwort. Sag etwas, dann siehst du hier, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>The answer to turn {0}</source>
@@ -2026,20 +1952,24 @@
         <translation>Die letzte Antwort</translation>
     </message>
     <message>
-        <source>The newest answers, and the median of all</source>
-        <translation>Die neuesten Antworten und der Median aller</translation>
-    </message>
-    <message>
-        <source>There is no answer yet. Say something: here you will see what its time went to.</source>
-        <translation>Noch gibt es keine Antwort. Sag etwas: Hier siehst du dann, wofür die Zeit verging.</translation>
+        <source>The latest answers and their median</source>
+        <translation>Die letzten Antworten und ihr Median</translation>
     </message>
     <message>
         <source>This conversation</source>
         <translation>Dieses Gespräch</translation>
     </message>
     <message>
+        <source>Time budget of a frame</source>
+        <translation>Zeitbudget eines Frames</translation>
+    </message>
+    <message>
         <source>Why was this slow?</source>
         <translation>Warum war das langsam?</translation>
+    </message>
+    <message>
+        <source>{0} of {1} ms</source>
+        <translation>{0} von {1} ms</translation>
     </message>
 </context>
 <context>
@@ -2049,24 +1979,16 @@
         <translation> (sonst {0})</translation>
     </message>
     <message>
-        <source>1 frame was dropped</source>
-        <translation>1 Frame wurde ausgelassen</translation>
+        <source>Another model had failed, so {1} was asked instead, and took {0} to its first words{2}.</source>
+        <translation>Ein anderes Modell war ausgefallen, deshalb wurde {1} gefragt und brauchte {0} bis zu den ersten Worten{2}.</translation>
     </message>
     <message>
-        <source>Another model had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
-        <translation>Ein anderes Modell war ausgefallen, deshalb wurde {0} gefragt und brauchte {1} bis zu den ersten Worten{2}.</translation>
+        <source>Detecting the end of your turn</source>
+        <translation>Das Ende deines Beitrags erkennen</translation>
     </message>
     <message>
-        <source>Between the end of one stage and the start of the next.</source>
-        <translation>Zwischen dem Ende eines Abschnitts und dem Beginn des nächsten.</translation>
-    </message>
-    <message>
-        <source>For {0}, one stage waited for another. If this stays so, close other programs.</source>
-        <translation>{0} lang wartete ein Abschnitt auf einen anderen. Wenn das so bleibt, schließe andere Programme.</translation>
-    </message>
-    <message>
-        <source>From the model&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
-        <translation>Von den ersten Worten des Modells, oder vom Ende deines Redebeitrags, falls das später war, bis zum ersten Ton.</translation>
+        <source>From the model&apos;s first words, or the end of your turn if later, until the first sound.</source>
+        <translation>Von den ersten Worten des Modells, oder vom Ende deines Beitrags, falls das später war, bis zum ersten Ton.</translation>
     </message>
     <message>
         <source>From the request that was answered until its first words. It may run while you talk.</source>
@@ -2077,31 +1999,27 @@
         <translation>Von deinem letzten Ton, bis KAME sicher war, dass dein Redebeitrag zu Ende ist.</translation>
     </message>
     <message>
-        <source>From your last sound until your words were settled.</source>
+        <source>From your last sound until your words were final.</source>
         <translation>Von deinem letzten Ton, bis deine Worte feststanden.</translation>
     </message>
     <message>
-        <source>If this stays so, choose a quicker model.</source>
-        <translation>Wenn das so bleibt, wähle ein schnelleres Modell.</translation>
+        <source>If this keeps happening, choose a faster model.</source>
+        <translation>Wenn das öfter vorkommt, wähle ein schnelleres Modell.</translation>
     </message>
     <message>
         <source>In between</source>
         <translation>Dazwischen</translation>
     </message>
     <message>
-        <source>It began {0} before you had ended.</source>
+        <source>It started {0} before you finished.</source>
         <translation>Sie begann {0}, bevor du fertig warst.</translation>
     </message>
     <message>
-        <source>It was heard {0} after you had sent your words.</source>
-        <translation>Sie war {0} nach dem Absenden deiner Worte zu hören.</translation>
+        <source>It took KAME {0} to notice that you had finished{2}.</source>
+        <translation>KAME hat erst nach {0} bemerkt, dass du fertig warst{2}.</translation>
     </message>
     <message>
-        <source>It was heard {0} after your last sound.</source>
-        <translation>Sie war {0} nach deinem letzten Ton zu hören.</translation>
-    </message>
-    <message>
-        <source>It was not slow. The longest part of it was “{0}”, {1}.</source>
+        <source>It was not slow. The longest part was “{0}”, {1}.</source>
         <translation>Es war nicht langsam. Der längste Teil war „{0}“, {1}.</translation>
     </message>
     <message>
@@ -2109,19 +2027,27 @@
         <translation>Es war nicht langsam: Es gab nichts, worauf zu warten war.</translation>
     </message>
     <message>
-        <source>KAME noticed only after {0} that you had finished{1}.</source>
-        <translation>KAME hat erst nach {0} bemerkt, dass du fertig warst{1}.</translation>
+        <source>KAME processes sound in frames of {0} ms; there were none yet.</source>
+        <translation>KAME verarbeitet Ton in Frames von {0} ms; noch gab es keine.</translation>
     </message>
     <message>
-        <source>KAME waited {0} to be sure that you had finished, {1}. Without hands-free, letting the talk button go ends a turn at once.</source>
-        <translation>KAME hat {0} gewartet, um sicher zu sein, dass du fertig bist, {1}. Ohne Freisprechen beendet das Loslassen der Sprechtaste einen Redebeitrag sofort.</translation>
+        <source>KAME waited {0}{2} because it wasn&apos;t clear whether you had finished.</source>
+        <translation>KAME hat {0}{2} gewartet, weil nicht klar war, ob du fertig warst.</translation>
     </message>
     <message>
-        <source>Noticing that you had finished</source>
-        <translation>Bemerken, dass du fertig bist</translation>
+        <source>KAME waited {0}{2} because your sentence sounded unfinished.</source>
+        <translation>KAME hat {0}{2} gewartet, weil dein Satz unfertig klang.</translation>
     </message>
     <message>
-        <source>The model had answered while you spoke, and cost no time.</source>
+        <source>Median {0} ms, 99 % within {1} ms. Late: {2}, dropped: {3}, gaps in the sound: {4}.</source>
+        <translation>Median {0} ms, 99 % binnen {1} ms. Zu spät: {2}, ausgelassen: {3}, Aussetzer im Ton: {4}.</translation>
+    </message>
+    <message>
+        <source>One stage waited {0} for another. If this keeps happening, close other programs.</source>
+        <translation>Ein Abschnitt wartete {0} auf einen anderen. Wenn das öfter vorkommt, schließe andere Programme.</translation>
+    </message>
+    <message>
+        <source>The model answered while you were speaking, so it added no delay.</source>
         <translation>Das Modell hat geantwortet, während du sprachst, und keine Zeit gekostet.</translation>
     </message>
     <message>
@@ -2129,60 +2055,68 @@
         <translation>Die ersten Worte des Modells</translation>
     </message>
     <message>
-        <source>The tool “{0}” was at work for {1} before the model could answer.</source>
-        <translation>Das Werkzeug „{0}“ arbeitete {1}, bevor das Modell antworten konnte.</translation>
+        <source>The tool “{1}” ran for {0} before the model could answer.</source>
+        <translation>Das Werkzeug „{1}“ arbeitete {0}, bevor das Modell antworten konnte.</translation>
     </message>
     <message>
-        <source>The voice took {0} from the model&apos;s first words to its first sound{1}.</source>
-        <translation>Die Stimme brauchte {0} von den ersten Worten des Modells bis zu ihrem ersten Ton{1}.</translation>
+        <source>The voice took {0} from the model&apos;s first words to its first sound{2}.</source>
+        <translation>Die Stimme brauchte {0} von den ersten Worten des Modells bis zu ihrem ersten Ton{2}.</translation>
     </message>
     <message>
         <source>The voice&apos;s first sound</source>
         <translation>Der erste Ton der Stimme</translation>
     </message>
     <message>
+        <source>The voice&apos;s model remembers {0} of {1} minutes.</source>
+        <translation>Das Modell der Stimme erinnert sich an {0} von {1} Minuten.</translation>
+    </message>
+    <message>
         <source>The voice&apos;s own model started after {0}, without waiting for another model.</source>
         <translation>Das eigene Modell der Stimme begann nach {0}, ohne auf ein anderes Modell zu warten.</translation>
     </message>
     <message>
-        <source>The whole wait</source>
-        <translation>Die ganze Wartezeit</translation>
+        <source>This machine fell behind and dropped frames ({3}). Close other programs, or choose a lighter voice.</source>
+        <translation>Dieser Rechner kam nicht nach und ließ Frames aus ({3}). Schließe andere Programme oder wähle eine leichtere Stimme.</translation>
     </message>
     <message>
-        <source>This machine fell behind: {0}. Close other programs, or choose a lighter voice.</source>
-        <translation>Dieser Rechner kam nicht nach: {0}. Schließe andere Programme oder wähle eine leichtere Stimme.</translation>
+        <source>This machine was too busy to transcribe what you said, which took {0}{2}. Close other programs.</source>
+        <translation>Dieser Rechner war zu beschäftigt, um deine Worte zu erkennen; das dauerte {0}{2}. Schließe andere Programme.</translation>
     </message>
     <message>
-        <source>This machine was too busy to write down what you said, which took {0}{1}. Close other programs.</source>
-        <translation>Dieser Rechner war zu beschäftigt, um mitzuschreiben, was du sagst; das dauerte {0}{1}. Schließe andere Programme.</translation>
+        <source>Transcribing what you said</source>
+        <translation>Deine Worte erkennen</translation>
     </message>
     <message>
-        <source>Writing down what you said</source>
-        <translation>Mitschreiben, was du gesagt hast</translation>
+        <source>Transcribing what you said took {0}{2}.</source>
+        <translation>Deine Worte zu erkennen dauerte {0}{2}.</translation>
     </message>
     <message>
-        <source>Writing down what you said took {0}{1}.</source>
-        <translation>Mitzuschreiben, was du gesagt hast, dauerte {0}{1}.</translation>
+        <source>Without hands-free, releasing the talk button ends your turn.</source>
+        <translation>Ohne Freisprechen beendet das Loslassen der Sprechtaste deinen Beitrag.</translation>
     </message>
     <message>
-        <source>You had switched the model, so {0} was asked again, and that took {1}.</source>
-        <translation>Du hattest das Modell gewechselt, deshalb wurde {0} noch einmal gefragt, und das dauerte {1}.</translation>
+        <source>You had switched the model, so {1} was asked again, which took {0}.</source>
+        <translation>Du hattest das Modell gewechselt, deshalb wurde {1} noch einmal gefragt, und das dauerte {0}.</translation>
     </message>
     <message>
-        <source>You have asked for a pause of {0} before each answer. Turn “Answer delay” down to hear it sooner.</source>
-        <translation>Du hast vor jeder Antwort eine Pause von {0} verlangt. Stell „Antwortpause“ niedriger, um sie eher zu hören.</translation>
+        <source>You heard it {0} after sending.</source>
+        <translation>Du hast sie {0} nach dem Absenden gehört.</translation>
     </message>
     <message>
-        <source>You let the talk button go {0} after your last sound. Let it go as soon as you have finished.</source>
+        <source>You heard it {0} after your last sound.</source>
+        <translation>Du hast sie {0} nach deinem letzten Ton gehört.</translation>
+    </message>
+    <message>
+        <source>You released the talk button {0} after your last sound. Release it as soon as you have finished.</source>
         <translation>Du hast die Sprechtaste {0} nach deinem letzten Ton losgelassen. Lass sie los, sobald du fertig bist.</translation>
     </message>
     <message>
-        <source>because your sentence did not tell</source>
-        <translation>weil dein Satz es nicht verriet</translation>
+        <source>You set a pause of {0} before each answer. Lower “Answer delay” to hear it sooner.</source>
+        <translation>Du hast vor jeder Antwort eine Pause von {0} eingestellt. Stell „Antwortpause“ niedriger, um sie eher zu hören.</translation>
     </message>
     <message>
-        <source>because your sentence sounded unfinished</source>
-        <translation>weil dein Satz unfertig klang</translation>
+        <source>end of turn</source>
+        <translation>Beitragsende</translation>
     </message>
     <message>
         <source>in between</source>
@@ -2193,32 +2127,24 @@
         <translation>Sprachmodell</translation>
     </message>
     <message>
-        <source>noticing</source>
-        <translation>bemerken</translation>
+        <source>transcript</source>
+        <translation>Erkennung</translation>
     </message>
     <message>
         <source>voice</source>
         <translation>Stimme</translation>
     </message>
     <message>
-        <source>writing down</source>
-        <translation>mitschreiben</translation>
+        <source>{1} took {0} to its first words. It was its first answer in this conversation: a model that has just been loaded is slower once.</source>
+        <translation>{1} brauchte {0} bis zu den ersten Worten. Es war die erste Antwort in diesem Gespräch: Ein Modell, das eben erst geladen wurde, ist einmal langsamer.</translation>
     </message>
     <message>
-        <source>{0} frames were dropped</source>
-        <translation>{0} Frames wurden ausgelassen</translation>
+        <source>{1} took {0} to its first words{2}.</source>
+        <translation>{1} brauchte {0} bis zu den ersten Worten{2}.</translation>
     </message>
     <message>
-        <source>{0} took {1} to its first words. It was its first answer in this conversation: a model that has just been loaded needs longer once.</source>
-        <translation>{0} brauchte {1} bis zu den ersten Worten. Es war die erste Antwort in diesem Gespräch: Ein Modell, das eben erst geladen wurde, braucht einmal länger.</translation>
-    </message>
-    <message>
-        <source>{0} took {1} to its first words{2}.</source>
-        <translation>{0} brauchte {1} bis zu den ersten Worten{2}.</translation>
-    </message>
-    <message>
-        <source>{0} was asked again, because your last words changed the question, and took {1} to its first words{2}.</source>
-        <translation>{0} wurde noch einmal gefragt, weil deine letzten Worte die Frage änderten, und brauchte {1} bis zu den ersten Worten{2}.</translation>
+        <source>{1} was asked again because your last words changed the question, and took {0} to its first words{2}.</source>
+        <translation>{1} wurde noch einmal gefragt, weil deine letzten Worte die Frage änderten, und brauchte {0} bis zu den ersten Worten{2}.</translation>
     </message>
 </context>
 <context>
@@ -3646,6 +3572,10 @@
         <source>Automatic</source>
         <translation>Automatisch</translation>
     </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
+    </message>
 </context>
 <context>
     <name>Panes</name>
@@ -3964,10 +3894,26 @@
     </message>
 </context>
 <context>
-    <name>RequestWords</name>
+    <name>RequestsPage</name>
+    <message>
+        <source>&amp;Copy as text</source>
+        <translation>Als Text &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation>1 Anfrage</translation>
+    </message>
     <message>
         <source>Asked</source>
         <translation>Gefragt</translation>
+    </message>
+    <message>
+        <source>Columns of the requests</source>
+        <translation>Spalten der Anfragen</translation>
+    </message>
+    <message>
+        <source>Copy the requests as text</source>
+        <translation>Die Anfragen als Text kopieren</translation>
     </message>
     <message>
         <source>Cost</source>
@@ -3986,20 +3932,32 @@
         <translation>Von der Anfrage bis zu den ersten Worten der Antwort.</translation>
     </message>
     <message>
+        <source>How many of your words the model had when it was asked.</source>
+        <translation>Wie viele deiner Wörter das Modell kannte, als es gefragt wurde.</translation>
+    </message>
+    <message>
         <source>Model</source>
         <translation>Modell</translation>
+    </message>
+    <message>
+        <source>No requests yet.</source>
+        <translation>Noch keine Anfragen.</translation>
     </message>
     <message>
         <source>No.</source>
         <translation>Nr.</translation>
     </message>
     <message>
-        <source>The number of words of the answer.</source>
+        <source>Requests of this conversation</source>
+        <translation>Anfragen dieses Gesprächs</translation>
+    </message>
+    <message>
+        <source>The number of words in the answer.</source>
         <translation>Die Zahl der Wörter der Antwort.</translation>
     </message>
     <message>
-        <source>The number of your words that the model was asked on.</source>
-        <translation>Die Zahl deiner Wörter, mit denen das Modell gefragt wurde.</translation>
+        <source>The selected lines, or all, with tabs between the columns.</source>
+        <translation>Die gewählten Zeilen oder alle, mit Tabulatoren zwischen den Spalten.</translation>
     </message>
     <message>
         <source>Tokens in</source>
@@ -4034,16 +3992,16 @@
         <translation>teils gesprochen</translation>
     </message>
     <message>
+        <source>replaced</source>
+        <translation>ersetzt</translation>
+    </message>
+    <message>
         <source>spoken</source>
         <translation>gesprochen</translation>
     </message>
     <message>
         <source>stopped</source>
         <translation>abgebrochen</translation>
-    </message>
-    <message>
-        <source>superseded</source>
-        <translation>überholt</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -4054,43 +4012,12 @@
         <translation>schreibt</translation>
     </message>
     <message>
-        <source>“≈” marks what was estimated here, and not counted by the server.</source>
-        <translation>„≈“ steht vor dem, was hier geschätzt und nicht vom Server gezählt wurde.</translation>
-    </message>
-</context>
-<context>
-    <name>RequestsPage</name>
-    <message>
-        <source>&amp;Copy as text</source>
-        <translation>Als Text &amp;kopieren</translation>
-    </message>
-    <message>
-        <source>1 request</source>
-        <translation>1 Anfrage</translation>
-    </message>
-    <message>
-        <source>Columns of the requests</source>
-        <translation>Spalten der Anfragen</translation>
-    </message>
-    <message>
-        <source>Copy the requests as text</source>
-        <translation>Die Anfragen als Text kopieren</translation>
-    </message>
-    <message>
-        <source>No model was asked yet.</source>
-        <translation>Noch wurde kein Modell gefragt.</translation>
-    </message>
-    <message>
-        <source>Requests of this conversation</source>
-        <translation>Anfragen dieses Gesprächs</translation>
-    </message>
-    <message>
-        <source>The selected lines, or all, with tabs between the columns.</source>
-        <translation>Die gewählten Zeilen oder alle, mit Tabulatoren zwischen den Spalten.</translation>
-    </message>
-    <message>
         <source>{0} requests</source>
         <translation>{0} Anfragen</translation>
+    </message>
+    <message>
+        <source>“≈” marks estimates: the server did not report a count.</source>
+        <translation>„≈“ steht vor Schätzungen: Der Server hat keine Zahl genannt.</translation>
     </message>
 </context>
 <context>
@@ -4870,6 +4797,10 @@
         <source>This one</source>
         <translation>Diese</translation>
     </message>
+    <message>
+        <source>Total wait</source>
+        <translation>Gesamte Wartezeit</translation>
+    </message>
 </context>
 <context>
     <name>StartPage</name>
@@ -5642,18 +5573,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>TimelinePane</name>
+    <name>TimelinePage</name>
     <message>
         <source>+</source>
         <translation>+</translation>
-    </message>
-    <message>
-        <source>Back to the last half minute, and follows it.</source>
-        <translation>Zurück zur letzten halben Minute, und folgt ihr.</translation>
-    </message>
-    <message>
-        <source>Back to the present moment (P or End).</source>
-        <translation>Zurück zur Gegenwart (P oder Ende).</translation>
     </message>
     <message>
         <source>Export image</source>
@@ -5664,28 +5587,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Bild exportieren…</translation>
     </message>
     <message>
-        <source>Export the timeline as an image</source>
-        <translation>Die Zeitleiste als Bild exportieren</translation>
-    </message>
-    <message>
         <source>Follow</source>
         <translation>Folgen</translation>
     </message>
     <message>
-        <source>Follow the conversation again</source>
-        <translation>Dem Gespräch wieder folgen</translation>
-    </message>
-    <message>
-        <source>Holds the picture still; the conversation goes on (P).</source>
-        <translation>Hält das Bild an; das Gespräch geht weiter (P).</translation>
+        <source>Follow the conversation again (P)</source>
+        <translation>Dem Gespräch wieder folgen (P)</translation>
     </message>
     <message>
         <source>Last 30 s</source>
         <translation>Letzte 30 s</translation>
-    </message>
-    <message>
-        <source>Last 30 seconds</source>
-        <translation>Letzte 30 Sekunden</translation>
     </message>
     <message>
         <source>Models by colour</source>
@@ -5700,24 +5611,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Anhalten</translation>
     </message>
     <message>
-        <source>Pause the timeline</source>
-        <translation>Zeitleiste anhalten</translation>
+        <source>Pause the timeline (P)</source>
+        <translation>Zeitleiste anhalten (P)</translation>
     </message>
     <message>
-        <source>SVG drawing (*.svg)</source>
-        <translation>SVG-Zeichnung (*.svg)</translation>
+        <source>Save what is in view as an image</source>
+        <translation>Speichert, was zu sehen ist, als Bild</translation>
     </message>
     <message>
-        <source>Saves what is in view.</source>
-        <translation>Speichert, was zu sehen ist.</translation>
-    </message>
-    <message>
-        <source>Shows less of the conversation, larger (+).</source>
-        <translation>Zeigt weniger vom Gespräch, größer (+).</translation>
-    </message>
-    <message>
-        <source>Shows more of the conversation (−).</source>
-        <translation>Zeigt mehr vom Gespräch (−).</translation>
+        <source>Show the last 30 seconds and follow</source>
+        <translation>Die letzten 30 Sekunden zeigen und folgen</translation>
     </message>
     <message>
         <source>The image could not be saved ({0}). Choose another folder.</source>
@@ -5728,12 +5631,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Was unter der Maus ist</translation>
     </message>
     <message>
-        <source>Zoom in</source>
-        <translation>Vergrößern</translation>
+        <source>Zoom in (+)</source>
+        <translation>Vergrößern (+)</translation>
     </message>
     <message>
-        <source>Zoom out</source>
-        <translation>Verkleinern</translation>
+        <source>Zoom out (−)</source>
+        <translation>Verkleinern (−)</translation>
     </message>
     <message>
         <source>timeline</source>
@@ -5747,7 +5650,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TimelineView</name>
     <message>
-        <source>Left and Right walk through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to the present moment.</source>
+        <source>Left and Right step through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to now.</source>
         <translation>Links und Rechts gehen durch, was geschah. P hält an und folgt, Plus und Minus vergrößern und verkleinern, Pos1 und Ende gehen zum Anfang und zur Gegenwart.</translation>
     </message>
     <message>
@@ -5774,28 +5677,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Fehler</translation>
     </message>
     <message>
+        <source>Final transcript at {0}: “{1}”</source>
+        <translation>Endgültige Erkennung um {0}: „{1}“</translation>
+    </message>
+    <message>
         <source>KAME</source>
         <translation>KAME</translation>
     </message>
     <message>
-        <source>KAME said from {0} to {1}: “{2}”</source>
-        <translation>KAME sagte von {0} bis {1}: „{2}“</translation>
+        <source>KAME has been speaking since {0}: “{2}”</source>
+        <translation>KAME spricht seit {0}: „{2}“</translation>
     </message>
     <message>
-        <source>KAME speaks since {0}</source>
-        <translation>KAME spricht seit {0}</translation>
-    </message>
-    <message>
-        <source>KAME speaks since {0}: “{1}”</source>
-        <translation>KAME spricht seit {0}: „{1}“</translation>
-    </message>
-    <message>
-        <source>KAME spoke from {0} to {1}</source>
-        <translation>KAME sprach von {0} bis {1}</translation>
-    </message>
-    <message>
-        <source>KAME&apos;s timeline</source>
-        <translation>Zeitleiste von KAME</translation>
+        <source>KAME spoke from {0} to {1}: “{2}”</source>
+        <translation>KAME sprach von {0} bis {1}: „{2}“</translation>
     </message>
     <message>
         <source>Model</source>
@@ -5806,32 +5701,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Orakel</translation>
     </message>
     <message>
-        <source>Revision {0}, {1}: asked on 1 word at {2}</source>
-        <translation>Fassung {0}, {1}: um {2} mit 1 Wort gefragt</translation>
+        <source>Revision {0}, {1}: asked on {2} at {3}</source>
+        <translation>Fassung {0}, {1}: gefragt um {3} ({2})</translation>
     </message>
     <message>
-        <source>Revision {0}, {1}: asked on the complete turn at {2}</source>
-        <translation>Fassung {0}, {1}: um {2} mit dem ganzen Redebeitrag gefragt</translation>
+        <source>Transcript at {0}: “{1}”</source>
+        <translation>Erkennung um {0}: „{1}“</translation>
     </message>
     <message>
-        <source>Revision {0}, {1}: asked on {3} words at {2}</source>
-        <translation>Fassung {0}, {1}: um {2} mit {3} Wörtern gefragt</translation>
-    </message>
-    <message>
-        <source>Settled at {0}: “{1}”</source>
-        <translation>Um {0} endgültig: „{1}“</translation>
-    </message>
-    <message>
-        <source>Understood by {0}: “{1}”</source>
-        <translation>Bis {0} verstanden: „{1}“</translation>
-    </message>
-    <message>
-        <source>Understood by {0}: “{1}”; “{2}” may still change</source>
-        <translation>Bis {0} verstanden: „{1}“; „{2}“ kann sich noch ändern</translation>
-    </message>
-    <message>
-        <source>Understood by {0}: “{2}”, which may still change</source>
-        <translation>Bis {0} verstanden: „{2}“, das sich noch ändern kann</translation>
+        <source>Transcript at {0}: “{1}”; may still change: “{2}”</source>
+        <translation>Erkennung um {0}: „{1}“; kann sich noch ändern: „{2}“</translation>
     </message>
     <message>
         <source>Words</source>
@@ -5842,28 +5721,24 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Du</translation>
     </message>
     <message>
-        <source>You said from {0} to {1}: “{2}”</source>
-        <translation>Du sagtest von {0} bis {1}: „{2}“</translation>
+        <source>You acknowledged at {0}: “{2}”</source>
+        <translation>Du hast um {0} bestätigt: „{2}“</translation>
     </message>
     <message>
-        <source>You speak since {0}</source>
-        <translation>Du sprichst seit {0}</translation>
+        <source>You have been speaking since {0}: “{2}”</source>
+        <translation>Du sprichst seit {0}: „{2}“</translation>
     </message>
     <message>
-        <source>You speak since {0}: “{1}”</source>
-        <translation>Du sprichst seit {0}: „{1}“</translation>
+        <source>You spoke from {0} to {1}: “{2}”</source>
+        <translation>Du sprachst von {0} bis {1}: „{2}“</translation>
     </message>
     <message>
-        <source>You spoke from {0} to {1}</source>
-        <translation>Du sprachst von {0} bis {1}</translation>
+        <source>You typed at {0}: “{2}”</source>
+        <translation>Du hast um {0} getippt: „{2}“</translation>
     </message>
     <message>
-        <source>You typed at {0}: “{1}”</source>
-        <translation>Du hast um {0} getippt: „{1}“</translation>
-    </message>
-    <message>
-        <source>You, in passing, at {0}: “{1}”</source>
-        <translation>Du, nebenbei, um {0}: „{1}“</translation>
+        <source>cancelled for a newer one</source>
+        <translation>zugunsten einer neueren abgebrochen</translation>
     </message>
     <message>
         <source>chosen by the router</source>
@@ -5874,8 +5749,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>vollständig nach {0}</translation>
     </message>
     <message>
-        <source>corrected by revision {0} at {1}</source>
-        <translation>um {1} von Fassung {0} berichtigt</translation>
+        <source>continued with {0} at {1}</source>
+        <translation>um {1} mit {0} fortgesetzt</translation>
+    </message>
+    <message>
+        <source>corrected by {0} at {1}</source>
+        <translation>um {1} von {0} berichtigt</translation>
     </message>
     <message>
         <source>failed</source>
@@ -5886,16 +5765,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>erste Worte nach {0}</translation>
     </message>
     <message>
-        <source>given up for a newer one</source>
-        <translation>zugunsten einer neueren aufgegeben</translation>
-    </message>
-    <message>
         <source>interrupted</source>
         <translation>unterbrochen</translation>
     </message>
     <message>
-        <source>it paused to hear you</source>
-        <translation>es hielt inne, um dich zu hören</translation>
+        <source>it paused to listen to you</source>
+        <translation>es hielt inne, um dir zuzuhören</translation>
     </message>
     <message>
         <source>no words</source>
@@ -5906,20 +5781,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>noch keine Worte nach {0}</translation>
     </message>
     <message>
-        <source>stopped</source>
-        <translation>abgebrochen</translation>
+        <source>replaced by {0} at {1}</source>
+        <translation>um {1} durch {0} ersetzt</translation>
     </message>
     <message>
-        <source>superseded by {0} at {1}</source>
-        <translation>um {1} von {0} überholt</translation>
+        <source>stopped</source>
+        <translation>abgebrochen</translation>
     </message>
     <message>
         <source>switched to at {0}</source>
         <translation>gewechselt um {0}</translation>
     </message>
     <message>
-        <source>went on with revision {0} at {1}</source>
-        <translation>um {1} mit Fassung {0} weitergegangen</translation>
+        <source>the complete turn</source>
+        <translation>ganzer Beitrag</translation>
     </message>
     <message>
         <source>you interrupted it</source>
@@ -5930,76 +5805,56 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0} Wörter</translation>
     </message>
     <message>
-        <source>{0}: 1 frame was dropped, to catch up with the microphone</source>
-        <translation>{0}: 1 Frame wurde ausgelassen, um zum Mikrofon aufzuschließen</translation>
-    </message>
-    <message>
-        <source>{0}: 1 word of revision {1} reached the voice after {2} ms</source>
-        <translation>{0}: 1 Wort von Fassung {1} kam nach {2} ms bei der Stimme an</translation>
-    </message>
-    <message>
         <source>{0}: a frame was late by {1} ms</source>
         <translation>{0}: ein Frame kam {1} ms zu spät</translation>
     </message>
     <message>
-        <source>{0}: a gap in the sound, the loudspeaker ran dry</source>
-        <translation>{0}: ein Aussetzer im Ton, der Lautsprecher lief leer</translation>
+        <source>{0}: frames dropped to catch up with the microphone: {1}</source>
+        <translation>{0}: ausgelassene Frames, um zum Mikrofon aufzuschließen: {1}</translation>
     </message>
     <message>
-        <source>{0}: from here on the front-end {1} hears and speaks</source>
-        <translation>{0}: von hier an hört und spricht das Front-end {1}</translation>
+        <source>{0}: frames lost by the microphone: {1}</source>
+        <translation>{0}: vom Mikrofon verlorene Frames: {1}</translation>
     </message>
     <message>
-        <source>{0}: from here on {1} answers</source>
-        <translation>{0}: von hier an antwortet {1}</translation>
-    </message>
-    <message>
-        <source>{0}: speech recognition fell behind and skipped 1 update</source>
-        <translation>{0}: die Spracherkennung kam nicht nach und ließ 1 Durchgang aus</translation>
-    </message>
-    <message>
-        <source>{0}: speech recognition fell behind and skipped {1} updates</source>
-        <translation>{0}: die Spracherkennung kam nicht nach und ließ {1} Durchgänge aus</translation>
+        <source>{0}: gaps in the sound, as the loudspeaker had nothing to play: {1}</source>
+        <translation>{0}: Aussetzer im Ton, weil der Lautsprecher nichts abzuspielen hatte: {1}</translation>
     </message>
     <message>
         <source>{0}: switched to {1}</source>
         <translation>{0}: zu {1} gewechselt</translation>
     </message>
     <message>
-        <source>{0}: the microphone lost 1 frame of sound</source>
-        <translation>{0}: das Mikrofon verlor 1 Frame Ton</translation>
-    </message>
-    <message>
-        <source>{0}: the microphone lost {1} frames of sound</source>
-        <translation>{0}: das Mikrofon verlor {1} Frames Ton</translation>
+        <source>{0}: the front-end {1} listens and speaks from here on</source>
+        <translation>{0}: von hier an hört und spricht das Front-end {1}</translation>
     </message>
     <message>
         <source>{0}: the voice took token {1} of revision {2}, {3} are waiting</source>
         <translation>{0}: die Stimme nahm Token {1} von Fassung {2}, {3} warten</translation>
     </message>
     <message>
+        <source>{0}: updates skipped because speech recognition fell behind: {1}</source>
+        <translation>{0}: Durchgänge, die die Spracherkennung im Rückstand ausließ: {1}</translation>
+    </message>
+    <message>
         <source>{0}: you at {1} dB, KAME at {2} dB</source>
         <translation>{0}: du bei {1} dB, KAME bei {2} dB</translation>
     </message>
     <message>
-        <source>{0}: {1}</source>
-        <translation>{0}: {1}</translation>
+        <source>{0}: {1} answers from here on</source>
+        <translation>{0}: von hier an antwortet {1}</translation>
     </message>
     <message>
-        <source>{0}: {1} frames were dropped, to catch up with the microphone</source>
-        <translation>{0}: {1} Frames wurden ausgelassen, um zum Mikrofon aufzuschließen</translation>
+        <source>{0}: {1} of revision {2} reached the voice after {3} ms</source>
+        <translation>{0}: {1} von Fassung {2} kamen nach {3} ms bei der Stimme an</translation>
     </message>
     <message>
-        <source>{0}: {1} gaps in the sound, the loudspeaker ran dry</source>
-        <translation>{0}: {1} Aussetzer im Ton, der Lautsprecher lief leer</translation>
+        <source>{0}: {1} takes over from the model that failed</source>
+        <translation>{0}: {1} übernimmt von dem Modell, das ausfiel</translation>
     </message>
     <message>
-        <source>{0}: {1} takes over from the one that failed</source>
-        <translation>{0}: {1} übernimmt von dem, das ausfiel</translation>
-    </message>
-    <message>
-        <source>{0}: {3} words of revision {1} reached the voice after {2} ms</source>
-        <translation>{0}: {3} Wörter von Fassung {1} kamen nach {2} ms bei der Stimme an</translation>
+        <source>{0}: {2}</source>
+        <translation>{0}: {2}</translation>
     </message>
 </context>
 <context>

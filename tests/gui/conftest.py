@@ -37,7 +37,8 @@ def _collected_at_last() -> Iterator[None]:
 
     What is there before the first one stays: to look through all of it for each test took 0.1 s and more.
     """
-    names = "window.main_window models.models_dialog settings.dialog logs.panel demo.course timeline.view sound.dialog"
+    pages = "inspector.latency inspector.requests"
+    names = f"window.main_window models.models_dialog settings.dialog logs.panel demo.course {pages} sound.dialog"
     for module in names.split():
         importlib.import_module(f"app.gui.{module}")
     gc.collect()

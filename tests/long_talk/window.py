@@ -54,7 +54,7 @@ class LongWindow:
         window.begin()
         while window.manager.session is None:
             await asyncio.sleep(0.01)
-        view = window.timeline.view
+        view = window.inspector.timeline.view
         view.edge.time.clock = clock
         view.edge.begin()
         view.timer.stop()

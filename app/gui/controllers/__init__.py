@@ -5,7 +5,6 @@
 - `sound_controller.py`: devices, sound processing, mute and the dialog “Sound”
 - `conversation_controller.py`: which conversation is open, and recording its events; `list_controller.py` connects it
   to the list of conversations
-- `latency_controller.py`: the figures of a conversation, and the panel that shows them
 - `live_settings.py`: applies changed settings at once, where that is possible
 - `asker.py`: has a question asked aloud
 - `talk_keys.py`: hotkeys and commands of other processes

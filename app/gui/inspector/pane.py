@@ -1,22 +1,50 @@
-"""A row of tabs over one area. Pages but the timeline are built when they are looked at for the first time."""
+"""The inspector below the conversation: tabs with the timeline, the latency, the requests and further pages.
+
+Pages other than the timeline are built when they are looked at for the first time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
+from app.conversation import events as e
+from app.conversation.latency import Stages, figures
 from app.gui.design.theme import tokens
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.timeline_page import TimelinePage
+from app.gui.shell.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from app.gui.inspector.latency import LatencyView
+    from app.gui.inspector.requests import RequestsPage
+
+REFRESH_MS = 300
+ENOUGH_ANSWERS = 3
+"""With fewer, the status line shows no distribution."""
 
 
 class InspectorPane(QWidget):
-    """`add_page` adds a tab; `action` shows and hides the pane, and is set by the owner."""
+    """Owns what the pages show: the `activity` and the `stages` of the answers.
 
-    def __init__(self, timeline: QWidget, parent: QWidget | None = None) -> None:
+    Call `begin` when a session starts, `apply` with each event, `settle` after a batch of them, and `end` after the
+    session. `attach` comes before all of these.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.action: QAction | None = None
+        self.activity = Activity()
+        self.stages = Stages()
+        self.timeline = TimelinePage(self.activity, self)
+        self.latency: LatencyView | None = None
+        self.requests: RequestsPage | None = None
+        self._stage_changes = -1
+        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
+        self._timer.timeout.connect(self._refresh)
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName(self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)
@@ -25,10 +53,12 @@ class InspectorPane(QWidget):
         for button in self.tabs.findChildren(QToolButton):
             button.setAccessibleName("")  # Qt's own buttons to scroll, which are never shown
         self.pages = QStackedWidget(self)
-        self.pages.addWidget(timeline)
-        self.tabs.addTab(self.tr("Timeline"))
-        self._keys = ["timeline"]
-        self._makers: list[Callable[[], QWidget] | None] = [None]  # None once the page is built
+        self.pages.addWidget(self.timeline)
+        self._built: dict[str, QWidget] = {"timeline": self.timeline}
+        self._makers: dict[str, Callable[[], QWidget]] = {}
+        self.add_page("timeline", self.tr("Timeline"), lambda: self.timeline)
+        self.add_page("latency", self.tr("Latency"), self._make_latency)
+        self.add_page("requests", self.tr("Requests"), self._make_requests)
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * tokens().unit, 0, 2 * tokens().unit, 0)
         column.setSpacing(tokens().unit)
@@ -36,53 +66,121 @@ class InspectorPane(QWidget):
         column.addWidget(self.pages, 1)
         self.tabs.currentChanged.connect(lambda _: self._show_page())
 
+    def attach(self, action: QAction, status: StatusLine) -> None:
+        """Connects it with the `action` that shows and hides it, and with the status line."""
+        self._action, self._status = action, status
+        status.latency_wanted.connect(self.open_latency)
+
+    # -- the session
+
+    def begin(self, *, first: bool) -> None:
+        """A session starts; `first`: it belongs to another conversation than what was shown before."""
+        self.stages.begin()
+        if self.latency is not None:
+            self.latency.pick(0)  # the turns are counted from 1 again
+        self._empty(first=first)
+
+    def forget(self) -> None:
+        """Empties the timeline and the requests: another conversation is shown. The session may still run."""
+        self._empty(first=True)
+        self.end()
+
+    def _empty(self, *, first: bool) -> None:
+        self.activity.begin(first=first)
+        self.timeline.view.begin()
+        self.settle()
+
+    def end(self) -> None:
+        """The session is over; the timeline stays in view."""
+        self.activity.end()
+        self.timeline.view.end()
+
+    def apply(self, event: e.Event, *, shown: bool = True) -> None:
+        """Takes one event in; `shown`: the session's conversation is the one that is shown."""
+        self.stages.apply(event)
+        if shown:
+            self.activity.apply(event)
+            self.timeline.view.edge.update(event.at)
+
+    def add_past(self, events: Iterable[e.Event]) -> None:
+        """Adds the requests of a past session."""
+        self.activity.add_past(events)
+        self.settle()
+
+    def settle(self) -> None:
+        """Shows what a batch of events has changed."""
+        if self.stages.changes != self._stage_changes:
+            self._stage_changes, answers = self.stages.changes, self.stages.answers
+            enough = len(answers) >= ENOUGH_ANSWERS
+            last = answers[-1].response if answers else None
+            self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
+        self.timeline.settle()
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _refresh(self) -> None:
+        """Refreshes the page that is in view; the timeline does so by itself."""
+        for page in (self.latency, self.requests):
+            if page is not None and page.isVisible():
+                page.refresh()
+
+    # -- the pages
+
     def add_page(self, key: str, title: str, make: Callable[[], QWidget]) -> None:
         """Adds a tab, whose page `make` builds."""
-        self._keys.append(key)
-        self._makers.append(make)
-        self.pages.addWidget(QWidget(self.pages))
+        self._makers[key] = make
         self.tabs.addTab(title)
 
     @property
     def current(self) -> str:
         """The key of the page that is chosen."""
-        return self._keys[self.tabs.currentIndex()]
+        return list(self._makers)[self.tabs.currentIndex()]
 
     def open_at(self, key: str) -> None:
         """Shows a page; the pane is opened if it is not."""
-        assert self.action is not None
-        self.tabs.setCurrentIndex(self._keys.index(key))
-        self.action.setChecked(True)
+        self.tabs.setCurrentIndex(list(self._makers).index(key))
+        self._action.setChecked(True)
         self._show_page()
 
     def toggle_at(self, key: str) -> None:
         """Shows a page, or closes the pane if that page is shown already."""
-        assert self.action is not None
         if self.isVisible() and self.current == key:
-            self.action.setChecked(False)
+            self._action.setChecked(False)
         else:
             self.open_at(key)
+
+    def open_latency(self) -> None:
+        """Shows where the time of the answers went."""
+        self.open_at("latency")
+        if self.latency is not None:
+            self.latency.take_focus()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_page()
 
     def _show_page(self) -> None:
-        place = self.tabs.currentIndex()
-        make = self._makers[place]
-        if make is not None and self.isVisible():
-            self._makers[place] = None
-            self._put(place, make())
-        self.pages.setCurrentIndex(place)
+        if not self.isVisible():
+            return
+        if self.current not in self._built:
+            page = self._built[self.current] = self._makers[self.current]()
+            self.pages.addWidget(page)
+            before: QWidget = self.tabs
+            for widget in page.findChildren(QWidget):
+                if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    self.setTabOrder(before, widget)
+                    before = widget
+        self.pages.setCurrentWidget(self._built[self.current])
+        self._refresh()
 
-    def _put(self, place: int, page: QWidget) -> None:
-        empty = self.pages.widget(place)
-        assert empty is not None
-        self.pages.insertWidget(place, page)
-        self.pages.removeWidget(empty)
-        empty.deleteLater()
-        before: QWidget = self.tabs
-        for widget in page.findChildren(QWidget):
-            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-                self.setTabOrder(before, widget)
-                before = widget
+    def _make_latency(self) -> QWidget:
+        from app.gui.inspector.latency import LatencyView
+
+        self.latency = LatencyView(self.stages, self._status.usage_summary, self)
+        return self.latency
+
+    def _make_requests(self) -> QWidget:
+        from app.gui.inspector.requests import RequestsPage
+
+        self.requests = RequestsPage(self.activity, self)
+        return self.requests

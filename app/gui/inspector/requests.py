@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, QSortFilterProxyModel, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
+from typing import NamedTuple
 
-from app.gui.inspector.request_log import RequestLog
-from app.gui.inspector.request_table import MODEL, SORT_ROLE, RequestTable
-from app.gui.inspector.request_words import COLUMNS
+from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QVBoxLayout, QWidget
+
+from app.gui.design.model_colours import model_colour
+from app.gui.design.plain import tip
+from app.gui.design.theme import tokens
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.things import Request
 from app.gui.widgets.buttons import SlimButton
+from app.gui.widgets.form import set_up_table
+from app.gui.widgets.formats import dollars, wait
 from app.gui.widgets.panel import Quiet
 
-REFRESH_MS = 300
+MODEL, END = 2, 9
+"""Columns that are aligned to the left."""
+UNKNOWN = "–"
+SORT_ROLE = Qt.ItemDataRole.UserRole
 SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
 """The widths of columns, where their titles are shorter."""
 
 
-class RequestsPage(QWidget):
-    """Reads `log` a few times a second while it is visible, and never else."""
+class Cell(NamedTuple):
+    """`text` is shown; `key` is sorted by."""
 
-    def __init__(self, log: RequestLog, parent: QWidget | None = None) -> None:
+    text: str
+    key: float | str
+
+
+class RequestsPage(QWidget):
+    """A table of the requests of `activity`. Call `refresh` when something may have changed."""
+
+    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._log = log
-        self._shown = -1
-        self.table = RequestTable(log, self)
+        self._activity = activity
+        self._requests: list[Request] = []
+        self._states: list[tuple[object, ...]] = []
+        self._columns = self._titles()
+        self._model = QStandardItemModel(0, len(self._columns), self)
         self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self.table)
+        self._sorted.setSourceModel(self._model)
         self._sorted.setSortRole(SORT_ROLE)
         self.view = QTableView(self)
-        self.empty = Quiet(self.tr("No model was asked yet."), self.view.viewport())
+        self.empty = Quiet(self.tr("No requests yet."), self.view.viewport())
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.count = Quiet(parent=self)
         self.copy_button = SlimButton(self.tr("&Copy as text"), self)
@@ -46,77 +70,137 @@ class RequestsPage(QWidget):
         column.setSpacing(4)
         column.addWidget(self.view, 1)
         column.addLayout(foot)
-        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
         self.copy_button.clicked.connect(self.copy)
         self.view.installEventFilter(self)
 
     def _set_up_view(self) -> None:
         view, heads = self.view, self.view.horizontalHeader()
         view.setModel(self._sorted)
-        view.setAccessibleName(self.tr("Requests of this conversation"))
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        set_up_table(view, self.tr("Requests of this conversation"), SWATCH_PX)
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setTabKeyNavigation(False)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.setIconSize(QSize(SWATCH_PX, SWATCH_PX))
         view.setSortingEnabled(True)
         view.sortByColumn(0, Qt.SortOrder.DescendingOrder)
-        view.verticalHeader().hide()
-        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        heads.setHighlightSections(False)
         heads.setAccessibleName(self.tr("Columns of the requests"))
         heads.setStretchLastSection(True)
+        for place, (title, help_) in enumerate(self._columns):
+            head = QStandardItem(title)
+            head.setToolTip(tip(help_))
+            # Not to the right, where the arrow of the sorting is painted.
+            side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
+            head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            self._model.setHorizontalHeaderItem(place, head)
         self._set_sizes()
 
     def _set_sizes(self) -> None:
         metrics = self.view.fontMetrics()
         self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 8)
-        for place, column in enumerate(COLUMNS):
+        for place, (title, _) in enumerate(self._columns):
             letters = MODEL_LETTERS if place == MODEL else NUMBER_LETTERS
-            title = metrics.horizontalAdvance(self.table.words.title(column)) + metrics.height() + 24
-            self.view.setColumnWidth(place, max(title, metrics.horizontalAdvance("0") * letters))
-
-    def touch(self) -> None:
-        """Refreshes soon if it is visible: something may have changed."""
-        if self.isVisible() and self._log.changes != self._shown and not self._timer.isActive():
-            self._timer.start()
+            least = metrics.horizontalAdvance(title) + metrics.height() + 24
+            self.view.setColumnWidth(place, max(least, metrics.horizontalAdvance("0") * letters))
 
     def refresh(self) -> None:
-        """Shows what is known now."""
-        self._shown = self._log.changes
-        self.table.refresh()
-        count = self.table.rowCount()
+        """Shows the present requests; only what has changed is written again."""
+        requests = self._activity.requests
+        gone = sum(not requests or request.place < requests[0].place for request in self._requests)
+        self._model.removeRows(0, gone)
+        self._requests, self._states = list(requests), self._states[gone:]
+        for row, request in enumerate(requests):
+            # The state changes whenever the words for a request do.
+            state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
+            if row == len(self._states):
+                self._states.append(())
+            if state != self._states[row]:
+                self._states[row] = state
+                self._write(row, request)
+        count = len(requests)
         self.empty.setVisible(not count)
         self.copy_button.setEnabled(bool(count))
         self.count.setText(self.tr("1 request") if count == 1 else self.tr("{0} requests").format(f"{count:,}"))
 
+    def _write(self, row: int, request: Request) -> None:
+        for place, cell in enumerate(self._cells(request)):
+            item = QStandardItem(cell.text)
+            item.setData(cell.key, SORT_ROLE)
+            side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignRight
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            if place == MODEL:
+                colour = model_colour(request.backend, request.model, tokens().dark)
+                item.setData(colour, Qt.ItemDataRole.DecorationRole)
+            self._model.setItem(row, place, item)
+
     def copy(self) -> None:
-        """Copies the selected lines, or all, as they are sorted."""
+        """Copies the selected lines, or all, in their present order, with tabs between the columns."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
-        sources = (self._sorted.mapToSource(self._sorted.index(r, 0)) for r in rows or range(self._sorted.rowCount()))
-        QGuiApplication.clipboard().setText(self.table.text([source.row() for source in sources]))
+        lines = [[title for title, _ in self._columns]]
+        for row in rows or range(self._sorted.rowCount()):
+            lines.append([self._sorted.index(row, place).data() for place in range(len(self._columns))])
+        QGuiApplication.clipboard().setText("".join("\t".join(line) + "\n" for line in lines))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The table takes the keys of “Copy”, which are also the menu's."""
-        kinds = QEvent.Type
         if not (isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)):
             return False
-        if event.type() == kinds.KeyPress:
+        if event.type() == QEvent.Type.KeyPress:
             self.copy()
         event.accept()
         return True
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._timer.stop()
-
     def changeEvent(self, event: QEvent) -> None:
+        """Follows the size of text and the theme."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_timer"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):
             self._set_sizes()
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "copy_button"):
+            self._states = [()] * len(self._states)
+            self.refresh()
+
+    # -- words
+
+    def _titles(self) -> list[tuple[str, str]]:
+        """Returns the titles of the columns, each with an explanation, empty if the title is enough."""
+        return [
+            (self.tr("No."), ""),
+            (self.tr("Turn"), ""),
+            (self.tr("Model"), ""),
+            (self.tr("Asked"), self.tr("How many of your words the model had when it was asked.")),
+            (self.tr("First words"), self.tr("From the request to the first words of the answer.")),
+            (self.tr("Words"), self.tr("The number of words in the answer.")),
+            (self.tr("Tokens in"), self.tr("“≈” marks estimates: the server did not report a count.")),
+            (self.tr("Tokens out"), ""),
+            (self.tr("Cost"), ""),
+            (self.tr("End"), ""),
+        ]
+
+    def _cells(self, request: Request) -> tuple[Cell, ...]:
+        """Returns a request as a line of the table."""
+        first, counted = request.first_word_seconds, request.counted
+        about = "" if counted is None or counted.counted else "≈ "
+        cost = None if counted is None else counted.cost
+        name, end = request.model or request.backend, self._end(request)
+        return (
+            Cell(str(request.number), request.place),
+            Cell(str(request.turn), request.place),
+            Cell(name, name.lower()),
+            Cell(str(request.asked_words), request.asked_words),
+            Cell(UNKNOWN if first is None else wait(first), -1.0 if first is None else first),
+            Cell(str(request.words), request.words),
+            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_in:,}", counted.tokens_in),
+            Cell(UNKNOWN, -1) if counted is None else Cell(f"{about}{counted.tokens_out:,}", counted.tokens_out),
+            Cell(UNKNOWN, -1.0) if cost is None else Cell(dollars(cost), cost),
+            Cell(end, end),
+        )
+
+    def _end(self, request: Request) -> str:
+        """Returns what became of a request."""
+        status = request.status
+        if request.spoken and status != "failed":
+            return self.tr("partly spoken") if status in ("superseded", "stopped") else self.tr("spoken")
+        return {
+            "waiting": self.tr("waiting"),
+            "streaming": self.tr("writing"),
+            "complete": self.tr("compared") if request.secondary else self.tr("not spoken"),
+            "superseded": self.tr("replaced"),
+            "failed": self.tr("failed"),
+            "stopped": self.tr("stopped"),
+        }[status]

@@ -98,7 +98,7 @@ class StatusLine(QWidget):
         if self._stale:
             self._stale = False
             details = "\n".join(self._details())
-            self.counts.setText(self._summary())
+            self.counts.setText(self.usage_summary())
             set_tip(self.counts, details)
             self.counts.setAccessibleDescription(details)
         self._show_response()
@@ -123,7 +123,8 @@ class StatusLine(QWidget):
 
     # -- usage
 
-    def _summary(self) -> str:
+    def usage_summary(self) -> str:
+        """Returns what was used and what it cost, in a line; empty before the first request."""
         usage = self.usage
         if not usage.requests:
             return ""

@@ -1,16 +1,19 @@
-"""Builders for what forms and dialogs are made of: rows, labels, buttons, progress bars, and a line for results."""
+"""Builders for what forms and dialogs are made of: rows, labels, buttons, progress bars, tables, a line for results."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QGridLayout,
     QHBoxLayout,
+    QHeaderView,
     QLayout,
     QLineEdit,
     QProgressBar,
     QPushButton,
+    QTableView,
     QWidget,
 )
 
@@ -121,3 +124,22 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
     hints = Qt.InputMethodHint
     field.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
     return field
+
+
+def set_up_table(table: QTableView, name: str, swatch: int) -> None:
+    """Makes a table read-only and plain: whole rows are selected, and Tab leaves it.
+
+    `name` is for screen readers. `swatch`: the size of colours in it, in pixels.
+    """
+    table.setAccessibleName(name)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setIconSize(QSize(swatch, swatch))
+    table.horizontalHeader().setHighlightSections(False)
+    rows = table.verticalHeader()
+    rows.hide()
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setDefaultSectionSize(table.fontMetrics().height() + 8)

@@ -15,7 +15,6 @@ from app.gui.controllers.backend_controller import BackendsController
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.controllers.documents_controller import DocumentsController
-from app.gui.controllers.latency_controller import LatencyController
 from app.gui.controllers.list_controller import ConversationListController
 from app.gui.controllers.live_settings import LiveSettings
 from app.gui.controllers.session_starter import SessionStarter
@@ -26,6 +25,7 @@ from app.gui.demo.controller import DemoController
 from app.gui.design import model_colours
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.inspector.pane import InspectorPane
+from app.gui.inspector.timeline_page import MiniTimeline
 from app.gui.models.downloads import GraphicsController, ModelsController
 from app.gui.models.favourites import Favourites
 from app.gui.models.frontend_bar import FrontEndBar
@@ -44,12 +44,9 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.settings_controller import SettingsController
-from app.gui.timeline.mini import MiniTimeline
-from app.gui.timeline.pane import TimelinePane
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
 from app.gui.window.file_drops import FileDrops
-from app.gui.window.inspector_pages import InspectorPages
 from app.gui.window.mini_mode import MiniMode
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels
@@ -125,7 +122,6 @@ class MainWindow(QMainWindow):
         self.layout_store = WindowLayoutStore(self, self.panes, self.keep)
         self._lay_out()
         self._order_tabs()
-        self.pages = InspectorPages(self, services.log)
         self.mini_mode = MiniMode(self)
         Wiring(self)
         self.quick = QuickAccess(self)
@@ -147,16 +143,14 @@ class MainWindow(QMainWindow):
         self.conversations = ConversationsPane(self)
         self.transcript = TranscriptPane(self)
         self.oracle = OraclePane(self)
-        self.timeline = TimelinePane(self)
-        self.inspector = InspectorPane(self.timeline, self)
+        self.inspector = InspectorPane(self)
         self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self._body)
-        self.inspector.action = self.panes.inspector_action
         self.devices = DevicesPopover(self.settings, self)
         self.dock = TalkDock(self)
         self.transcript.add_below(self.dock)
-        self.mini = MiniTimeline(self.timeline.log, self)
+        self.mini = MiniTimeline(self.inspector.activity, self)
         self.status = StatusLine(self.mini, self.panes.inspector_action, self._body)
-        self.latency = LatencyController(self.status, self)
+        self.inspector.attach(self.panes.inspector_action, self.status)
         self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
         self.top_bar = TopBar(
             self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self._body
@@ -236,7 +230,7 @@ class MainWindow(QMainWindow):
 
     def _order_tabs(self) -> None:
         """Tab goes through the window as one reads it."""
-        setup, dock, timeline, list_ = self.setup, self.dock, self.timeline, self.conversations
+        setup, dock, timeline, list_ = self.setup, self.dock, self.inspector.timeline, self.conversations
         bar = self.top_bar
         widgets = (
             bar.sidebar_button,
@@ -273,11 +267,7 @@ class MainWindow(QMainWindow):
             *(widget for column in self.oracle.columns for widget in (column.hand_button, column.view)),
             self.oracle.thought.view,
             self.inspector.tabs,
-            timeline.follow_button,
-            timeline.out_button,
-            timeline.in_button,
-            timeline.last_button,
-            timeline.export_button,
+            *timeline.buttons,
             timeline.view,
             self.status.inspector_button,
             self.status.response,
@@ -389,7 +379,7 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.FontChange:
             QTimer.singleShot(0, self, self._make_room)
         if event.type() == QEvent.Type.WindowStateChange:
-            self.timeline.window_changed()
+            self.inspector.timeline.view.watch()
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.push.let_go_own()
 

@@ -18,6 +18,7 @@ from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
     from app.gui.logs.panel import LogPanel
+    from app.gui.logs.view import LogPage
     from app.gui.settings.dialog import SettingsDialog
     from app.gui.window.about_dialog import AboutDialog
     from app.gui.window.first_start import FirstStart
@@ -52,6 +53,8 @@ class Panels(QObject):
         if models is not None:
             models.arrived.connect(self._tell_of_model)
         menu.log_action.setVisible(services.log is not None)
+        if services.log is not None:
+            window.inspector.add_page("log", self.tr("Log"), self._make_log_page)
         window.keep.taken.connect(self._show_value)
         window.sound.listed.connect(self._offer_devices)
 
@@ -180,6 +183,14 @@ class Panels(QObject):
                 self._list_models()
 
     # -- log, about
+
+    def _make_log_page(self) -> LogPage:
+        from app.gui.logs.view import LogPage
+
+        assert self._services.log is not None
+        page = LogPage(self._services.log, self._window.inspector)
+        page.dialog_wanted.connect(lambda: self.open_log())
+        return page
 
     def open_log(self, *, fault: bool = False) -> None:
         """Opens the log, and the diagnostics to share; with `fault`, at the newest error."""

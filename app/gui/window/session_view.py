@@ -42,18 +42,16 @@ class SessionView(QObject):
                 if window.state.manager.phase == "running":
                     window.sound.show_levels(event)
                     window.panels.show_levels(event)
-                    window.latency.apply(event)
+                    window.inspector.apply(event, shown=not past)
                     window.mini_mode.apply(event)
                     window.state.apply(event)
                     if not past:
-                        window.timeline.apply(event)
                         window.oracle.time.update(event.at)
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 window.sound.apply(event)
                 window.state.apply(event)
-                if not past:
-                    window.timeline.apply(event)
+                window.inspector.apply(event, shown=not past)
                 return
             case e.Failure():
                 self._show_failure(event)
@@ -74,10 +72,11 @@ class SessionView(QObject):
         window.asker.apply(event)
         window.panels.apply(event)
         window.system.tray.apply(event)
-        for part in (window.status, window.frontend_bar, window.latency, window.mini_mode):
+        for part in (window.status, window.frontend_bar, window.mini_mode):
             part.apply(event)
+        window.inspector.apply(event, shown=not past)
         if not past:
-            for pane in (window.transcript, window.oracle, window.timeline, window.pages.requests):
+            for pane in (window.transcript, window.oracle):
                 pane.apply(event)
 
     def _show_failure(self, event: e.Failure) -> None:
@@ -102,7 +101,7 @@ class SessionView(QObject):
     def _flush(self) -> None:
         """Repaint what a batch has changed; called by the pump."""
         window = self._window
-        for part in (window.transcript, window.oracle, window.latency, window.timeline, window.mini, window.pages):
+        for part in (window.transcript, window.oracle, window.inspector, window.mini):
             part.settle()
         window.state.changed.emit()
 
@@ -122,11 +121,11 @@ class SessionView(QObject):
         window = self._window
         if phase == "loading":
             window.messages.clear_retries()
-            window.timeline.end()
+            window.inspector.end()
         elif phase == "running":
             self._start()
         else:
-            for pane in (window.transcript, window.oracle, window.timeline):
+            for pane in (window.transcript, window.oracle, window.inspector):
                 pane.end()
         window.transcript.composer.set_phase(phase)
         window.sound.begin()
@@ -142,14 +141,12 @@ class SessionView(QObject):
         first = window.talks.begin_talk(choice)
         window.mini_mode.begin()
         window.status.begin()
-        window.latency.begin()
         window.frontend_bar.forget_memory()
         window.transcript.begin(first)
         if choice.record_folder:
             window.replay.folders[window.transcript.talk] = Path(choice.record_folder)  # when memory no longer has it
         window.oracle.begin(window.transcript.talk)
-        window.timeline.begin()
-        window.pages.begin(first=first)
+        window.inspector.begin(first=first)
         window.messages.clear_retries()
         window.messages.clear_talk()
 
@@ -161,9 +158,7 @@ class SessionView(QObject):
         window.replay.folders.clear()
         window.messages.clear_topic("unkept")
         window.oracle.clear()
-        window.pages.begin(first=True)
-        window.timeline.begin()
-        window.timeline.end()
+        window.inspector.forget()
 
     def show_kept(self, talk: PastTalk) -> None:
         """Show a session of the past, of a conversation that is opened."""
@@ -171,7 +166,7 @@ class SessionView(QObject):
         if talk.folder is not None:
             window.replay.folders[window.transcript.talk] = talk.folder
         window.oracle.show_talk(talk.requests, window.transcript.talk)
-        window.pages.show_talk(talk.requests)
+        window.inspector.add_past(talk.requests)
 
     def show_state(self) -> None:
         """Show what may be done now, and what the session is doing."""

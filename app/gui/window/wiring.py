@@ -56,7 +56,7 @@ class Wiring(QObject):
         window.transcript.thoughts_wanted.connect(self._show_thoughts)
         window.messages.retried.connect(starter.go_on)
         window.replay.failed.connect(window.messages.say)
-        window.timeline.failed.connect(window.messages.say)
+        window.inspector.timeline.failed.connect(window.messages.say)
         window.top_bar.new_button.clicked.connect(starter.start_fresh)
         window.menu.new_talk.connect(starter.start_fresh)
         for source in (window.devices, window.menu):
@@ -186,6 +186,8 @@ class Wiring(QObject):
         window = self._window
         menu = window.menu
         menu.quit.connect(window.close)
+        menu.latency.connect(window.inspector.open_latency)
+        window.mini.clicked.connect(lambda: window.inspector.toggle_at("timeline"))
         menu.copy.connect(lambda: copy_selection(window.transcript.view, *window.oracle.views))
         menu.find.connect(window.transcript.find_bar.appear)
         window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
@@ -232,7 +234,7 @@ class Wiring(QObject):
         keep, live, messages = window.keep, window.live, window.messages
         live.earlier_changed.connect(window.oracle.set_earlier)
         live.details_changed.connect(window.oracle.set_details)
-        live.motion_changed.connect(lambda reduced: setattr(window.timeline, "reduced_motion", reduced))
+        live.motion_changed.connect(lambda reduced: setattr(window.inspector.timeline.view, "reduced_motion", reduced))
         window.oracle.earlier_toggled.connect(lambda shown: live.change("oracle_earlier", shown))
         window.oracle.details_toggled.connect(lambda shown: live.change("oracle_details", shown))
         keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))

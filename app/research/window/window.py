@@ -29,8 +29,8 @@ from app.conversation.events import Event
 from app.conversation.frame import FRAME_SECONDS
 from app.gui.cards.find_bar import FindBar
 from app.gui.design.theme import apply_theme
+from app.gui.inspector.timeline import TICK_MS
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.plot import TICK_MS
 from app.gui.transcript.past_talk import past_talk
 from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.event_pump import BATCH_MS
@@ -103,7 +103,7 @@ class Bench:
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
         """Shows batches of 33 ms of session time one after the other, without waiting."""
         window, clock, events = self.window, ManualClock(), dense_talk(seconds)
-        view = window.timeline.view
+        view = window.inspector.timeline.view
         view.edge.time.clock = clock  # runs as fast as the replay
         view.edge.begin()
         view.timer.stop()
@@ -158,8 +158,8 @@ class Bench:
     async def in_real_time(self, seconds: float) -> dict[str, Any]:
         """Shows events from a thread that wakes at each frame, with the timeline following."""
         window, loop = self.window, asyncio.get_running_loop()
-        window.timeline.begin()
-        view = window.timeline.view
+        window.inspector.begin(first=True)
+        view = window.inspector.timeline.view
         view.edge.time.clock = time.monotonic
         view.edge.begin()
         painted = _PaintTimes()

@@ -112,7 +112,7 @@ async def test_ctrl_n_begins_a_new_one_and_last_words_go_to_the_old_one() -> Non
         factory.session.last_words = last
         await another(window, factory)
         assert window.talks.key != first
-        assert transcript(window) == [] and oracle(window) == [] and not list(window.timeline.log.turns)
+        assert transcript(window) == [] and oracle(window) == [] and not window.inspector.activity.turns
         (log,) = history.logs[first]
         assert log.events[-2:] == last and log.ended
         say(window, factory, *spoken(1, "Another thing."))

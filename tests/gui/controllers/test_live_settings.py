@@ -111,13 +111,14 @@ async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
     settings = Settings(theme="dark", reduced_motion=True, oracle_earlier=True)
     async with shown(FakeFactory(), settings, everything=False) as window:
         assert Look.of(QApplication.palette()).dark and reduced_motion()
-        assert window.oracle.earlier and window.menu.earlier_action.isChecked() and window.timeline.reduced_motion
+        assert window.oracle.earlier and window.menu.earlier_action.isChecked()
+        assert window.inspector.timeline.view.reduced_motion
 
 
 async def test_motion_and_earlier_thoughts_hold_at_once_and_are_shown_everywhere() -> None:
     async with shown(FakeFactory(), choices=CHOICES, everything=False) as window:
         await switch(window, "reduced_motion")
-        assert reduced_motion() and window.timeline.reduced_motion
+        assert reduced_motion() and window.inspector.timeline.view.reduced_motion
         await switch(window, "oracle_earlier")
         assert window.oracle.earlier and window.menu.earlier_action.isChecked()
         window.menu.earlier_action.trigger()

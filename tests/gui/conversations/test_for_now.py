@@ -93,11 +93,11 @@ async def test_nothing_moves_while_the_window_is_minimised() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.resize(1300, 900)
-        await until(lambda: window.timeline.view is not None and window.timeline.view.timer.isActive())
+        await until(lambda: window.inspector.timeline.view.timer.isActive())
         window.setWindowState(Qt.WindowState.WindowMinimized)
-        await until(lambda: not window.timeline.view.timer.isActive())
+        await until(lambda: not window.inspector.timeline.view.timer.isActive())
         window.setWindowState(Qt.WindowState.WindowNoState)
-        await until(lambda: window.timeline.view.timer.isActive())
+        await until(lambda: window.inspector.timeline.view.timer.isActive())
 
 
 async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(tmp_path: Path) -> None:

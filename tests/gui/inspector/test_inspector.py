@@ -36,27 +36,27 @@ async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
         inspector = window.inspector
         words = [inspector.tabs.tabText(place) for place in range(inspector.tabs.count())]
         assert words == ["Timeline", "Latency", "Requests", "Log"]
-        assert window.timeline.isVisible() and inspector.current == "timeline"
+        assert window.inspector.timeline.isVisible() and inspector.current == "timeline"
         click_tab(window, "Requests")
-        page = window.pages.requests_page
-        assert page is not None and page.isVisible() and not window.timeline.isVisible()
+        page = window.inspector.requests
+        assert page is not None and page.isVisible() and not window.inspector.timeline.isVisible()
         inspector.tabs.setFocus()
         QTest.keyClick(inspector.tabs, Qt.Key.Key_Left)
-        view = window.latency.view
+        view = window.inspector.latency
         assert view is not None and view.isVisible() and not page.isVisible()
         QTest.keyClick(inspector.tabs, Qt.Key.Key_Left)
-        assert window.timeline.isVisible()
+        assert window.inspector.timeline.isVisible()
 
 
 async def test_pages_are_built_when_they_are_looked_at() -> None:
     async with shown(FakeFactory(), Settings(), everything=False) as window:
         await until(window.isActiveWindow)
-        assert not window.inspector.isVisible() and not window.timeline.isVisible()
+        assert not window.inspector.isVisible() and not window.inspector.timeline.isVisible()
         window.inspector.tabs.setCurrentIndex(1)
-        assert window.latency.view is None and window.pages.requests_page is None
+        assert window.inspector.latency is None and window.inspector.requests is None
         QTest.keySequence(window, QKeySequence("Ctrl+3"))
-        assert window.latency.view is not None and window.latency.view.isVisible()
-        assert window.pages.requests_page is None
+        assert window.inspector.latency is not None and window.inspector.latency.isVisible()
+        assert window.inspector.requests is None
         assert window.inspector.tabs.count() == 3, "there is no log to show"
 
 
@@ -67,14 +67,14 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
         window.status.response.click()
-        view = window.latency.view
+        view = window.inspector.latency
         assert view is not None and view.isVisible() and view.strip.hasFocus()
         window.mini.click()
-        assert window.timeline.isVisible() and window.inspector.isVisible()
+        assert window.inspector.timeline.isVisible() and window.inspector.isVisible()
         window.mini.click()
         assert not window.inspector.isVisible()
         QTest.keySequence(window, QKeySequence("Ctrl+L"))
-        assert window.latency.view is view and view.isVisible()
+        assert window.inspector.latency is view and view.isVisible()
         window.status.inspector_button.click()
         assert not window.inspector.isVisible()
 
@@ -122,8 +122,8 @@ async def test_the_latency_has_two_columns_where_there_is_room() -> None:
     async with shown(factory, Settings()) as window:
         window.resize(1600, 1000)
         say(window, factory, *spoken(1, "How long?", "So long."))
-        window.pages.open_latency()
-        view = window.latency.view
+        window.inspector.open_latency()
+        view = window.inspector.latency
         assert view is not None
 
         def beside() -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.gui.design.model_colours import model_colour
-from app.gui.inspector.request_log import MOST, RequestLog
 from app.gui.inspector.requests import RequestsPage
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
@@ -52,7 +53,7 @@ async def test_every_request_has_a_line_the_newest_first() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
         say(window, factory, *turn_with_four())
         assert lines(page) == [], "not for every batch"
@@ -61,7 +62,7 @@ async def test_every_request_has_a_line_the_newest_first() -> None:
             ["4", "1", "small", "5", "2.2 s", "3", "≈ 900", "≈ 12", "–", "spoken"],
             ["3", "1", "small", "4", "–", "0", "–", "–", "–", "failed"],
             ["2", "1", "gpt-4.1", "4", "1.0 s", "2", "1,200", "30", "$0.042", "compared"],
-            ["1", "1", "small", "2", "400 ms", "3", "–", "–", "–", "superseded"],
+            ["1", "1", "small", "2", "400 ms", "3", "–", "–", "–", "replaced"],
         ]
         assert page.count.text() == "4 requests" and not page.empty.isVisible()
         say(window, factory, e.OracleRequested(9.0, 5, 2, *SMALL, "And", False))
@@ -76,7 +77,7 @@ async def test_it_is_sorted_by_a_click_and_by_value() -> None:
     async with shown(factory) as window:
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None
 
         def click(column: int) -> list[str]:
@@ -97,7 +98,7 @@ async def test_the_models_have_their_colours_in_light_and_dark() -> None:
     async with shown(factory) as window:
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None
 
         def colours() -> list[QColor]:
@@ -115,7 +116,7 @@ async def test_it_is_copied_as_text() -> None:
         await until(window.isActiveWindow)
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None
         page.copy_button.click()
         copied = QGuiApplication.clipboard().text().splitlines()
@@ -131,11 +132,12 @@ async def test_what_is_not_seen_is_not_read() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None
         window.inspector.open_at("timeline")
         say(window, factory, *turn_with_four())
-        assert not page._timer.isActive() and lines(page) == []
+        await asyncio.sleep(0.4)
+        assert lines(page) == []
         window.inspector.open_at("requests")
         assert len(lines(page)) == 4
 
@@ -146,7 +148,7 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
         say(window, factory, *spoken(1, "What is it?", "A test."))
         old = window.talks.key
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None and len(lines(page)) == 1
         window.starter.start_fresh()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
@@ -162,23 +164,10 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
 async def test_it_grows_with_the_text() -> None:
     async with shown(FakeFactory(), Settings()) as window:
         window.inspector.open_at("requests")
-        page = window.pages.requests_page
+        page = window.inspector.requests
         assert page is not None
         before = page.view.verticalHeader().defaultSectionSize()
         font = page.font()
         font.setPointSizeF(font.pointSizeF() * 2)
         page.setFont(font)
         assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
-
-
-def test_only_the_newest_are_kept_and_what_is_open_ends_with_its_session() -> None:
-    log = RequestLog()
-    for number in range(1, MOST + 4):
-        log.apply(e.OracleRequested(number, number, 1, *SMALL, "Well", False))
-    assert len(log.requests) == MOST and log.requests[0].number == 4
-    log.begin()
-    assert {request.status for request in log.requests} == {"stopped"}
-    log.apply(e.OracleDelta(1.0, 5, "Late."))
-    assert all(not request.text for request in log.requests), "it belongs to a session that is over"
-    log.clear()
-    assert log.requests == []

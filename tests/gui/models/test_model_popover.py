@@ -91,7 +91,7 @@ async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -
         await until(lambda: ("set_backend", BackendChoice("anthropic", "claude-haiku-4-5")) in factory.session.calls)
         assert pill.text() == "claude-haiku-4-5" and "Anthropic" in pill.accessibleName()
         assert pill.colour() != before
-        assert pill.colour() == window.timeline.view.picture.colours.backend(("Anthropic", "claude-haiku-4-5"))
+        assert pill.colour() == window.inspector.timeline.view.colours.backend(("Anthropic", "claude-haiku-4-5"))
 
 
 async def test_the_pill_names_the_model_that_the_session_has_loaded() -> None:

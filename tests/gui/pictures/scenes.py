@@ -93,8 +93,8 @@ async def _side_by_side(scripted: ScriptedWindow) -> QWidget:
 async def _swap(scripted: ScriptedWindow) -> QWidget:
     scripted.window.panes.inspector_action.setChecked(True)
     scripted.play([event for event in swap() if event.at <= 13.6])
-    scripted.window.timeline.view.zoom(0.62)
-    return scripted.window.timeline
+    scripted.window.inspector.timeline.view.zoom(0.62)
+    return scripted.window.inspector.timeline
 
 
 async def _trouble(scripted: ScriptedWindow) -> QWidget:
@@ -118,7 +118,7 @@ async def _conversations(scripted: ScriptedWindow) -> QWidget:
 async def _latency(scripted: ScriptedWindow) -> QWidget:
     scripted.play(measured())
     window = scripted.window
-    window.pages.open_latency()
+    window.inspector.open_latency()
     window.panes.rows.setSizes([window.height() // 2, window.height() // 2])
     return window
 

@@ -212,7 +212,7 @@ class ScriptedWindow:
                 window.pump.flush()
         window.pump.flush()
         self.clock.now += 0.1
-        window.timeline.settle()
+        window.inspector.settle()
 
     def set_title(self, title: str) -> None:
         """Names the conversation that is shown."""
@@ -278,7 +278,7 @@ async def scripted_window(
             ),
         )
         scripted = ScriptedWindow(window, history, factory)
-        window.timeline.edge.time.clock = window.oracle.time.clock = scripted.clock
+        window.inspector.timeline.view.edge.time.clock = window.oracle.time.clock = scripted.clock
         window.conversations._now = NOW.timestamp
         try:
             window.move(0, 0)
@@ -286,7 +286,7 @@ async def scripted_window(
             window.show()
             window.activateWindow()
             window.begin()
-            window.timeline.reduced_motion = True  # it moves only with events
+            window.inspector.timeline.view.reduced_motion = True  # it moves only with events
             await until(lambda: window.manager.session is not None)
             await scripted.settle()
             yield scripted

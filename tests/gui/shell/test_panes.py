@@ -20,7 +20,7 @@ from tests.gui.helpers import say, shown, until
 
 def seen(window: MainWindow) -> list[bool]:
     """Whether conversations, oracle and timeline are in view."""
-    return [pane.isVisible() for pane in (window.conversations, window.oracle, window.timeline)]
+    return [pane.isVisible() for pane in (window.conversations, window.oracle, window.inspector.timeline)]
 
 
 def press(window: MainWindow, keys: str) -> None:
@@ -107,9 +107,9 @@ async def test_the_oracle_does_not_open_by_itself_where_it_leaves_no_room() -> N
 async def test_the_line_at_the_foot_opens_the_timeline() -> None:
     async with shown(FakeFactory(), everything=False) as window:
         window.status.inspector_button.click()
-        assert window.timeline.isVisible()
+        assert window.inspector.timeline.isVisible()
         window.mini.click()
-        assert not window.timeline.isVisible()
+        assert not window.inspector.timeline.isVisible()
 
 
 async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:

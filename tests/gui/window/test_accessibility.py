@@ -111,12 +111,11 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
     ) as window:
         await until(window.isActiveWindow)
         window.resize(1400, 900)
-        await until(lambda: window.timeline.view is not None)
         say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
         bar, dock, status = window.top_bar, window.dock, window.status
         bar.sidebar_button.setFocus()
         seen = tabbed()
-        transcript, oracle, timeline = window.transcript, window.oracle, window.timeline
+        transcript, oracle, timeline = window.transcript, window.oracle, window.inspector.timeline
         assert seen == [
             bar.sidebar_button,
             transcript.header.button,

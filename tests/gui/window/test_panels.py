@@ -170,10 +170,10 @@ async def test_the_latency_of_this_talk_is_shown() -> None:
         for turn in range(1, 5):
             say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
         QTest.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-        view = window.latency.view
+        view = window.inspector.latency
         assert view is not None and view.isVisible() and view.strip.hasFocus()
         assert window.inspector.isVisible() and window.inspector.current == "latency"
-        assert len(window.latency.stages.answers) == 4
+        assert len(window.inspector.stages.answers) == 4
 
 
 async def test_what_it_is_made_of_can_be_read() -> None:

@@ -469,7 +469,6 @@ async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[Main
         window.activateWindow()
         window.begin()
         await until(lambda: window.manager.session is not None)
-        await until(lambda: window.timeline.view is not None)
         for event in (*talk(), *side_by_side(12.0)):
             factory.session.say(told(event))
         window.pump.flush()
@@ -580,7 +579,7 @@ async def test_there_is_room_for_longer_words(
         use_language(in_english, language)
     async with talking(tmp_path) as window:
         assert window.menu.bar.actions()[0].text() == talk_menu
-        timeline = window.timeline
+        timeline = window.inspector.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
         await until(lambda: set(cut_off(window)) <= signs)
         assert (window.width(), window.height()) == (1180, 760)

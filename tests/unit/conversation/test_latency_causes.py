@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.conversation.latency import Stages
-from app.conversation.latency_causes import Cause, Reason, culprit, slow_beyond, why_slow
+from app.conversation.latency import Cause, Reason, Stages, culprit, slow_beyond, why_slow
 from tests.unit.conversation.test_latency import AFTER, CLAUDE, GPT, THINKING, asked, fold, talk, turn_of
 
 

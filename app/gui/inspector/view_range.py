@@ -1,11 +1,18 @@
-"""Decides which seconds of a conversation are in view: those up to the live edge, or those that the user has moved
-to.
+"""Decides which seconds of a conversation the timeline shows. No Qt.
+
+`LiveEdge` estimates the present second between two events; `ViewRange` follows it, or stays where the user has moved
+it.
 """
 
 from __future__ import annotations
 
-from app.gui.timeline_data.live_clock import LiveEdge
-from app.gui.timeline_data.log import TimelineLog
+from collections.abc import Callable
+
+from app.gui.inspector.activity import Activity
+from app.gui.widgets.formats import SessionTime
+
+LAG_SECONDS = 0.085
+"""The edge stays one frame behind the session, so that everything up to it is already known."""
 
 USUAL_SECONDS = 30.0
 LEAST_SECONDS, MOST_SECONDS = 2.0, 600.0
@@ -13,11 +20,37 @@ AHEAD_SHARE = 0.08
 """This share of the width is to the right of the live edge: what is being said spills into it."""
 
 
-class ViewRange:
-    """The visible part of `log`. It stays between the oldest second that is kept and the live edge."""
+class LiveEdge:
+    """The present second, which moves evenly between two events and never back.
 
-    def __init__(self, log: TimelineLog, edge: LiveEdge) -> None:
-        self._log = log
+    Takes each event's time with `update`, and is moved once a picture with `move`. `clock`: any steady one, in
+    seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.time = SessionTime(clock)
+        self.begin()
+
+    def begin(self) -> None:
+        """Restarts at 0: a new session starts."""
+        self.at = 0.0
+        """The edge, in seconds of the session."""
+        self.time.begin()
+
+    def update(self, at: float) -> None:
+        """Takes the session time of an event that has just come."""
+        self.time.update(at)
+
+    def move(self) -> None:
+        """Moves the edge to the present."""
+        self.at = max(self.at, (self.time.now or 0.0) - LAG_SECONDS)
+
+
+class ViewRange:
+    """The visible seconds of `activity`, between the oldest second that is kept and the live edge."""
+
+    def __init__(self, activity: Activity, edge: LiveEdge) -> None:
+        self._activity = activity
         self._edge = edge
         self.following = True
         self.seconds = USUAL_SECONDS
@@ -41,29 +74,22 @@ class ViewRange:
         return self._edge.at + self.seconds * AHEAD_SHARE
 
     def advance(self) -> None:
-        """Moves the live edge to the present moment, and the range with it while it follows."""
+        """Moves the live edge to the present, and the range with it while it follows."""
         self._edge.move()
         if self.following:
             self.show(self.live_right, self.seconds)
 
-    def follow(self) -> None:
-        """Goes back to the live edge, and stays with it."""
-        self.following = True
+    def follow(self, seconds: float | None = None) -> None:
+        """Goes back to the live edge and stays with it; `seconds`: how much to show."""
+        self.following, self.seconds = True, seconds or self.seconds
         self.advance()
 
     def pause(self) -> None:
-        """Stays where it is while the conversation goes on."""
+        """Stays where it is while the conversation continues."""
         self.following = False
 
-    def last_seconds(self) -> None:
-        """Follows the live edge with the usual half minute in view."""
-        self.seconds = USUAL_SECONDS
-        self.follow()
-
     def zoom(self, factor: float, share: float = 0.5) -> None:
-        """Shows `factor` times as many seconds. While it does not follow, the second at this `share` of the width
-        stays there.
-        """
+        """Shows `factor` times as many seconds. While paused, the second at this `share` of the width stays there."""
         seconds = min(MOST_SECONDS, max(LEAST_SECONDS, self.seconds * factor))
         if self.following:
             right = self._edge.at + seconds * AHEAD_SHARE
@@ -81,9 +107,9 @@ class ViewRange:
         self.show(right, self.seconds)
 
     def to_start(self) -> None:
-        """Goes to the oldest second that is kept."""
+        """Goes to the oldest second that is kept, and pauses."""
         self.pause()
-        self.show(self._log.oldest + self.seconds, self.seconds)
+        self.show(self._activity.oldest + self.seconds, self.seconds)
 
     def reveal(self, second: float) -> None:
         """Brings a second into view."""
@@ -94,5 +120,5 @@ class ViewRange:
     def show(self, right: float, seconds: float) -> None:
         """Shows so many seconds, up to `right` as far as there is anything."""
         latest = self._edge.at + seconds * AHEAD_SHARE
-        earliest = min(latest, self._log.oldest + seconds)
+        earliest = min(latest, self._activity.oldest + seconds)
         self.seconds, self.right = seconds, min(latest, max(earliest, right))

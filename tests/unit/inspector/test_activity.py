@@ -1,4 +1,4 @@
-"""What a session says, as it lies on the timeline."""
+"""What the timeline and the table of requests know of a session, folded from its events."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
-from app.gui.timeline.find import step
-from app.gui.timeline_data.levels import LONGEST_BRIDGE
-from app.gui.timeline_data.log import TimelineLog
-from app.gui.timeline_data.spans import Word
-from app.gui.timeline_data.track import Track
-from app.gui.timeline_data.turns import LONGEST_PARTIAL
+from app.gui.inspector.activity import LONGEST_PARTIAL, MOST_REQUESTS, Activity
+from app.gui.inspector.things import Answer, Fed, Swap, Word, between, by_start
 from tests.gui.pictures.timeline import GPT, QWEN, long_talk, talk
 
 
-def log(*events: e.Event, kept: float = 1800.0) -> TimelineLog:
-    made = TimelineLog(kept)
+def fold(*events: e.Event, kept: float = 1800.0) -> Activity:
+    made = Activity(kept)
     for event in events:
         made.apply(event)
     return made
@@ -37,19 +33,19 @@ def words(things: list[Word]) -> list[tuple[float, str, bool]]:
 
 
 def test_a_turn_with_its_pauses() -> None:
-    made = log(e.UserStarted(1, 1), e.UserPaused(2, 1, 1.8), e.UserPaused(2.1, 1, 1.8), e.UserResumed(3, 1))
-    turn = made.turns.last
-    assert (turn.start, turn.end, turn.pauses) == (1, None, [(1.8, 3)])
+    made = fold(e.UserStarted(1, 1), e.UserPaused(2, 1, 1.8), e.UserPaused(2.1, 1, 1.8), e.UserResumed(3, 1))
+    turn = made.turns[-1]
+    assert (turn.start, turn.end, turn.gaps) == (1, None, [(1.8, 3)])
     made.apply(e.UserEnded(5, 1, 4.7, "words"))
     assert (turn.end, turn.speech_end, turn.reason) == (5, 4.7, "words")
     made.apply(e.UserResumed(5.5, 1))
     assert (turn.end, turn.speech_end) == (None, None)
-    assert made.turns.between(100, 101) == [turn]
+    assert between(made.turns, 100, 101) == [turn]
 
 
 def test_words_stay_where_they_were_first_heard() -> None:
-    made = log(e.UserStarted(1, 1), e.TranscriptPartial(2.1, 1, "What", "is", 2.0))
-    turn = made.turns.last
+    made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2.1, 1, "What", "is", 2.0))
+    turn = made.turns[-1]
     assert words(turn.words) == [(1.0, "What", True), (1.5, "is", False)]
     made.apply(e.TranscriptPartial(3.1, 1, "What is", "the height", 3.0))
     assert words(turn.words) == [(1.0, "What", True), (1.5, "is", True), (2.0, "the", False), (2.5, "height", False)]
@@ -64,25 +60,25 @@ def test_words_stay_where_they_were_first_heard() -> None:
 
 
 def test_a_backchannel_needs_no_turn_before_it() -> None:
-    turn = log(e.UserBackchannel(4, 3, "Mhm.")).turns.last
+    turn = fold(e.UserBackchannel(4, 3, "Mhm.")).turns[-1]
     assert (turn.backchannel, turn.text, turn.start, turn.end) == (True, "Mhm.", 4, 4)
 
 
 def test_a_transcript_without_a_start_has_a_turn_all_the_same() -> None:
-    turn = log(e.TranscriptFinal(4, 3, "Hello.", 3.5)).turns.last
+    turn = fold(e.TranscriptFinal(4, 3, "Hello.", 3.5)).turns[-1]
     assert (turn.text, turn.end) == ("Hello.", 4)
 
 
 def test_long_partials_keep_their_end() -> None:
-    made = log(e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "so " * 400 + "end", "", 2.0))
-    assert made.partials.last.stable.endswith("end") and len(made.partials.last.stable) == LONGEST_PARTIAL + 1
+    made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "so " * 400 + "end", "", 2.0))
+    assert made.partials[-1].stable.endswith("end") and len(made.partials[-1].stable) == LONGEST_PARTIAL + 1
 
 
 # -- the back-ends
 
 
 def test_a_revision_from_request_to_end() -> None:
-    made = log(
+    made = fold(
         asked(1),
         e.OracleDelta(1.3, 1, "Mont Blanc"),
         e.OracleDelta(1.4, 1, "is high"),
@@ -91,8 +87,8 @@ def test_a_revision_from_request_to_end() -> None:
         e.OracleFed(1.7, 1, 2, 35.0),
         e.OracleEnded(1.6, 1, "complete", 4),
     )
-    request = made.requests.last
-    revision = request.revision
+    request = made.bars[-1]
+    revision = request.request
     assert (request.start, request.first, request.end, revision.end_reason) == (1, 1.3, 1.6, "complete")
     assert (revision.asked_words, revision.words, revision.final, request.past) == (3, 4, True, False)
     assert request.fed_until == 1.7
@@ -100,7 +96,7 @@ def test_a_revision_from_request_to_end() -> None:
 
 
 def test_superseded_given_up_failed() -> None:
-    made = log(
+    made = fold(
         asked(1),
         asked(2, 2),
         e.OracleSuperseded(2.5, 1, 2),
@@ -108,34 +104,33 @@ def test_superseded_given_up_failed() -> None:
         e.OracleEnded(3, 2, "superseded", 0),
         e.OracleEnded(4, 3, "failed", 0),
     )
-    one, two, three = made.requests
-    assert (one.past, one.revision.by, one.revision.superseded_at) == (True, 2, 2.5)
-    assert (two.past, two.revision.by, two.end) == (True, 0, 3)
-    assert (three.past, three.revision.end_reason) == (False, "failed")
+    one, two, three = made.bars
+    assert (one.past, one.request.by, one.request.superseded_at) == (True, 2, 2.5)
+    assert (two.past, two.request.by, two.end) == (True, 0, 3)
+    assert (three.past, three.request.end_reason) == (False, "failed")
 
 
 def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -> None:
-    made = log(*(asked(n, n) for n in range(1, 4)), e.OracleEnded(3.5, 2, "complete", 1), asked(4, 4))
-    assert [request.slots[3] for request in made.requests] == [0, 1, 2, 1]
-    assert [request.slots[2] for request in made.requests][:2] == [0, 1]
-    assert made.requests.at(1).next_start[3] == 4
-    assert all(request.slots[1] == 0 for request in made.requests)
+    made = fold(*(asked(n, n) for n in range(1, 4)), e.OracleEnded(3.5, 2, "complete", 1), asked(4, 4))
+    assert [bar.rows[3] for bar in made.bars] == [0, 1, 2, 1]
+    assert [bar.rows[2] for bar in made.bars][:2] == [0, 1]
+    assert all(bar.rows[1] == 0 for bar in made.bars)
 
 
 def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
-    made = log(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
-    assert [(r.secondary, r.named) for r in made.requests] == [
+    made = fold(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
+    assert [(r.secondary, r.named) for r in made.bars] == [
         (False, True),
         (True, True),
         (False, False),
         (False, True),
     ]
     assert made.has_secondary and made.backends == [QWEN, GPT]
-    assert made.requests.at(1).slots[3] == 0
+    assert made.bars[1].rows[3] == 0
 
 
 def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
-    made = log(
+    made = fold(
         asked(1),
         asked(2, 1, GPT, secondary=True),
         e.OracleDelta(2, 2, "Its own"),
@@ -144,37 +139,37 @@ def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
         e.OracleFed(3.1, 2, 2, 9.0),
         e.OracleEnded(4, 2, "complete", 2),
     )
-    driver, secondary, rest = made.requests
+    driver, secondary, rest = made.bars
     assert (secondary.secondary, secondary.start, secondary.first, secondary.end) == (True, 1, 2, 3)
     assert (rest.secondary, rest.start, rest.first, rest.end, rest.fed_until) == (False, 3, 3, 4, 3.1)
     assert driver.past and not secondary.past and not rest.past
-    assert made.request(2) is rest and rest.named
+    assert rest.named and rest.request is secondary.request
 
 
 def test_what_was_complete_when_it_was_handed_over_is_a_moment_in_the_drivers_lane() -> None:
-    made = log(
+    made = fold(
         asked(1, 1, GPT, secondary=True),
         e.OracleDelta(2, 1, "Its own"),
         e.OracleEnded(2.5, 1, "complete", 2),
         e.OracleHandedOver(3, 1),
     )
-    secondary, rest = made.requests
+    secondary, rest = made.bars
     assert (secondary.end, rest.start, rest.first, rest.end) == (2.5, 3, 3, 3)
 
 
 def test_a_routed_turn_knows_its_kind() -> None:
     routed = e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why")
-    assert log(routed, asked(1, 1, GPT)).requests.last.revision.kind == "stem"
-    assert log(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).requests.last.revision.kind == ""
+    assert fold(routed, asked(1, 1, GPT)).bars[-1].request.kind == "stem"
+    assert fold(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).bars[-1].request.kind == ""
 
 
 def test_tokens_are_counted_by_frame() -> None:
-    made = log(asked(1), e.OracleTaken(2, 1, 1, 5), e.OracleTaken(2.08, 1, 3, 3), e.OracleTaken(2.16, 2, 1, 0))
+    made = fold(asked(1), e.OracleTaken(2, 1, 1, 5), e.OracleTaken(2.08, 1, 3, 3), e.OracleTaken(2.16, 2, 1, 0))
     assert [(t.tokens, t.taken, t.waiting) for t in made.taken] == [(1, 1, 5), (2, 3, 3), (1, 1, 0)]
 
 
 def test_swaps() -> None:
-    made = log(
+    made = fold(
         e.SessionStarted(0, "kame", "w", *QWEN, "thinking"),
         e.BackendChanged(3, *GPT, "fallback"),
         e.FrontEndChanged(4, "cascade"),
@@ -189,7 +184,7 @@ def test_swaps() -> None:
 
 
 def test_an_answer_word_by_word() -> None:
-    made = log(
+    made = fold(
         e.AssistantStarted(1, 1, 2),
         e.AssistantSaid(2, 1, "well then", 2),
         e.AssistantSaid(2.5, 1, ", yes", 2, True),
@@ -199,14 +194,14 @@ def test_an_answer_word_by_word() -> None:
         e.AssistantHeld(5, 1),
         e.AssistantEnded(6, 1, True),
     )
-    answer = made.answers.last
+    answer = made.answers[-1]
     assert words(answer.words) == [(1.0, "well", True), (1.5, "then,", True), (2.0, "yes", True)]
     assert (answer.start, answer.end, answer.interrupted) == (1, 6, True)
-    assert (answer.corrections, answer.holds) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
+    assert (answer.corrections, answer.gaps) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
 
 
 def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own() -> None:
-    made = log(
+    made = fold(
         e.AssistantStarted(1, 1, 1),
         e.AssistantEnded(2, 1, False),
         e.AssistantSaid(2.1, 1, "late", 1),
@@ -225,7 +220,7 @@ def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own(
 
 
 def test_trouble() -> None:
-    made = log(
+    made = fold(
         e.FramesDropped(1, 6),
         e.Underrun(2, 1),
         e.RecognitionSkipped(3, 4),
@@ -243,135 +238,126 @@ def test_trouble() -> None:
 
 
 def test_a_sound_card_that_runs_slow_makes_no_frame_late() -> None:
-    made = TimelineLog()
+    made = Activity()
     for frame in range(12 * 1500):
         at = end_of_frame(frame)
         made.apply(e.LevelMeasured(at, -50, -50, 20.0 + at * 0.1 + (200.0 if frame == 17_000 else 0.0)))
     assert [trouble.start for trouble in made.troubles] == [end_of_frame(17_000)]
-    assert made.troubles.last.amount == pytest.approx(140.0, abs=2)
+    assert made.troubles[-1].amount == pytest.approx(140.0, abs=2)
 
 
 def test_the_end_of_a_talk_ends_all_that_lasts() -> None:
-    made = log(e.UserStarted(1, 1), asked(1, 2), e.AssistantStarted(3, 1, 1), e.LevelMeasured(4, -20, -20))
+    made = fold(e.UserStarted(1, 1), asked(1, 2), e.AssistantStarted(3, 1, 1), e.LevelMeasured(4, -20, -20))
     made.end()
-    assert [made.turns.last.end, made.requests.last.end, made.answers.last.end] == [4, 4, 4]
-    assert made.requests.last.revision.end_reason == "stopped"
+    assert [made.turns[-1].end, made.bars[-1].end, made.answers[-1].end] == [4, 4, 4]
+    assert made.bars[-1].request.end_reason == "stopped"
     made.begin()
-    assert (made.now, len(made.turns), made.levels.newest, made.backends) == (0, 0, -1, [])
+    assert (made.now, made.turns, len(made.levels.between(0, 9)[0]), made.backends) == (0, [], 0, [])
 
 
 # -- sound
 
 
 def test_levels_and_their_gaps() -> None:
-    made = TimelineLog()
-    gap, long_gap = 4, LONGEST_BRIDGE + 3
-    frames = [0, 1, 1 + gap, 1 + gap + long_gap]
-    for frame, level in zip(frames, (-60.0, -30.0, 0.0, -30.0), strict=True):
-        made.apply(e.LevelMeasured(end_of_frame(frame), level, -60))
-    times, shares = made.levels.between(0, 2)
-    assert times[:2].tolist() == pytest.approx([0.04, 0.12])
-    user = shares[0].tolist()
-    assert user[: 2 + gap] == pytest.approx([0.0, 0.5, 0.625, 0.75, 0.875, 1.0])
-    assert all(level != level for level in user[2 + gap : -1]) and user[-1] == 0.5
-    assert made.levels.at(0.1) == (-30, -60) and made.levels.at(0.2) is None and made.levels.at(99) is None
-    # A window that begins within the gap bridges it in the same way.
-    assert made.levels.between(0.25, 0.3)[1][0].tolist() == pytest.approx([0.75])
+    made = Activity()
+    for frame, level in ((0, -60.0), (1, -30.0), (5, 0.0)):
+        made.apply(e.LevelMeasured(end_of_frame(frame), level, -50))
+    times, levels = made.levels.between(0, 2)
+    assert times.tolist() == pytest.approx([0.04, 0.12, 0.44])
+    assert levels.tolist() == [[-60, -30, 0], [-50, -50, -50]]
+    assert made.levels.between(0.1, 0.1)[1].tolist() == [[-30], [-50]]
+    assert len(made.levels.between(0.2, 0.3)[0]) == len(made.levels.between(99, 99)[0]) == 0
 
 
-def test_the_ring_forgets_the_oldest_and_frames_out_of_order_are_no_trouble() -> None:
-    made = TimelineLog(kept_seconds=8.0)
+def test_the_oldest_levels_are_forgotten_and_frames_out_of_order_do_no_harm() -> None:
+    made = Activity(kept_seconds=8.0)
     for frame in range(250):
         made.apply(e.LevelMeasured(end_of_frame(frame), -frame / 5, -60))
     made.apply(e.LevelMeasured(end_of_frame(3), -1, -1))
-    assert made.levels.oldest == 150
-    times, shares = made.levels.between(0, 100)
+    times, levels = made.levels.between(0, 100)
     assert (len(times), times[0]) == (100, pytest.approx(150.5 * 0.08))
-    assert shares[0, 0] == pytest.approx(0.5) and np.all(np.diff(shares[0]) < 0)
+    assert levels[0, 0] == pytest.approx(-30.0) and np.all(np.diff(levels[0]) < 0)
 
 
 def test_a_gap_does_not_show_the_sound_of_half_an_hour_ago() -> None:
-    made = TimelineLog(kept_seconds=8.0)
+    made = Activity(kept_seconds=8.0)
     for frame in [*range(100), 120]:
         made.apply(e.LevelMeasured(end_of_frame(frame), -20, -20))
-    seen = [made.levels.at(end_of_frame(frame)) for frame in (98, 104, 118, 119)]
-    assert seen == [(-20, -20), None, None, (-20, -20)]
+    known = [
+        len(made.levels.between(at, at)[0]) for at in (end_of_frame(frame) - 0.04 for frame in (99, 105, 119, 120))
+    ]
+    assert known == [1, 0, 0, 1]
 
 
 def test_memory_stays_bounded_over_an_hour() -> None:
-    made = TimelineLog()
+    made = Activity()
     sizes = []
     for event in long_talk(60):
         made.apply(event)
         if isinstance(event, e.FramesDropped):
-            by_number = [len(made._user._turn_of), len(made._backend._request_of)]
-            sizes.append([len(track) for track in made.tracks] + by_number)
+            sizes.append([len(things) for things in (*made._large, *made._small, made.requests, made.backends)])
     assert len(sizes) > 120
     halfway = np.max(sizes[:66], axis=0)
-    assert np.all(np.max(sizes[66:], axis=0) <= halfway + 64 * 3)
+    assert np.all(np.max(sizes[66:], axis=0) <= halfway + 64)
     assert made.oldest == pytest.approx(1800, abs=1)
-    assert all(track.at(0).start > 1700 for track in made.tracks if len(track) > 100)
+    assert all(things[0].start > 1700 for things in made._large + made._small if len(things) > 100)
 
 
-# -- windows
+# -- the requests of a conversation
 
 
-class Thing:
-    def __init__(self, start: float, end: float | None) -> None:
-        self.start, self.end = start, end
+def test_only_the_newest_requests_are_kept_and_what_is_open_ends_with_its_session() -> None:
+    made = fold(*(asked(number, number) for number in range(1, MOST_REQUESTS + 4)))
+    assert len(made.requests) == MOST_REQUESTS and made.requests[0].number == 4
+    made.begin(first=False)
+    assert {request.status for request in made.requests} == {"stopped"} and made.bars == []
+    made.apply(e.OracleDelta(1.0, 5, "Late."))
+    assert all(not request.text for request in made.requests), "it belongs to a session that is over"
+    made.apply(asked(1))
+    assert made.requests[-1].place == MOST_REQUESTS + 4, "each session counts from 1"
+    made.begin()
+    assert made.requests == []
 
+
+def test_a_past_session_adds_its_requests_alone() -> None:
+    made = fold(asked(1))
+    made.add_past([asked(1, 3.0), e.AssistantSaid(4.0, 1, "Yes.", 1), asked(2, 5.0)])
+    assert [(request.requested_at, request.spoken, request.status) for request in made.requests] == [
+        (1.0, False, "stopped"),
+        (3.0, True, "stopped"),
+        (5.0, False, "stopped"),
+    ]
+    assert (made.now, made.bars, made.answers) == (0, [], [])
+
+
+# -- what is in view, and what comes next
 
 moments = st.integers(0, 60).map(float)
-things = st.lists(st.tuples(moments, st.one_of(st.none(), moments)), max_size=40)
+lengths = st.one_of(st.none(), moments)
 
 
-@settings(max_examples=150, deadline=None)
-@given(things, st.lists(st.tuples(st.integers(0, 39), moments), max_size=12), moments, moments)
-def test_a_window_holds_what_looking_at_everything_would_find(made, closed, one, other) -> None:
-    track: Track[Thing] = Track()
-    for start, length in made:
-        track.add(Thing(start, None if length is None else start + length))
-    for place, end in closed:
-        thing = track.at(place)
-        if thing is not None:
-            thing.end = max(thing.start, end)
-            track.changed(thing)
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(moments, lengths), max_size=40), moments, moments)
+def test_a_window_holds_what_looking_at_everything_would_find(made, one, other) -> None:
     earliest, latest = sorted((one, other))
-    expected = [t for t in track if t.start <= latest and (t.end is None or t.end >= earliest)]
-    assert track.between(earliest, latest) == expected
-    starts = [t.start for t in track]
-    assert starts == sorted(starts)
-    assert track.after(one) is next((t for t in track if t.start > one), None)
-    assert track.before(one) is next((t for t in reversed(list(track)) if t.start < one), None)
+    answers = sorted((Answer(1, at, None if long is None else at + long) for at, long in made), key=by_start)
+    swaps = sorted((Swap(at, "chosen", "m") for at, _ in made), key=by_start)
+    for things in (answers, swaps):
+        expected = [t for t in things if t.start <= latest and (t.end is None or t.end >= earliest)]
+        assert between(things, earliest, latest) == expected
 
 
-def test_what_is_old_is_dropped_in_one_go() -> None:
-    track: Track[Thing] = Track()
-    for start in range(200):
-        track.add(Thing(start, start + 1))
-    assert track.drop_before(30) == [] and len(track) == 200
-    assert len(track.drop_before(150)) == 149 and track.at(0).start == 149
-    assert [t.start for t in track.between(160, 161)] == [159, 160, 161]
-
-
-def test_it_says_from_where_on_it_has_changed() -> None:
-    made = log(*talk())
-    assert made.take_changed() == 0.0
-    assert made.take_changed() is None
-    made.apply(e.LevelMeasured(28.08, -20, -20))
-    assert made.take_changed() == pytest.approx(28.0)
-    made.apply(e.OracleSuperseded(28.08, 7, 8))
-    assert made.take_changed() == made.request(7).start
-
-
-def test_walking_meets_everything_once_in_order() -> None:
-    made = log(*talk())
-    everything = [thing for track in made.tracks for thing in track]
-    walked, thing = [], step(made, None, True, True)
+def test_stepping_meets_everything_once_in_order() -> None:
+    made = fold(*talk())
+    everything = [thing for things in made._large + made._small for thing in things]
+    walked, thing = [], made.step(None, forward=True, small=True)
     while thing is not None:
         walked.append(thing)
-        thing = step(made, thing, False, True)
-    while (thing := step(made, walked[0], True, True)) is not None:
+        thing = made.step(thing, forward=False, small=True)
+    while (thing := made.step(walked[0], forward=True, small=True)) is not None:
         walked.insert(0, thing)
     assert sorted(map(id, walked)) == sorted(map(id, everything))
     assert [thing.start for thing in walked] == sorted((thing.start for thing in everything), reverse=True)
+    large = made.step(made.fed[0], forward=True, small=False)
+    assert not isinstance(large, Fed) and large.start >= made.fed[0].start
+    assert Activity().step(None, forward=True, small=True) is None

@@ -6,43 +6,41 @@ import re
 
 import pytest
 
-from app.conversation.latency import PIECES, Answer
-from app.conversation.latency_causes import Cause, Reason
-from app.gui.latency.descriptions import LatencyWords
+from app.conversation.latency import PIECES, Answer, Cause, Reason
+from app.gui.inspector.latency import LatencyWords
 from app.gui.widgets.formats import seconds_words
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
 
 SAID = [
-    (Reason(Cause.FELL_BEHIND, 2.0, count=1), "This machine fell behind: 1 frame was dropped. Close other programs"),
-    (Reason(Cause.FELL_BEHIND, 2.0, count=5), "This machine fell behind: 5 frames were dropped. Close other programs"),
+    (Reason(Cause.FELL_BEHIND, 2.0, count=5), "This machine fell behind and dropped frames (5). Close other programs"),
     (
         Reason(Cause.UNFINISHED, 1.64, 0.2),
-        "KAME waited 1.64 s to be sure that you had finished, because your sentence sounded unfinished.",
+        "KAME waited 1.64 s (usually 0.20 s) because your sentence sounded unfinished. Without hands-free",
     ),
     (
-        Reason(Cause.UNSURE, 1.4, 0.2),
-        "KAME waited 1.40 s to be sure that you had finished, because your sentence did not tell.",
+        Reason(Cause.UNSURE, 1.4),
+        "KAME waited 1.40 s because it wasn't clear whether you had finished. Without hands-free",
     ),
-    (Reason(Cause.BUTTON, 1.2), "You let the talk button go 1.20 s after your last sound."),
-    (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "KAME noticed only after 1.20 s that you had finished (usually 0.20 s)."),
+    (Reason(Cause.BUTTON, 1.2), "You released the talk button 1.20 s after your last sound."),
+    (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "It took KAME 1.20 s to notice that you had finished (usually 0.20 s)."),
     (
         Reason(Cause.RECOGNITION_BEHIND, 1.2, None, count=3),
-        "This machine was too busy to write down what you said, which took 1.20 s. Close other programs.",
+        "This machine was too busy to transcribe what you said, which took 1.20 s. Close other programs.",
     ),
-    (Reason(Cause.WRITING, 1.2, 0.3), "Writing down what you said took 1.20 s (usually 0.30 s)."),
-    (Reason(Cause.STARTED_LATE, 1.2), "For 1.20 s, one stage waited for another."),
+    (Reason(Cause.WRITING, 1.2, 0.3), "Transcribing what you said took 1.20 s (usually 0.30 s)."),
+    (Reason(Cause.STARTED_LATE, 1.2), "One stage waited 1.20 s for another. If this keeps happening"),
     (
         Reason(Cause.ASKED_AGAIN, 1.1, 0.3, "m"),
-        "m was asked again, because your last words changed the question, and "
-        "took 1.10 s to its first words (usually 0.30 s).",
+        "m was asked again because your last words changed the question, and took 1.10 s to its first words (usually "
+        "0.30 s).",
     ),
     (
         Reason(Cause.FELL_BACK, 1.1, None, "m"),
         "Another model had failed, so m was asked instead, and took 1.10 s to its first words.",
     ),
-    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had switched the model, so m was asked again, and that took 1.10 s."),
-    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” was at work for 1.20 s before the model could answer."),
+    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had switched the model, so m was asked again, which took 1.10 s."),
+    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” ran for 1.20 s before the model could answer."),
     (
         Reason(Cause.FIRST, 2.5, None, "m"),
         "m took 2.50 s to its first words. It was its first answer in this conversation:",
@@ -50,9 +48,9 @@ SAID = [
     (Reason(Cause.BACKEND, 1.9, 0.4, "gpt-4.1"), "gpt-4.1 took 1.90 s to its first words (usually 0.40 s)."),
     (
         Reason(Cause.BACKEND, 1.9, 1.7, "m"),
-        "m took 1.90 s to its first words (usually 1.70 s). If this stays so, choose a quicker model.",
+        "m took 1.90 s to its first words (usually 1.70 s). If this keeps happening, choose a faster model.",
     ),
-    (Reason(Cause.DELAY, 0.8), "You have asked for a pause of 0.80 s before each answer."),
+    (Reason(Cause.DELAY, 0.8), "You set a pause of 0.80 s before each answer."),
     (Reason(Cause.BY_ITSELF, 1.5), "The voice's own model started after 1.50 s, without waiting for another model."),
     (
         Reason(Cause.VOICE, 1.2, 0.16),
@@ -75,7 +73,7 @@ def test_no_cause_is_without_words() -> None:
 def test_what_was_not_slow_is_said_to_be_so() -> None:
     answer = Answer(1, 0.5, "words", {}, {**dict.fromkeys(PIECES, 0.0), "voice": 0.5})
     assert LatencyWords().why(None, answer, "voice") == (
-        "It was not slow. The longest part of it was “The voice's first sound”, 0.50 s."
+        "It was not slow. The longest part was “The voice's first sound”, 0.50 s."
     )
 
 

@@ -15,8 +15,8 @@ from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.latency import Stages
 from app.conversation.transcript import Transcript
+from app.gui.inspector.activity import Activity
 from app.gui.oracle.revisions import OracleLog
-from app.gui.timeline_data.log import TimelineLog
 from app.gui.window.main_window import MainWindow
 from app.session.replay import Replay
 from app.stt.scripted import ScriptedTurn
@@ -52,13 +52,12 @@ async def played(window: MainWindow, factory: FakeFactory, events: list[e.Event]
 
 def check(window: MainWindow, events: list[e.Event]) -> None:
     """What the panes show is what the folds say."""
-    told, revisions, stages, timeline = Transcript(), OracleLog(), Stages(), TimelineLog()
-    timeline.begin()
+    told, revisions, stages, activity = Transcript(), OracleLog(), Stages(), Activity()
     for event in events:
         told.apply(event)
         revisions.apply(event)
         stages.apply(event)
-        timeline.apply(event)
+        activity.apply(event)
     texts = [turn.text for turn in told.turns]
     cards = [
         text.split("\n", 1)[1]
@@ -71,13 +70,13 @@ def check(window: MainWindow, events: list[e.Event]) -> None:
     assert len(shown_cards) == len(revisions.revisions)
     for revision, card in zip(revisions.revisions, shown_cards, strict=True):
         assert card.startswith(f"{revision.number}   ") and revision.text in card
-    assert len(window.latency.stages.answers) == len(stages.answers)
+    assert len(window.inspector.stages.answers) == len(stages.answers)
     for mine, theirs in (
-        (window.timeline.log.turns, timeline.turns),
-        (window.timeline.log.requests, timeline.requests),
-        (window.timeline.log.swaps, timeline.swaps),
+        (window.inspector.activity.turns, activity.turns),
+        (window.inspector.activity.bars, activity.bars),
+        (window.inspector.activity.swaps, activity.swaps),
     ):
-        assert len(list(mine)) == len(list(theirs))
+        assert len(mine) == len(theirs)
 
 
 @pytest.mark.parametrize("batch", [1, 40, 100_000])
@@ -103,7 +102,6 @@ async def test_a_long_dense_talk_is_shown_whole(caplog: pytest.LogCaptureFixture
     factory = FakeFactory()
     async with shown(factory) as window:
         window.resize(1400, 900)
-        await until(lambda: window.timeline.view is not None)
         await played(window, factory, events, 60)
         check(window, events)
         window.devices.stop_button.click()

@@ -1,0 +1,386 @@
+"""The page “Latency”: one answer and its stages, why it was slow, and the figures of the conversation, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QBoxLayout,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QProgressBar,
+    QScrollArea,
+    QSizePolicy,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.conversation.events import ContextMeasured
+from app.conversation.frame import FRAME_MS, FRAME_SECONDS
+from app.conversation.frame_budget import FrameBudget
+from app.conversation.latency import (
+    PIECES,
+    STAGES,
+    Answer,
+    Cause,
+    Piece,
+    Reason,
+    Stages,
+    culprit,
+    figures,
+    slow_beyond,
+    why_slow,
+)
+from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.inspector.latency_charts import MOST_BARS, LatencyBar, LatencyStrip, piece_colour
+from app.gui.widgets.buttons import SlimButton
+from app.gui.widgets.form import bold, set_up_table, wrapped
+from app.gui.widgets.formats import backend_words, clock_words, seconds_words
+from app.gui.widgets.panel import Quiet
+
+TWO_COLUMNS_LETTERS = 120
+"""From this width on, in letters, the table and the gauges are beside the rest."""
+COPIED_MS = 2_000
+SWATCH_PX = 10
+GAUGE_PX = 130
+NOTHING = "–"
+
+
+class PieceWords(NamedTuple):
+    """The name of a stage, its short name, and from when to when it lasts."""
+
+    name: str
+    short: str
+    help: str
+
+
+class LatencyWords(QObject):
+    """Makes the descriptions in the user's language."""
+
+    def piece(self, piece: Piece) -> PieceWords:
+        """Returns what a stage is called."""
+        return {
+            "noticing": PieceWords(
+                self.tr("Detecting the end of your turn"),
+                self.tr("end of turn"),
+                self.tr("From your last sound until KAME was sure that your turn was over."),
+            ),
+            "writing": PieceWords(
+                self.tr("Transcribing what you said"),
+                self.tr("transcript"),
+                self.tr("From your last sound until your words were final."),
+            ),
+            "backend": PieceWords(
+                self.tr("The model's first words"),
+                self.tr("model"),
+                self.tr("From the request that was answered until its first words. It may run while you talk."),
+            ),
+            "voice": PieceWords(
+                self.tr("The voice's first sound"),
+                self.tr("voice"),
+                self.tr("From the model's first words, or the end of your turn if later, until the first sound."),
+            ),
+            "between": PieceWords(self.tr("In between"), self.tr("in between"), ""),
+        }[piece]
+
+    def response(self, answer: Answer) -> str:
+        """Returns how fast an answer came, in a sentence or two."""
+        if answer.response < 0:
+            return self.tr("It started {0} before you finished.").format(seconds_words(-answer.response))
+        typed, spoken = self.tr("You heard it {0} after sending."), self.tr("You heard it {0} after your last sound.")
+        sentence = (typed if answer.reason == "typed" else spoken).format(seconds_words(answer.response))
+        if "backend" in answer.took and answer.wait["backend"] < 0.005:
+            sentence += " " + self.tr("The model answered while you were speaking, so it added no delay.")
+        return sentence
+
+    def why(self, reason: Reason | None, answer: Answer, most: Piece) -> str:
+        """Returns why an answer was slow and what to do, in a sentence or two. `most`: what took longest."""
+        if reason is None:
+            if answer.response <= 0:
+                return self.tr("It was not slow: there was nothing to wait for.")
+            longest = self.tr("It was not slow. The longest part was “{0}”, {1}.")
+            return longest.format(self.piece(most).name, seconds_words(answer.wait[most]))
+        usually = "" if reason.usual is None else self.tr(" (usually {0})").format(seconds_words(reason.usual))
+        sentence = self._slow(reason.cause).format(seconds_words(reason.seconds), reason.who, usually, reason.count)
+        if reason.cause in (Cause.UNFINISHED, Cause.UNSURE):
+            sentence += " " + self.tr("Without hands-free, releasing the talk button ends your turn.")
+        if reason.cause is Cause.BACKEND and (reason.usual is None or reason.usual > reason.seconds / 2):
+            sentence += " " + self.tr("If this keeps happening, choose a faster model.")
+        return sentence
+
+    def _slow(self, cause: Cause) -> str:
+        """Returns a sentence for the time, the model or tool, the usual time, and a count."""
+        return {
+            Cause.FELL_BEHIND: self.tr(
+                "This machine fell behind and dropped frames ({3}). Close other programs, or choose a lighter voice."
+            ),
+            Cause.UNFINISHED: self.tr("KAME waited {0}{2} because your sentence sounded unfinished."),
+            Cause.UNSURE: self.tr("KAME waited {0}{2} because it wasn't clear whether you had finished."),
+            Cause.BUTTON: self.tr(
+                "You released the talk button {0} after your last sound. Release it as soon as you have finished."
+            ),
+            Cause.NOTICED_LATE: self.tr("It took KAME {0} to notice that you had finished{2}."),
+            Cause.RECOGNITION_BEHIND: self.tr(
+                "This machine was too busy to transcribe what you said, which took {0}{2}. Close other programs."
+            ),
+            Cause.WRITING: self.tr("Transcribing what you said took {0}{2}."),
+            Cause.STARTED_LATE: self.tr(
+                "One stage waited {0} for another. If this keeps happening, close other programs."
+            ),
+            Cause.ASKED_AGAIN: self.tr(
+                "{1} was asked again because your last words changed the question, and took {0} to its first words{2}."
+            ),
+            Cause.FELL_BACK: self.tr(
+                "Another model had failed, so {1} was asked instead, and took {0} to its first words{2}."
+            ),
+            Cause.SWAPPED: self.tr("You had switched the model, so {1} was asked again, which took {0}."),
+            Cause.TOOL: self.tr("The tool “{1}” ran for {0} before the model could answer."),
+            Cause.FIRST: self.tr(
+                "{1} took {0} to its first words. It was its first answer in this conversation: a "
+                "model that has just been loaded is slower once."
+            ),
+            Cause.BACKEND: self.tr("{1} took {0} to its first words{2}."),
+            Cause.DELAY: self.tr("You set a pause of {0} before each answer. Lower “Answer delay” to hear it sooner."),
+            Cause.BY_ITSELF: self.tr("The voice's own model started after {0}, without waiting for another model."),
+            Cause.VOICE: self.tr("The voice took {0} from the model's first words to its first sound{2}."),
+        }[cause]
+
+    # -- the conversation
+
+    def memory(self, context: ContextMeasured) -> str:
+        """Returns how much of the conversation the front-end remembers."""
+        known, most = (clock_words(round(n * FRAME_SECONDS)) for n in (context.frames, context.capacity))
+        return self.tr("The voice's model remembers {0} of {1} minutes.").format(known, most)
+
+    def frames(self, frames: FrameBudget) -> str:
+        """Returns how long the frames took."""
+        half, most = frames.quantile_ms(0.5), frames.quantile_ms(0.99)
+        if half is None or most is None:
+            return self.tr("KAME processes sound in frames of {0} ms; there were none yet.").format(FRAME_MS)
+        return self.tr("Median {0} ms, 99 % within {1} ms. Late: {2}, dropped: {3}, gaps in the sound: {4}.").format(
+            f"{half:.1f}", f"{most:.1f}", frames.late, frames.dropped, frames.gaps
+        )
+
+
+class StageTable(QTableWidget):
+    """The stages of the picked answer next to the conversation's distribution. `lines` is what it shows."""
+
+    def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
+        super().__init__(len(STAGES) + 1, 5, parent)
+        self._words = words
+        self.lines: list[list[str]] = []
+        set_up_table(self, self.tr("Stages"), SWATCH_PX)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
+
+    def show_answers(self, answers: Sequence[Answer], picked: Answer) -> None:
+        """Shows the stages of an answer among `answers`."""
+        mine = self.tr("Last") if picked is answers[-1] else self.tr("This one")
+        self.lines = [[self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]]
+        for stage in STAGES:
+            times = [answer.took[stage] for answer in answers if stage in answer.took]
+            self.lines.append([self._words.piece(stage).name, *_cells(picked.took.get(stage), times)])
+        self.lines.append([self.tr("Total wait"), *_cells(picked.response, [a.response for a in answers])])
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        for row, texts in enumerate(self.lines, -1):
+            for column, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+                item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                if row < 0:
+                    self.setHorizontalHeaderItem(column, item)
+                    continue
+                self.setItem(row, column, item)
+                if row == len(STAGES):
+                    item.setFont(bold)
+            if row >= 0:
+                stage, first = (*STAGES, None)[row], self.item(row, 0)
+                colour = piece_colour(stage, self.palette()) if stage else QColor(0, 0, 0, 0)
+                first.setData(Qt.ItemDataRole.DecorationRole, colour)
+                overlap = self.tr("Stages may overlap: together they may take longer than this.")
+                set_tip(first, self._words.piece(stage).help if stage else overlap)
+        self.setFixedHeight(
+            self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
+        )
+
+
+def _cells(time: float | None, times: Sequence[float]) -> list[str]:
+    """Returns a time, and the median, the 95th percentile and the slowest of all."""
+    of_all = figures(times)
+    cells = (time, None, None, None) if of_all is None else (time, of_all.median, of_all.p95, of_all.slowest)
+    return [NOTHING if cell is None else seconds_words(cell) for cell in cells]
+
+
+class LatencyView(QScrollArea):
+    """Shows `stages`. `cost` returns the usage in words. Call `refresh` when something may have changed."""
+
+    def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._stages, self._cost = stages, cost
+        self._picked = 0  # the user's turn whose answer is shown; 0: the newest
+        self._changes = -1
+        self.setAccessibleName(self.tr("Latency"))
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = self._body = QWidget(self)
+        self.words = LatencyWords(self)
+        self.empty = Quiet(self.tr("No answer yet. Say something, and you will see here where the time went."), body)
+        self.empty.setAccessibleName(self.tr("No answer yet"))
+        self.head = bold("", body)
+        self.sentence = wrapped(body, self.tr("How fast the answer came"))
+        self.bar = LatencyBar({piece: self.words.piece(piece).short for piece in PIECES}, body)
+        self.why_head = bold(self.tr("Why was this slow?"), body)
+        self.why = wrapped(body, self.tr("Why was this slow?"))
+        self.strip_head = bold(self.tr("The latest answers and their median"), body)
+        self.strip = LatencyStrip(body)
+        self.table = StageTable(self.words, body)
+        self.gauges: dict[str, Quiet] = {}
+        """The words about the conversation, by their titles."""
+        self._form = QFormLayout()
+        self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
+        self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
+        self._add_gauge(self.tr("Cost"))
+        self.copy_button = SlimButton(self.tr("Co&py as text"), body)
+        self.copy_button.setAccessibleName(self.tr("Copy as text"))
+        self._lay_out()
+        self.strip.picked.connect(self.pick)
+        self.copy_button.clicked.connect(self._copy)
+        self.refresh()
+
+    def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
+        """Adds words, and a bar in front of them if it has a `name`."""
+        bar, row = QProgressBar(self._body), QHBoxLayout()
+        bar.setAccessibleName(name)
+        bar.setFixedWidth(GAUGE_PX)
+        words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
+        words.setAccessibleName(title)
+        row.addWidget(bar) if name else bar.hide()
+        row.addWidget(words, 1)
+        self._form.addRow(PlainLabel(title, self._body), row)
+        return bar
+
+    def _lay_out(self) -> None:
+        answer, conversation, foot = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
+        for widget in (self.empty, self.head, self.sentence, self.bar, self.why_head, self.why, self.strip_head):
+            answer.addWidget(widget)
+        answer.addWidget(self.strip, 100)
+        answer.addStretch(1)
+        foot.addWidget(bold(self.tr("This conversation"), self._body), 1)
+        foot.addWidget(self.copy_button)
+        conversation.addWidget(self.table)
+        conversation.addLayout(foot)
+        conversation.addLayout(self._form)
+        conversation.addStretch(1)
+        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self._body)
+        self._columns.setContentsMargins(0, 0, 8, 8)
+        self._columns.setSpacing(16)
+        for column in (answer, conversation):
+            column.setSpacing(8)
+            self._columns.addLayout(column, 1)
+        self.setWidget(self._body)
+
+    def take_focus(self) -> None:
+        """Gives the focus to the answers, or before the first one to the button."""
+        self.refresh()
+        (self.strip if self.strip.isVisible() else self.copy_button).setFocus()
+
+    def pick(self, turn: int) -> None:
+        """Shows the answer to this turn. With the newest one picked, it follows the newest."""
+        answers = self._stages.answers
+        self._picked = 0 if answers and answers[-1].turn == turn else turn
+        self._changes = -1
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows what is known now."""
+        self._show_conversation()
+        if self._stages.changes != self._changes:
+            self._changes = self._stages.changes
+            self._show_answers()
+
+    @property
+    def shown(self) -> Answer | None:
+        """The answer that is shown; None before the first."""
+        answers = self._stages.answers
+        picked = next((a for a in reversed(answers[-MOST_BARS:]) if a.turn == self._picked), None)
+        return picked or (answers[-1] if answers else None)
+
+    def _show_answers(self) -> None:
+        answers, answer = self._stages.answers, self.shown
+        parts = (self.head, self.sentence, self.bar, self.why_head, self.why, self.table, self.strip_head, self.strip)
+        for widget in parts:
+            widget.setVisible(answer is not None)
+        self.empty.setVisible(answer is None)
+        if answer is not None:
+            newest = self.tr("The last answer")
+            head = newest if answer is answers[-1] else self.tr("The answer to turn {0}").format(answer.turn)
+            self.head.setText(" · ".join(filter(None, (head, backend_words(answer.backend, answer.model)))))
+            self.sentence.setText(self.words.response(answer))
+            self.bar.show_wait(answer.wait)
+            self.why.setText(self.words.why(why_slow(answer, answers), answer, culprit(answer, ())))
+            self.table.show_answers(answers, answer)
+            usual = figures(a.response for a in answers)
+            self.strip.show_answers(answers, slow_beyond(answers), usual.median if usual else 0.0, answer.turn)
+
+    def _show_conversation(self) -> None:
+        context, frames = self._stages.context, self._stages.frames
+        if context is not None:
+            self.memory.setRange(0, max(1, context.capacity))
+            self.memory.setValue(min(context.frames, context.capacity))
+        late = frames.quantile_ms(0.99)
+        self.frames.setRange(0, FRAME_MS)
+        self.frames.setValue(min(FRAME_MS, max(0, round(late or 0))))
+        self.frames.setFormat("" if late is None else self.tr("{0} of {1} ms").format(f"{late:.0f}", FRAME_MS))
+        texts = (self.words.memory(context) if context else "", self.words.frames(frames), self._cost())
+        for row, (label, text) in enumerate(zip(self.gauges.values(), texts, strict=True)):
+            self._form.setRowVisible(row, bool(text))
+            if label.text() != text:  # otherwise a screen reader says it again, and a selection is lost
+                label.setText(text)
+
+    def as_text(self) -> str:
+        """Returns all that is shown as plain text, with tabs between the columns of the table."""
+        lines = [self.tr("Latency of this conversation"), ""]
+        if self.shown is None:
+            lines.append(self.empty.text())
+        else:
+            lines += [f"{self.head.text()}: {self.sentence.text()}", self.why.text(), ""]
+            lines += ["\t".join(cells) for cells in self.table.lines]
+        lines += ["", *(f"{title}: {words.text()}" for title, words in self.gauges.items() if words.text())]
+        return "\n".join(lines) + "\n"
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.as_text())
+        self.copy_button.setText(self.tr("Copied"))
+        QTimer.singleShot(COPIED_MS, self.copy_button, lambda: self.copy_button.setText(self.tr("Co&py as text")))
+
+    # -- Qt's own events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One column, or two where there is room."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= self.fontMetrics().averageCharWidth() * TWO_COLUMNS_LETTERS
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "copy_button"):
+            self._changes = -1
+            self.refresh()

@@ -1,0 +1,174 @@
+"""Charts of the response time: one answer divided into its stages, and the newest answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.conversation.latency import PIECES, Answer, Piece
+from app.gui.design.look import STATE_COLOURS, Look, blend
+from app.gui.design.plain import LegendLabel
+from app.gui.widgets.formats import seconds_words
+
+PIECE_COLOURS: dict[Piece, QColor] = {
+    "noticing": STATE_COLOURS["listening"],
+    "writing": STATE_COLOURS["ready"],
+    "backend": STATE_COLOURS["thinking"],
+    "voice": STATE_COLOURS["speaking"],
+    "between": STATE_COLOURS["stopped"],
+}
+"""The colours that the conversation's states have elsewhere: white is readable on each, in light and in dark."""
+
+SHOWN_SECONDS = 0.005
+"""Shorter pieces would read 0.00 s and are left out."""
+BAR_PX = 26
+MOST_BARS = 30
+LEAST_SCALE_SECONDS = 1.0
+HEIGHT_PX, HIGHEST_PX = 68, 260
+
+
+def piece_colour(piece: Piece, palette: QPalette) -> QColor:
+    """Returns a piece's colour, lighter on a dark background."""
+    dark = palette.color(QPalette.ColorRole.Base).lightnessF() < 0.5
+    return PIECE_COLOURS[piece].lighter(135) if dark else PIECE_COLOURS[piece]
+
+
+class LatencyBar(QWidget):
+    """One answer: what was waited for, with the times in it where there is room, and a legend with `names` below."""
+
+    def __init__(self, names: Mapping[Piece, str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._names = names
+        self._pieces: list[tuple[Piece, float, str]] = []
+        self.legend = LegendLabel(self)
+        self.legend.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, BAR_PX + 6, 0, 0)
+        column.addWidget(self.legend)
+        self.setAccessibleName(self.tr("What was waited for"))
+
+    def show_wait(self, wait: Mapping[Piece, float]) -> None:
+        """Shows how long what was waited for, in seconds."""
+        shown = [piece for piece in PIECES if wait.get(piece, 0.0) >= SHOWN_SECONDS]
+        self._pieces = [(piece, wait[piece], seconds_words(wait[piece])) for piece in shown]
+        names = [f"{self._names[piece]} {time}" for piece, _, time in self._pieces]
+        self.setAccessibleDescription(", ".join(names) or self.tr("nothing was waited for"))
+        colours = [piece_colour(piece, self.palette()).name() for piece in shown]
+        self.legend.show_names(list(zip(colours, names, strict=True)))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        palette, left = self.palette(), 0.0
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12))
+        painter.drawRoundedRect(QRectF(0, 0, self.width(), BAR_PX), 4, 4)
+        whole = sum(seconds for _, seconds, _ in self._pieces)
+        for piece, seconds, time in self._pieces:
+            width = self.width() * seconds / whole
+            rect = QRectF(left, 0, max(1.0, width - (1 if left + width < self.width() - 1 else 0)), BAR_PX)
+            left += width
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(PIECE_COLOURS[piece])
+            painter.drawRoundedRect(rect, min(4.0, rect.width() / 2), 4)
+            if self.fontMetrics().horizontalAdvance(time) + 12 <= rect.width():
+                painter.setPen(QColor("white"))
+                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, time)
+        painter.end()
+
+
+class LatencyStrip(QWidget):
+    """The newest answers, each a bar. Emits `picked` with the turn of the one that is clicked or reached by key."""
+
+    picked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.answers: Sequence[Answer] = ()
+        self.turn, self.slow, self._median = 0, 0.0, 0.0
+        self.setAccessibleName(self.tr("Response times of the latest answers"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setMinimumSize(240, HEIGHT_PX)
+        self.setMaximumHeight(HIGHEST_PX)
+        self.setToolTip(self.tr("One bar for each answer. Click one, or use the arrow keys, to see its stages."))
+
+    def show_answers(self, answers: Sequence[Answer], slow: float, median: float, turn: int) -> None:
+        """Shows the newest of `answers`, a line at `median`, and the bar of `turn` as picked.
+
+        Those that took longer than `slow` seconds stand out.
+        """
+        self.answers, self.slow, self._median, self.turn = answers[-MOST_BARS:], slow, median, turn
+        description = ""
+        for place, answer in enumerate(self.answers, 1):
+            if answer.turn == turn:
+                time, count = seconds_words(answer.response), len(self.answers)
+                description = self.tr("{0} of {1}: {2}").format(place, count, time)
+                description += ", " + self.tr("slow") if answer.response > slow else ""
+        self.setAccessibleDescription(description)
+        self.update()
+
+    @property
+    def _plot(self) -> QRectF:
+        left = self.fontMetrics().horizontalAdvance("00.0 s") + 10
+        return QRectF(left, 12, self.width() - left - 6, self.height() - 24)
+
+    def bar_rect(self, place: int) -> QRectF:
+        """Returns where the bar at `place` is clicked: the whole height."""
+        width = self._plot.width() / MOST_BARS
+        return QRectF(self._plot.right() - (len(self.answers) - place) * width, 0, width, self.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The arrow keys, Home and End pick another bar."""
+        keys, last = Qt.Key, len(self.answers) - 1
+        here = next((n for n, answer in enumerate(self.answers) if answer.turn == self.turn), last)
+        places: dict[int, int] = {
+            keys.Key_Left: here - 1,
+            keys.Key_Right: here + 1,
+            keys.Key_Home: 0,
+            keys.Key_End: last,
+        }
+        there = places.get(event.key())
+        if there is None:
+            super().keyPressEvent(event)
+        elif 0 <= there <= last:
+            self.picked.emit(self.answers[there].turn)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click picks the bar under it."""
+        for place, answer in enumerate(self.answers):
+            if self.bar_rect(place).contains(event.position()):
+                self.picked.emit(answer.turn)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        look, plot = Look.of(self.palette()), self._plot
+        ground, ink = self.palette().color(QPalette.ColorRole.Window), self.palette().windowText().color()
+        dim = blend(ink, ground, 0.32)
+        top = max(LEAST_SCALE_SECONDS, *(answer.response for answer in self.answers), 0.0)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(blend(ground, ink, 0.25), 1))
+        painter.drawLine(plot.bottomLeft(), plot.bottomRight())
+        painter.setPen(dim)
+        line = self.fontMetrics().height()
+        for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):
+            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
+        for place, answer in enumerate(self.answers):
+            cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
+            painter.setPen(QPen(ink, 2) if answer.turn == self.turn else Qt.PenStyle.NoPen)
+            painter.setBrush(look.warn if answer.response > self.slow else look.accent)
+            painter.drawRoundedRect(QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height), 2, 2)
+        if len(self.answers) > 1 and 0 < self._median < top:
+            y = round(plot.bottom() - plot.height() * self._median / top)
+            painter.setPen(QPen(dim, 1, Qt.PenStyle.DashLine))
+            painter.drawLine(round(plot.left()), y, round(plot.right()), y)
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(look.accent, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        painter.end()

@@ -1,0 +1,378 @@
+"""The plot of the timeline: follows the conversation, is moved and zoomed by mouse and keyboard, and explains things.
+
+The lanes are painted into a picture when events, size or scale have changed, about once a frame of sound. In between
+the picture is only shifted, so that the timeline moves evenly at little cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHideEvent,
+    QImageWriter,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.conversation.frame import FRAME_SECONDS
+from app.gui.design.plain import set_tip
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.layout import COMPACT_PX, Colours, Lanes, Layout, Letters
+from app.gui.inspector.painter import NEAR_PX, Hit, TimelinePainter
+from app.gui.inspector.things import Thing
+from app.gui.inspector.timeline_words import TimelineWords
+from app.gui.inspector.view_range import LiveEdge, ViewRange
+
+TICK_MS = 16
+LEAST_HEIGHT_PX = 80
+MARGIN_PX = 6.0
+SPARE_PX = 96
+"""The picture is so much wider than the view, for what is shifted in until the next frame."""
+ZOOM_STEP = 1.5
+NOTCH = 120
+SCROLL_SHARE = 0.1
+"""A notch of the wheel scrolls by this share of the width."""
+WHEEL_ZOOM = 1.2
+FINER = 2
+"""A saved image has so many pixels for each on the screen, in each direction."""
+
+
+class TimelineView(QWidget):
+    """Shows `activity`. Call `begin` and `end` around a session, and `settle` after each batch of events.
+
+    The mouse drags it, the wheel moves and with Ctrl zooms. The keys do both, and step through what happened.
+    """
+
+    told = Signal(str)
+    """What is under the mouse or under the keyboard's cursor, in words; empty for nothing."""
+    following_changed = Signal(bool)
+
+    def __init__(self, activity: Activity, edge: LiveEdge, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.activity = activity
+        self.edge = edge
+        self.range = ViewRange(activity, edge)
+        self.words = TimelineWords(self)
+        self.running = False
+        self.cursor_thing: Thing | None = None
+        """What the keyboard has picked."""
+        self.readout = ""
+        self.hits: list[Hit] = []
+        """Where things are in the picture; second 0 is at pixel 0."""
+        self._picture = QPixmap()
+        self._picture_left = 0.0
+        self._picture_of: tuple[object, ...] = ()
+        self._export = False
+        self.reduced_motion = False
+        """Whether it moves once a batch of events instead of evenly."""
+        self._mouse: QPointF | None = None
+        self._dragged_from: QPointF | None = None
+        self._help = self.tr(
+            "Left and Right step through what happened. P pauses and follows, plus and minus zoom, Home and End go to "
+            "the start and to now."
+        )
+        self.setAccessibleName(self.tr("Timeline"))
+        self.setAccessibleDescription(self._help)
+        self.setMouseTracking(True)
+        self.setMinimumHeight(LEAST_HEIGHT_PX)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
+        """Runs only while the view is visible and follows a session."""
+        self.timer.timeout.connect(self.advance)
+        self._restyle()
+
+    # -- the session
+
+    def begin(self) -> None:
+        """Starts with an empty timeline: a new session runs."""
+        self.edge.begin()
+        self.running, self.cursor_thing = True, None
+        self.follow()
+        self._tell("")
+
+    def end(self) -> None:
+        """Stops moving: the session is over, and stays in view."""
+        self.running = False
+        self.watch()
+        self.update()
+
+    def settle(self) -> None:
+        """Shows what a batch of events has changed."""
+        self.watch()
+        if self.isVisible():
+            if not self.timer.isActive():
+                if self.running:
+                    self.range.advance()
+                self.update()
+            self._update_readout()
+
+    def advance(self) -> None:
+        """Moves on to the present."""
+        self.range.advance()
+        self.update()
+
+    # -- what is in view
+
+    @property
+    def box(self) -> QRectF:
+        """The place of the lanes, right of their names."""
+        return QRectF(self.gutter, 0, max(1, self.width() - self.gutter), self.height())
+
+    @property
+    def scale(self) -> float:
+        """Pixels a second."""
+        return self.box.width() / self.range.whole
+
+    @property
+    def left(self) -> float:
+        """The pixel from second 0 on at the left end of the lanes.
+
+        Second 0 is on a whole pixel of the device, so that letters stay crisp.
+        """
+        origin = (self.gutter - self.range.left * self.scale) * self._ratio
+        return self.gutter - math.ceil(origin - 1e-6) / self._ratio
+
+    @property
+    def _ratio(self) -> float:
+        """Device pixels a pixel."""
+        return FINER if self._export else self.devicePixelRatioF()
+
+    @property
+    def look(self) -> Layout:
+        """The layout at the present size."""
+        letters = self._small_letters if self.height() < COMPACT_PX else self._letters
+        lanes = Lanes(self.height(), letters, self.activity.has_secondary)
+        return Layout(self.colours, letters, lanes, self.scale, self._ratio, self.words.interrupted())
+
+    def follow(self, seconds: float | None = None) -> None:
+        """Goes back to the live edge and stays with it; `seconds`: how much to show."""
+        self._move(lambda: self.range.follow(seconds))
+
+    def pause(self) -> None:
+        """Stays where it is while the conversation continues."""
+        self._move(self.range.pause)
+
+    def zoom(self, factor: float, at_px: float | None = None) -> None:
+        """Shows `factor` times as many seconds; what is at pixel `at_px` of the box stays there unless it follows."""
+        share = 0.5 if at_px is None else at_px / self.box.width()
+        self._move(lambda: self.range.zoom(factor, share))
+
+    def _move(self, move: Callable[[], None]) -> None:
+        following = self.range.following
+        move()
+        self.watch()
+        self.update()
+        if self.range.following != following:
+            self.following_changed.emit(self.range.following)
+
+    # -- moving
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.range.following and self.running:
+            self.advance()
+        self.watch()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.watch()
+
+    def watch(self) -> None:
+        """Starts or stops the timer as needed, for example when the window was minimised."""
+        seen = self.isVisible() and not self.window().isMinimized()
+        needed = seen and self.range.following and self.running and not self.reduced_motion
+        if needed and not self.timer.isActive():
+            self.timer.start()
+        elif not needed:
+            self.timer.stop()
+
+    # -- painting
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._restyle()
+            self.update()
+
+    def _restyle(self) -> None:
+        self.colours = Colours(self.palette())
+        self._letters, self._small_letters = Letters(self.font(), False), Letters(self.font(), True)
+        self._names = self.words.lanes()
+        self.gutter = math.ceil(max(map(self._letters.width, self._names.values())) + 2 * MARGIN_PX)
+        """The width of the lanes' names."""
+        self._picture_of = ()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # While it moves, what comes within a frame of sound is painted at the frame's end, with its levels.
+        moving = self.timer.isActive()
+        shown = int(self.activity.now / FRAME_SECONDS) if moving else self.activity.changes
+        picture_of = (moving, shown, self.scale, self.height(), self._ratio)
+        right = self._picture_left + self._picture.deviceIndependentSize().width()
+        if picture_of != self._picture_of or not self._picture_left <= self.left <= right - self.box.width():
+            self._picture_of = picture_of
+            self._paint_lanes()
+        painter, look = QPainter(self), self.look
+        painter.fillRect(self.rect(), self.colours.ground)
+        self._paint_names(painter, look)
+        painter.setClipRect(self.box)
+        painter.translate(self.gutter - self.left, 0)
+        painter.drawPixmap(QPointF(self._picture_left, 0), self._picture)
+        if self.edge.at > 0:
+            painter.fillRect(QRectF(math.floor(self.edge.at * self.scale), 0, 2, self.height()), self.colours.now)
+        if self.cursor_thing is not None:
+            start, end = self.cursor_thing.start, self.cursor_thing.end
+            shade, tall = self.colours.now.toRgb(), look.lanes.axis.top
+            shade.setAlphaF(0.18)
+            wide = max(2.0, ((self.activity.now if end is None else end) - start) * self.scale)
+            painter.fillRect(QRectF(start * self.scale, 0, wide, tall), shade)
+            painter.fillRect(QRectF(start * self.scale - 1, 0, 2, tall), self.colours.text)
+        painter.resetTransform()
+        if self.hasFocus():
+            painter.setPen(QPen(self.colours.now, 2))
+            painter.drawRect(self.box.adjusted(1, 1, -1, -1))
+        painter.end()
+
+    def _paint_lanes(self) -> None:
+        """Paints the picture of the lanes, from the view's left end on."""
+        self._picture_left, wide = self.left, self.box.width() + SPARE_PX
+        self._picture = QPixmap(math.ceil(wide * self._ratio), math.ceil(self.height() * self._ratio))
+        self._picture.setDevicePixelRatio(self._ratio)
+        painter = QPainter(self._picture)
+        painter.translate(-self.left, 0)
+        lanes = TimelinePainter(painter, self.activity, self.look, self.left, self.left + wide)
+        lanes.paint()
+        painter.end()
+        self.hits = lanes.hits
+
+    def _paint_names(self, painter: QPainter, look: Layout) -> None:
+        colours, letters, lanes = self.colours, look.letters, look.lanes
+        special = {"you": colours.user, "words": colours.user, "kame": colours.assistant}
+        painter.setFont(letters.font)
+        above = -math.inf  # the line of letters of the last name
+        for lane, strip in lanes.strips.items():
+            middle = strip.middle if lane != "kame" else (strip.top + lanes.said.bottom) / 2
+            y = max(letters.ascent, middle + (letters.ascent - letters.descent) / 2)
+            if y - above >= letters.ascent:  # in a low pane some names have no room
+                painter.setPen(special.get(lane, colours.dim))
+                painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
+                above = y
+        painter.fillRect(QRectF(self.gutter - 1, 0, 1, self.height()), colours.line)
+
+    def save(self, path: Path | str) -> None:
+        """Writes what is in view as an image, in a format that Qt knows by its ending. Raises OSError."""
+        image = QPixmap(self.size() * FINER)
+        image.setDevicePixelRatio(FINER)
+        self._export = True
+        self.render(image)
+        self._export = False
+        writer = QImageWriter(str(path))
+        if not writer.write(image.toImage()):
+            raise OSError(writer.errorString())
+
+    # -- explaining
+
+    def explain(self, point: QPointF) -> str:
+        """Returns what is at a point of the widget, in words."""
+        x, y = point.x() - self.gutter + self.left, point.y()
+        if not self.box.contains(point) or not 0 <= x <= self.activity.now * self.scale + NEAR_PX:
+            return ""
+        found = [hit for hit in self.hits if hit.left <= x < hit.right and hit.top <= y < hit.bottom]
+        if not found:
+            return self.words.sound(self.activity, x / self.scale)
+        nearest = min(found, key=lambda hit: (hit.right - hit.left, abs(hit.left + hit.right - 2 * x)))
+        return self.words.thing(nearest.thing, self.activity)
+
+    def _update_readout(self) -> None:
+        if self._mouse is not None:
+            self._tell(self.explain(self._mouse))
+        elif self.cursor_thing is not None:
+            self._tell(self.words.thing(self.cursor_thing, self.activity))
+
+    def _tell(self, words: str) -> None:
+        if words != self.readout:
+            self.readout = words
+            set_tip(self, words)
+            self.setAccessibleDescription(words or self._help)
+            self.told.emit(words)
+
+    # -- mouse and keyboard
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._dragged_from = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drags, or explains what is under the mouse."""
+        position = event.position()
+        if self._dragged_from is not None and event.buttons() != Qt.MouseButton.NoButton:
+            across = position.x() - self._dragged_from.x()
+            self._dragged_from = position
+            if across:
+                self.pause()
+                self._move(lambda: self.range.show(self.range.right - across / self.scale, self.range.seconds))
+        self._mouse = position
+        self._update_readout()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._dragged_from = None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrolls; with Ctrl, zooms around the mouse."""
+        notches = (event.angleDelta().y() or event.angleDelta().x()) / NOTCH
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(WHEEL_ZOOM**-notches, event.position().x() - self.gutter)
+        else:
+            self._move(lambda: self.range.scroll(-notches * self.range.seconds * SCROLL_SHARE))
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Explains only what the keyboard has picked."""
+        super().leaveEvent(event)
+        self._mouse = None
+        self._tell("" if self.cursor_thing is None else self.words.thing(self.cursor_thing, self.activity))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right step through what happened, with Shift through small things, too."""
+        keys, page = Qt.Key, self.range.seconds * 0.9
+        small = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        acts: dict[int, Callable[[], None]] = {
+            keys.Key_Left: lambda: self._step(forward=False, small=small),
+            keys.Key_Right: lambda: self._step(forward=True, small=small),
+            keys.Key_P: lambda: self.pause() if self.range.following else self.follow(),
+            keys.Key_Plus: lambda: self.zoom(1 / ZOOM_STEP),
+            keys.Key_Equal: lambda: self.zoom(1 / ZOOM_STEP),
+            keys.Key_Minus: lambda: self.zoom(ZOOM_STEP),
+            keys.Key_Home: lambda: self._move(self.range.to_start),
+            keys.Key_End: self.follow,
+            keys.Key_PageUp: lambda: self._move(lambda: self.range.scroll(-page)),
+            keys.Key_PageDown: lambda: self._move(lambda: self.range.scroll(page)),
+        }
+        if self.cursor_thing is not None:
+            acts[keys.Key_Escape] = lambda: self._pick(None)
+        if event.key() in acts:
+            acts[event.key()]()
+        event.setAccepted(event.key() in acts)  # the others are the talk button's, and the menu's
+
+    def _step(self, *, forward: bool, small: bool) -> None:
+        found = self.activity.step(self.cursor_thing, forward=forward, small=small)
+        if found is not None:
+            self._pick(found)
+
+    def _pick(self, thing: Thing | None) -> None:
+        self.cursor_thing, self._mouse = thing, None
+        self._tell(self.words.thing(thing, self.activity) if thing is not None else "")
+        if thing is not None:
+            self._move(lambda: self.range.reveal(thing.start))
+        self.update()

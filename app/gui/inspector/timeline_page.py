@@ -1,0 +1,198 @@
+"""The timeline with its legend, readout and buttons, and the timeline of the last minute in the status line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.gui.design.look import Look
+from app.gui.design.plain import LegendLabel, set_tip
+from app.gui.design.theme import tokens
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.layout import Colours
+from app.gui.inspector.things import Backend, between
+from app.gui.inspector.timeline import ZOOM_STEP, TimelineView
+from app.gui.inspector.view_range import USUAL_SECONDS, LiveEdge
+from app.gui.widgets.buttons import SlimButton
+from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.formats import backend_words
+
+MOST_IN_LEGEND = 4
+MINI_SECONDS = 60.0
+MINI_STEP_SECONDS = 0.25
+"""The mini timeline is painted again when the session has advanced by so much."""
+BAR_PX, THIN_PX = 4.0, 2.0
+
+
+class TimelinePage(QWidget):
+    """Shows `activity`. `clock`: any steady one, in seconds."""
+
+    failed = Signal(str)
+    """An image could not be written: a sentence for the user."""
+
+    def __init__(
+        self, activity: Activity, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        super().__init__(parent)
+        self._activity = activity
+        self.view = view = TimelineView(activity, LiveEdge(clock), self)
+        self.dialog: QFileDialog | None = None
+        self.readout = ElidedLabel(parent=self, dim=True)
+        self.readout.setAccessibleName(self.tr("What is under the mouse"))
+        self.legend = LegendLabel(self)
+        self.legend.setAccessibleName(self.tr("Models by colour"))
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._legend_of: tuple[Colours, list[Backend], int] | None = None
+        self.follow_button = self._button(lambda: view.pause() if view.range.following else view.follow())
+        self.out_button = self._button(lambda: view.zoom(ZOOM_STEP), self.tr("−"), self.tr("Zoom out (−)"))
+        self.in_button = self._button(lambda: view.zoom(1 / ZOOM_STEP), self.tr("+"), self.tr("Zoom in (+)"))
+        self.last_button = self._button(
+            lambda: view.follow(USUAL_SECONDS), self.tr("Last 30 s"), self.tr("Show the last 30 seconds and follow")
+        )
+        self.export_button = self._button(
+            self.export, self.tr("Export image…"), self.tr("Save what is in view as an image")
+        )
+        self.buttons = (self.follow_button, self.out_button, self.in_button, self.last_button, self.export_button)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.legend, 1)
+        row.addWidget(self.readout, 1)
+        for button in self.buttons:
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(row)
+        column.addWidget(view, 1)
+        view.told.connect(self._show_readout)
+        view.following_changed.connect(self._show_following)
+        self._show_readout("")
+        self._show_following(True)
+
+    def _button(self, act: Callable[[], None], text: str = "", name: str = "") -> QPushButton:
+        button = SlimButton(text, self)
+        button.setAccessibleName(name)
+        set_tip(button, name)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda: act())
+        return button
+
+    def settle(self) -> None:
+        """Shows all that has changed since the last time."""
+        self.view.settle()
+        self._show_legend()
+
+    def _show_readout(self, words: str) -> None:
+        self.legend.setVisible(not words)
+        self.readout.setVisible(bool(words))
+        self.readout.setText(words)
+        set_tip(self.readout, words)
+
+    def _show_following(self, following: bool) -> None:
+        name = self.tr("Pause the timeline (P)") if following else self.tr("Follow the conversation again (P)")
+        self.follow_button.setText(self.tr("Pause") if following else self.tr("Follow"))
+        self.follow_button.setAccessibleName(name)
+        set_tip(self.follow_button, name)
+
+    def _show_legend(self) -> None:
+        """Names the newest models, each in its colour, as many as there is room for."""
+        colours, backends, room = self.view.colours, self._activity.backends, self.legend.width()
+        if self._legend_of != (colours, backends, room):
+            self._legend_of = (colours, list(backends), room)
+            names = [(colours.backend(one).name(), one[1] or one[0]) for one in backends[-MOST_IN_LEGEND:]]
+            self.legend.show_names(names)
+            while names and self.legend.sizeHint().width() > room:
+                del names[0]
+                self.legend.show_names(names)
+            self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._show_legend)  # once its own row is laid out
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            QTimer.singleShot(0, self, self._show_legend)  # the view gets its event after this one
+
+    # -- saving an image
+
+    def export(self) -> None:
+        """Opens a dialog for the path of an image, and writes the image there."""
+        if self.dialog is None:
+            places = QStandardPaths.StandardLocation
+            folder = QStandardPaths.writableLocation(places.PicturesLocation) or QDir.homePath()
+            self.dialog = QFileDialog(self, self.tr("Export image"), folder)
+            self.dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            self.dialog.setNameFilters([self.tr("PNG image (*.png)")])
+            self.dialog.setDefaultSuffix("png")
+            self.dialog.selectFile(self.tr("timeline"))
+            self.dialog.fileSelected.connect(self.save)
+        self.dialog.open()
+
+    def save(self, path: Path | str) -> None:
+        """Writes what is in view as an image; emits `failed` if it can't."""
+        try:
+            self.view.save(path)
+        except OSError as error:
+            self.failed.emit(self.tr("The image could not be saved ({0}). Choose another folder.").format(error))
+
+
+class MiniTimeline(QAbstractButton):
+    """The last minute of `activity` in one line: who spoke, and when which model worked."""
+
+    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._activity = activity
+        self._painted = (-1.0, 0)
+        self.setAccessibleName(self.tr("Timeline of the last minute"))
+        self.setToolTip(self.tr("The last minute: your turns, KAME's answers, and the models at work. Click for more."))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(40)
+
+    def settle(self) -> None:
+        """Paints again if there is something new."""
+        now = (self._activity.now // MINI_STEP_SECONDS, len(self._activity.bars))
+        if now != self._painted:
+            self._painted = now
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, tokens().strip - 8)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        activity, now = self._activity, self._activity.now
+        if not now and not self.hasFocus():
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours, quarter = Colours(self.palette()), self.height() / 4
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens().sunken))
+        ground = QRectF(self.rect()).adjusted(0, 1, 0, -1)
+        painter.drawRoundedRect(ground, 4, 4)
+        painter.setClipRect(ground)
+        left, scale = max(0.0, now - MINI_SECONDS), self.width() / MINI_SECONDS
+        rows = (
+            (between(activity.turns, left, now), 1, BAR_PX, lambda _: colours.user),
+            (between(activity.bars, left, now), 2, THIN_PX, lambda bar: colours.backend(bar.backend)),
+            (between(activity.answers, left, now), 3, BAR_PX, lambda _: colours.assistant),
+        )
+        for things, row, thick, colour in rows:
+            for thing in things:
+                wide = max(2.0, ((now if thing.end is None else thing.end) - thing.start) * scale)
+                rect = QRectF((thing.start - left) * scale, row * quarter - thick / 2, wide, thick)
+                painter.setBrush(colour(thing))
+                painter.drawRoundedRect(rect, thick / 2, thick / 2)
+        if self.hasFocus():
+            painter.setClipping(False)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(Look.of(self.palette()).accent)
+            painter.drawRoundedRect(ground.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.end()

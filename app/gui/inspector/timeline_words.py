@@ -1,0 +1,143 @@
+"""Describes the things on the timeline in words, for the readout, the tooltip and the screen reader."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.layout import Lane
+from app.gui.inspector.things import Answer, Fed, Partial, RequestBar, Swap, Taken, Thing, Trouble, UserTurn
+from app.gui.widgets.formats import backend_words, clock_words, wait
+
+
+class TimelineWords(QObject):
+    """Describes things in the user's language, one line each."""
+
+    def lanes(self) -> dict[Lane, str]:
+        """Returns the lanes' names, as short as possible."""
+        return {
+            "you": self.tr("You"),
+            "words": self.tr("Words"),
+            "backend": self.tr("Model"),
+            "secondary": self.tr("Comparison"),
+            "oracle": self.tr("Oracle"),
+            "kame": self.tr("KAME"),
+            "trouble": self.tr("Errors"),
+        }
+
+    def interrupted(self) -> str:
+        """Returns the label of an answer that the user cut short."""
+        return self.tr("interrupted")
+
+    def sound(self, activity: Activity, second: float) -> str:
+        """Returns how loud both sides were at a second, or only the time if that isn't known."""
+        at, (times, levels) = clock_words(second, tenths=True), activity.levels.between(second, second)
+        if not len(times):
+            return at
+        words = self.tr("{0}: you at {1} dB, KAME at {2} dB")
+        return words.format(at, *(f"{max(-99.0, level):.0f}".replace("-", "−") for level in levels[:, 0].tolist()))
+
+    def thing(self, thing: Thing, activity: Activity) -> str:
+        """Returns one line about a thing."""
+        at = clock_words(thing.start, tenths=True)
+        match thing:
+            case UserTurn():
+                return self._turn(thing, at)
+            case Answer():
+                return self._answer(thing, at)
+            case RequestBar():
+                return self._request(thing, activity.now)
+            case Partial(stable=stable, unstable=unstable):
+                words = self.tr("Transcript at {0}: “{1}”; may still change: “{2}”")
+                if thing.final or not unstable:
+                    words = (
+                        self.tr("Final transcript at {0}: “{1}”")
+                        if thing.final
+                        else self.tr("Transcript at {0}: “{1}”")
+                    )
+                return words.format(at, stable or "…", unstable)
+            case Fed():
+                words = self.tr("{0}: {1} of revision {2} reached the voice after {3} ms")
+                return words.format(at, self._count(thing.words), thing.revision, round(thing.waited_ms))
+            case Taken():
+                words = self.tr("{0}: the voice took token {1} of revision {2}, {3} are waiting")
+                return words.format(at, thing.taken, thing.revision, thing.waiting)
+            case Swap(backend=backend):
+                words = {
+                    "chosen": self.tr("{0}: {1} answers from here on"),
+                    "fallback": self.tr("{0}: {1} takes over from the model that failed"),
+                    "handed": self.tr("{0}: switched to {1}"),
+                    "frontend": self.tr("{0}: the front-end {1} listens and speaks from here on"),
+                }[thing.what]
+                return words.format(at, thing.name if backend is None else backend_words(*backend))
+            case Trouble():
+                words = {
+                    "late": self.tr("{0}: a frame was late by {1} ms"),
+                    "dropped": self.tr("{0}: frames dropped to catch up with the microphone: {1}"),
+                    "lost": self.tr("{0}: frames lost by the microphone: {1}"),
+                    "underrun": self.tr("{0}: gaps in the sound, as the loudspeaker had nothing to play: {1}"),
+                    "skipped": self.tr("{0}: updates skipped because speech recognition fell behind: {1}"),
+                    "failure": self.tr("{0}: {2}"),
+                }[thing.what]
+                return words.format(at, max(1, round(thing.amount)), thing.sentence)
+
+    def _turn(self, turn: UserTurn, start: str) -> str:
+        if turn.backchannel:
+            words = self.tr("You acknowledged at {0}: “{2}”")
+        elif turn.reason == "typed":
+            words = self.tr("You typed at {0}: “{2}”")
+        elif turn.end is None:
+            words = self.tr("You have been speaking since {0}: “{2}”")
+        else:
+            words = self.tr("You spoke from {0} to {1}: “{2}”")
+        return words.format(start, clock_words(turn.speech_end or turn.end or 0.0, tenths=True), turn.text or "…")
+
+    def _answer(self, answer: Answer, start: str) -> str:
+        words = self.tr("KAME spoke from {0} to {1}: “{2}”")
+        if answer.end is None:
+            words = self.tr("KAME has been speaking since {0}: “{2}”")
+        parts = [words.format(start, clock_words(answer.end or 0.0, tenths=True), answer.text or "…")]
+        for at, revision, how in answer.corrections:
+            corrected, continued = self.tr("corrected by {0} at {1}"), self.tr("continued with {0} at {1}")
+            form = corrected if how == "corrected" else continued
+            parts.append(form.format(revision, clock_words(at, tenths=True)))
+        if answer.interrupted:
+            parts.append(self.tr("you interrupted it"))
+        elif answer.gaps:
+            parts.append(self.tr("it paused to listen to you"))
+        return "; ".join(parts)
+
+    def _request(self, bar: RequestBar, now: float) -> str:
+        request = bar.request
+        asked = self.tr("the complete turn") if request.final else self._count(request.asked_words)
+        at, who = clock_words(request.requested_at, tenths=True), backend_words(*bar.backend)
+        first = self.tr("Revision {0}, {1}: asked on {2} at {3}").format(request.number, who, asked, at)
+        parts = [self.tr("Comparison: {0}").format(first) if bar.secondary else first]
+        if request.handed_over_at is not None:
+            parts.append(self.tr("switched to at {0}").format(clock_words(request.handed_over_at, tenths=True)))
+        if request.kind:
+            parts.append(self.tr("chosen by the router"))
+        if request.first_word_seconds is not None:
+            parts.append(self.tr("first words after {0}").format(wait(request.first_word_seconds)))
+            parts.append(self._count(request.words))
+        elif bar.end is None:
+            parts.append(self.tr("no words yet after {0}").format(wait(max(0.0, now - request.requested_at))))
+        else:
+            parts.append(self.tr("no words"))
+        if bar.handed_over:
+            pass  # its other bar says the rest
+        elif request.superseded_at is not None:
+            at = clock_words(request.superseded_at, tenths=True)
+            parts.append(self.tr("replaced by {0} at {1}").format(request.by, at))
+        elif request.end_reason is not None:
+            end = {
+                "superseded": self.tr("cancelled for a newer one"),
+                "failed": self.tr("failed"),
+                "stopped": self.tr("stopped"),
+                "complete": self.tr("complete after {0}"),
+            }[request.end_reason]
+            parts.append(end.format(wait((request.ended_at or 0.0) - request.requested_at)))
+        return ", ".join(parts)
+
+    def _count(self, words: int) -> str:
+        return self.tr("1 word") if words == 1 else self.tr("{0} words").format(words)

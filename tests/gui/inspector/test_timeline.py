@@ -1,0 +1,533 @@
+"""The timeline with real widgets: what is painted and explained, and how it is moved by mouse and keyboard."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QColor, QFont, QImage, QKeyEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import events as e
+from app.gui.design.model_colours import DARK, LIGHT
+from app.gui.design.tokens import tokens_for
+from app.gui.inspector.activity import Activity
+from app.gui.inspector.layout import LATEST_PX, MORE, MOST_WIDTHS, Letters, flow
+from app.gui.inspector.things import Fed, Partial, RequestBar, Thing, UserTurn, Word
+from app.gui.inspector.timeline import TimelineView
+from app.gui.inspector.timeline_page import TimelinePage
+from app.gui.inspector.view_range import LAG_SECONDS, USUAL_SECONDS
+from app.research.window.window import ManualClock
+from tests.gui.helpers import dark_theme
+from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+NO_KEYS = Qt.KeyboardModifier.NoModifier
+
+
+class Shown:
+    """A shown page in which a session has just begun. Its timer ticks, but its clock stands still."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.activity = Activity()
+        self.page = TimelinePage(self.activity, clock=self.clock)
+        self.view: TimelineView = self.page.view
+        self.page.resize(1200, 220)
+        self.page.show()
+        self.view.begin()
+
+    def say(self, *events: e.Event) -> None:
+        """Applies events, each on time, and paints."""
+        for event in events:
+            self.clock.now = max(self.clock.now, event.at)
+            self.activity.apply(event)
+            self.view.edge.update(event.at)
+        self.page.settle()
+        self.clock.now += 0.02
+        self.view.advance()
+        self.view.repaint()
+
+    def silence(self, seconds: float) -> None:
+        """Lets time pass without anything but levels."""
+        start = self.activity.now
+        self.say(*(e.LevelMeasured(start + n * 0.08, -30, -30) for n in range(1, round(seconds / 0.08))))
+
+    def spot(self, second: float, lane: str) -> QPoint:
+        """Returns where a second is on the screen, in the middle of a lane."""
+        x = self.view.gutter + second * self.view.scale - self.view.left
+        return QPointF(x, self.view.look.lanes.strips[lane].middle).toPoint()
+
+    def hover(self, second: float, lane: str) -> str:
+        """Returns what is explained there."""
+        QTest.mouseMove(self.view, self.spot(second, lane))
+        return self.view.readout
+
+    def about(self, thing: Thing, share: float = 0.5) -> str:
+        """Returns what is explained at this share of the width of a thing."""
+        hit = next(hit for hit in self.view.hits if hit.thing is thing)
+        x = hit.left + share * (hit.right - hit.left) + self.view.gutter - self.view.left
+        return self.view.explain(QPointF(x, (hit.top + hit.bottom) / 2))
+
+    def bar(self, revision: int) -> RequestBar:
+        return next(bar for bar in self.activity.bars if bar.request.number == revision)
+
+    def image(self) -> QImage:
+        return self.view.grab().toImage()
+
+
+@pytest.fixture
+def empty(qtbot) -> Shown:
+    shown = Shown()
+    qtbot.addWidget(shown.page)
+    return shown
+
+
+@pytest.fixture
+def full(empty: Shown) -> Shown:
+    """With a conversation of 28 seconds in it."""
+    empty.say(*talk())
+    return empty
+
+
+# -- what is painted
+
+
+def test_each_model_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
+    view, image = full.view, full.image()
+    before, after = (view.colours.backend(backend) for backend in (QWEN, GPT))
+    strip = view.look.lanes.strips["backend"]
+
+    def has(colour: QColor, earliest: float, latest: float) -> bool:
+        left, right = full.spot(earliest, "backend").x(), full.spot(latest, "backend").x()
+        return any(
+            image.pixelColor(x, y).name() == colour.name()
+            for x in range(left, right)
+            for y in range(round(strip.top), round(strip.bottom))
+        )
+
+    assert before != after and has(after, 10.4, 12.9) and not has(after, 2.0, 9.4)
+    assert not has(before, 4.9, 9.4), "what is replaced is faded"
+    flag = full.spot(full.activity.swaps[0].start + 0.05, "you")
+    assert image.pixelColor(flag.x(), flag.y() - 6).name() == after.name()
+
+
+def test_sound_is_loud_where_somebody_spoke(full: Shown) -> None:
+    image, colours = full.image(), full.view.colours
+
+    def loud(lane: str, second: float) -> bool:
+        colour = (colours.user if lane == "you" else colours.assistant).name()
+        point = full.spot(second, lane)
+        return [image.pixelColor(point.x(), point.y() + y).name() for y in range(-8, 9)].count(colour) >= 5
+
+    assert [loud("you", second) for second in (3.0, 10.0, 19.0)] == [True, False, True]
+    assert [loud("kame", second) for second in (3.0, 10.0, 22.0)] == [False, True, True]
+
+
+def test_short_gaps_between_levels_are_bridged_and_long_ones_are_not(empty: Shown) -> None:
+    frames = [n for n in range(100) if not (20 < n < 25 or 50 < n < 80)]
+    empty.say(*(e.LevelMeasured(0.08 * (n + 1), -5, -60) for n in frames))
+    image, user = empty.image(), empty.view.colours.user.name()
+    seen = [image.pixelColor(empty.spot(second, "you")).name() == user for second in (1.0, 1.8, 5.2, 7.0)]
+    assert seen == [True, True, False, True]
+
+
+def test_a_changed_past_is_painted_again(full: Shown) -> None:
+    before = full.image()
+    full.activity.apply(e.OracleSuperseded(full.clock.now + 0.1, 7, 8))
+    full.page.settle()
+    hit = next(hit for hit in full.view.hits if hit.thing is full.bar(7))
+    full.view.timer.stop()
+    after = full.image()
+    x = full.spot(21.5, "backend").x()
+    assert before.pixelColor(x, round(hit.top) + 4) != after.pixelColor(x, round(hit.top) + 4)
+    assert full.about(full.bar(7)).endswith("replaced by 8 at 0:28.1")
+
+
+@pytest.mark.parametrize("height", [80, 120, 180, 300])
+def test_lanes_share_any_height_without_touching(full: Shown, height: int) -> None:
+    full.page.resize(1000, height + full.page.height() - full.view.height())
+    QApplication.processEvents()
+    lanes, bottom = full.view.look.lanes, 0.0
+    assert lanes.axis.bottom == pytest.approx(height, abs=2)
+    for name, strip in lanes.strips.items():
+        assert strip.top >= bottom and strip.height >= 3
+        bottom = lanes.said.bottom if name == "kame" else strip.bottom
+    assert bottom <= lanes.axis.top + 2
+    full.image()
+
+
+def test_while_it_moves_lanes_are_painted_once_a_frame(empty: Shown) -> None:
+    waiting = sorted(long_talk(0.25), key=lambda event: event.at)
+    ticks, painted = int(15 / 0.016), [empty.view.hits]
+    for tick in range(ticks):
+        empty.clock.now = tick * 0.016
+        while waiting and waiting[0].at <= empty.clock.now:
+            event = waiting.pop(0)
+            empty.activity.apply(event)
+            empty.view.edge.update(event.at)
+        empty.view.advance()
+        empty.view.repaint()
+        if painted[-1] is not empty.view.hits:
+            painted.append(empty.view.hits)
+    assert empty.view.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
+    assert 15 / 0.08 - 5 < len(painted) < 15 / 0.08 + 30
+
+
+def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> None:
+    sizes = []
+    for minutes in (1, 31):
+        events = long_talk(minutes)
+        empty.activity.begin()
+        empty.view.begin()
+        for event in events:
+            empty.activity.apply(event)
+        empty.clock.now += 31 * 60
+        empty.view.edge.update(minutes * 60.0)
+        empty.view.advance()
+        empty.image()
+        sizes.append(len(empty.view.hits))
+    assert len(empty.activity.partials) > 500 and sizes[1] < 1.5 * sizes[0]
+
+
+def test_it_follows_the_systems_colours(full: Shown) -> None:
+    light = full.view.colours
+    with dark_theme():
+        dark, image = full.view.colours, full.image()
+        assert dark.ground.name() == tokens_for("dark").surface != light.ground.name()
+        points = ((x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 2))
+        seen = {image.pixelColor(x, y).name() for x, y in points}
+        assert {dark.ground.name(), dark.user.name(), dark.assistant.name()} <= seen
+        assert light.ground.name() not in seen
+    for look in (light, dark):
+        models = [QColor(name) for name in (DARK if look.dark else LIGHT)]
+        assert all(contrast(colour, look.ground) >= 3 for colour in (*models, look.user, look.assistant, look.bad))
+        assert all(contrast(colour, look.ground) >= 4.5 for colour in (look.text, look.dim))
+        assert all(contrast(look.on(colour), colour) >= 4.5 for colour in models)
+        assert contrast(look.warn, look.ground) >= 3
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    def light(colour: QColor) -> float:
+        parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in colour.getRgbF()[:3]]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    bright, dim = sorted((light(one), light(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def test_no_word_covers_another_and_none_is_far_from_its_sound() -> None:
+    spoken = [Word(n * 0.2, "w" * (1 + n % 9)) for n in range(100)]
+
+    def wide(text: str) -> float:
+        return 7.0 * len(text)
+
+    for rows in (1, 2, 3):
+        placed = flow(spoken, 40.0, wide, rows)
+        for row in range(rows):
+            line = [word for word in placed if word.row == row]
+            assert all(a.x + wide(a.text) <= b.x for a, b in pairwise(line))
+        shown = [word for word in placed if word.text != MORE]
+        assert len(shown) > 10 * rows
+        sounds = {text: [word.at * 40 for word in spoken if word.text == text] for text in {w.text for w in spoken}}
+        assert all(any(0 <= word.x - x <= LATEST_PX for x in sounds[word.text]) for word in shown)
+        for count in range(1, 100, 7):
+            part = flow(spoken[:count], 40.0, wide, rows)
+            assert part == placed[: len(part)], "a word never moves when others follow"
+    short = flow([Word(0, "one"), Word(0.5, "two"), Word(1.0, "three")], 40.0, wide, 1, 60.0)
+    assert [word.text for word in short] == ["one", "two", MORE], "they end where the next turn begins"
+
+
+def test_the_widths_of_a_long_conversations_numbers_are_not_all_kept(qapp: QApplication) -> None:
+    letters = Letters(QFont(), False)
+    for number in range(5_000):
+        letters.width(str(number))
+    assert letters.width.cache_info().currsize <= MOST_WIDTHS  # type: ignore[attr-defined]
+
+
+# -- what is explained
+
+
+def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
+    activity = full.activity
+    assert full.hover(3.0, "you") == (
+        "You spoke from 0:02.1 to 0:06.3: “What is the highest mountain in Europe, and how high is it?”"
+    )
+    assert full.about(full.bar(1)) == (
+        "Revision 1, qwen2.5-0.5b (embedded): asked on 5 words at 0:03.4, first words after 530 ms, 6 words, "
+        "replaced by 2 at 0:04.9"
+    )
+    assert full.about(full.bar(4)).endswith(
+        "asked on the complete turn at 0:09.7, first words after 600 ms, 16 words, complete after 3.2 s"
+    )
+    assert "no words, cancelled for a newer one" in full.about(full.bar(5))
+    assert full.hover(9.6, "oracle") == "0:09.6: gpt-4.1 (OpenAI) answers from here on"
+    assert full.about(activity.fed[0]) == "0:05.0: 1 word of revision 2 reached the voice after 12 ms"
+    late, gap, dropped = (next(t for t in activity.troubles if t.what == w) for w in ("late", "underrun", "dropped"))
+    assert full.about(gap) == "0:14.2: gaps in the sound, as the loudspeaker had nothing to play: 1"
+    assert full.about(late) == "0:15.0: a frame was late by 51 ms"
+    assert full.about(dropped) == "0:24.7: frames dropped to catch up with the microphone: 2"
+    answer = full.hover(17.0, "kame")
+    assert answer.startswith("KAME spoke from 0:06.9 to 0:18.6: “The highest")
+    assert answer.endswith("; corrected by 4 at 0:12.9; you interrupted it")
+    partial, final = activity.partials[2], next(p for p in activity.partials if p.final)
+    assert full.about(partial) == ("Transcript at 0:03.9: “What is the highest mountain in”; may still change: “you”")
+    assert full.about(final).startswith("Final transcript at 0:06.6: “What is")
+    assert full.hover(25.4, "you") == "You acknowledged at 0:25.3: “Mhm.”"
+    assert full.hover(16.0, "you").startswith("0:16.0: you at −")
+    assert full.hover(30.0, "you") == "", "nothing is known yet"
+    assert full.hover(24.7, "trouble") == full.page.readout.text() == full.page.readout.toolTip() == full.view.toolTip()
+    QApplication.sendEvent(full.view, QEvent(QEvent.Type.Leave))
+    assert full.page.readout.text() == "" and full.page.legend.isVisible()
+
+
+def test_what_is_still_open_and_what_is_rare_is_explained(empty: Shown) -> None:
+    empty.say(
+        e.UserStarted(1.0, 1),
+        e.TranscriptPartial(1.5, 1, "", "What", 1.4),
+        e.BackendRouted(1.6, 1, "stem", 0.9, *GPT, "why"),
+        e.OracleRequested(1.6, 1, 1, *GPT, "What", False),
+        e.OracleRequested(1.7, 2, 1, *CLAUDE, "What", False, True),
+        e.OracleTaken(1.8, 1, 1, 4),
+        e.AssistantStarted(2.0, 1, 1),
+        e.AssistantHeld(2.1, 1),
+        e.FrontEndChanged(2.2, "cascade"),
+        e.SoundLost(2.3, 3),
+        e.Failure(2.4, "backend", "No model."),
+        e.LevelMeasured(3.0, -20, -20),
+    )
+    words = {type(thing).__name__: empty.view.words.thing(thing, empty.activity) for thing in everything(empty)}
+    assert words["UserTurn"] == "You have been speaking since 0:01.0: “What”"
+    assert words["Partial"] == "Transcript at 0:01.5: “…”; may still change: “What”"
+    assert words["Answer"] == "KAME has been speaking since 0:02.0: “…”; it paused to listen to you"
+    assert words["Taken"] == "0:01.8: the voice took token 1 of revision 1, 4 are waiting"
+    assert words["Swap"] == "0:02.2: the front-end cascade listens and speaks from here on"
+    assert words["Trouble"] == "0:02.4: No model."
+    assert empty.about(empty.bar(1)) == (
+        "Revision 1, gpt-4.1 (OpenAI): asked on 1 word at 0:01.6, chosen by the router, no words yet after 1.4 s"
+    )
+    assert empty.hover(1.9, "secondary").startswith(
+        "Comparison: Revision 2, claude-sonnet (Anthropic): asked on 1 word"
+    )
+    typed = UserTurn(2, 4.0, 4.0, words=[Word(4.0, "Hi")], reason="typed")
+    assert empty.view.words.thing(typed, empty.activity) == "You typed at 0:04.0: “Hi”"
+
+
+def everything(shown: Shown) -> list[Thing]:
+    return [thing for things in shown.activity._large + shown.activity._small for thing in things]
+
+
+def test_what_is_under_the_mouse_changes_while_it_moves_on(full: Shown) -> None:
+    assert "dropped" in full.hover(24.7, "trouble")
+    full.silence(2.0)
+    full.page.settle()
+    assert full.view.readout.startswith(("0:26.6", "0:26.7"))
+
+
+# -- how it moves
+
+
+def test_it_moves_on_with_its_clock_between_events(full: Shown) -> None:
+    rights = []
+    for _ in range(30):
+        full.clock.now += 1 / 60
+        full.view.advance()
+        rights.append(full.view.range.right)
+    assert all(0.5 / 60 < b - a < 1.5 / 60 for a, b in pairwise(rights))
+
+
+def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: Shown) -> None:
+    view, timer = empty.view, empty.view.timer
+    assert timer.isActive() and timer.interval() <= 20
+    view.pause()
+    assert not timer.isActive()
+    view.follow()
+    assert timer.isActive()
+    empty.page.hide()
+    assert not timer.isActive()
+    empty.page.show()
+    assert timer.isActive()
+    view.reduced_motion = True
+    view.settle()
+    assert not timer.isActive()
+    view.reduced_motion = False
+    view.settle()
+    assert timer.isActive()
+    view.end()
+    assert not timer.isActive()
+
+
+def test_the_timer_paints_by_itself(full: Shown, qtbot) -> None:
+    right = full.view.range.right
+    full.clock.now += 0.5
+    qtbot.waitUntil(lambda: full.view.range.right > right + 0.3)
+
+
+def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
+    full.view.reduced_motion = True
+    full.view.settle()
+    right = full.view.range.right
+    full.clock.now += 0.4
+    qtbot.wait(50)
+    assert full.view.range.right == right
+    full.activity.apply(e.LevelMeasured(full.clock.now, -30, -30))
+    full.page.settle()
+    assert full.view.range.right == pytest.approx(right + 0.4, abs=0.15)
+
+
+def test_the_buttons_pause_follow_and_zoom(full: Shown) -> None:
+    page, view = full.page, full.view
+    page.follow_button.click()
+    assert (page.follow_button.text(), page.follow_button.accessibleName()) == (
+        "Follow",
+        "Follow the conversation again (P)",
+    )
+    right = view.range.right
+    full.silence(4.8)
+    assert view.range.right == right and not view.range.following
+    page.follow_button.click()
+    assert view.range.right - right == pytest.approx(4.8, abs=0.3)
+    assert (view.range.following, page.follow_button.text()) == (True, "Pause")
+    page.in_button.click()
+    assert view.range.seconds == pytest.approx(20)
+    for _ in range(12):
+        page.out_button.click()
+    assert view.range.seconds == 600
+    full.image()  # words give way to the rest
+    view.pause()
+    page.last_button.click()
+    assert view.range.following and view.range.seconds == USUAL_SECONDS
+
+
+def test_dragging_scrolls_back_and_pauses(full: Shown) -> None:
+    full.silence(32)
+    view, right, start = full.view, full.view.range.right, full.spot(40.0, "oracle")
+    QTest.mousePress(view, Qt.MouseButton.LeftButton, pos=start)
+    for across in (60, 120, 180):
+        QTest.mouseMove(view, start + QPoint(across, 0))
+    QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=start + QPoint(180, 0))
+    assert not view.range.following and full.page.follow_button.text() == "Follow"
+    assert right - view.range.right == pytest.approx(180 / view.scale, rel=0.1)
+    assert view.range.seconds == pytest.approx(USUAL_SECONDS)
+
+
+def wheel(view: TimelineView, notches: int, keys: Qt.KeyboardModifier = NO_KEYS) -> None:
+    place, buttons = QPointF(view.rect().center()), Qt.MouseButton.NoButton
+    turn, phase = QPoint(0, 120 * notches), Qt.ScrollPhase.NoScrollPhase
+    QApplication.sendEvent(
+        view, QWheelEvent(place, view.mapToGlobal(place), QPoint(), turn, buttons, keys, phase, False)
+    )
+
+
+def test_the_wheel_scrolls_and_with_ctrl_zooms_about_the_mouse(full: Shown) -> None:
+    full.silence(32)
+    view, right = full.view, full.view.range.right
+    wheel(view, 2)
+    assert not view.range.following and right - view.range.right == pytest.approx(0.2 * view.range.seconds)
+    x = view.rect().center().x() - view.gutter
+    second = (view.left + x) / view.scale
+    wheel(view, 3, Qt.KeyboardModifier.ControlModifier)
+    assert view.range.seconds == pytest.approx(USUAL_SECONDS / 1.2**3)
+    assert (view.left + x) / view.scale == pytest.approx(second, abs=0.05)
+
+
+def test_a_new_session_is_empty_and_followed_and_an_old_one_stays(full: Shown) -> None:
+    view, right = full.view, full.view.range.right
+    full.activity.end()
+    view.end()
+    full.clock.now += 10
+    full.page.settle()
+    assert view.range.right == right and full.hover(11.5, "kame").startswith("KAME spoke from 0:06.9")
+    view.pause()
+    old = full.image()
+    full.activity.begin()
+    full.view.begin()
+    assert view.range.following and full.view.edge.at == 0 and view.readout == "" and full.image() != old
+
+
+# -- keyboard and screen reader
+
+
+def test_left_and_right_step_through_what_happened(full: Shown) -> None:
+    view = full.view
+    view.setFocus()
+    seen = []
+    for _ in range(6):
+        QTest.keyClick(view, Qt.Key.Key_Left)
+        seen.append(view.readout)
+    assert "Mhm." in seen[0] and "dropped" in seen[1] and "late" in seen[2]
+    assert QAccessible.queryAccessibleInterface(view).text(QAccessible.Text.Name) == "Timeline"
+    assert QAccessible.queryAccessibleInterface(view).text(QAccessible.Text.Description) == seen[-1]
+    plain = full.image()
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert view.readout == seen[-2] and full.image() != plain, "the cursor is seen"
+    QTest.keyClick(view, Qt.Key.Key_Left, SHIFT)
+    assert isinstance(view.cursor_thing, Partial | Fed)
+    full.silence(60)
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert not view.range.following and view.range.left < view.cursor_thing.start < view.range.right
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert (view.cursor_thing, view.readout) == (None, "")
+
+
+def test_keys_pause_zoom_and_jump(full: Shown) -> None:
+    full.silence(64)
+    view, keys = full.view, Qt.Key
+    for key, following, seconds, right in (
+        (keys.Key_P, False, 30, None),
+        (keys.Key_P, True, 30, None),
+        (keys.Key_Plus, True, 20, None),
+        (keys.Key_Minus, True, 30, None),
+        (keys.Key_Home, False, 30, 30),
+        (keys.Key_PageDown, False, 30, 57),
+        (keys.Key_PageUp, False, 30, 30),
+        (keys.Key_End, True, 30, None),
+    ):
+        QTest.keyClick(view, key)
+        assert (view.range.following, view.range.seconds) == (following, pytest.approx(seconds)), key
+        assert view.range.right == pytest.approx(view.range.live_right if following else right or view.range.right)
+
+
+def test_the_talk_buttons_key_is_left_to_the_window(full: Shown) -> None:
+    for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+        event = QKeyEvent(kind, Qt.Key.Key_Space, NO_KEYS, " ")
+        event.accept()
+        full.view.event(event)
+        assert not event.isAccepted()
+
+
+def test_every_control_is_named_and_reached_with_tab_and_focus_is_seen(full: Shown) -> None:
+    page, view = full.page, full.view
+    view.pause()
+    page.activateWindow()
+    assert len({button.accessibleName() for button in page.buttons} - {""}) == len(page.buttons)
+    page.buttons[0].setFocus()
+    without, reached = full.image(), set()
+    for _ in range(8):
+        reached.add(QApplication.focusWidget())
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert {*page.buttons, view} <= reached
+    view.setFocus()
+    assert full.image() != without
+
+
+# -- saving an image
+
+
+def test_it_is_saved_as_a_readable_image(full: Shown, tmp_path, qtbot) -> None:
+    page, view = full.page, full.view
+    page.export_button.click()
+    dialog = page.dialog
+    assert dialog is not None and dialog.isVisible()
+    dialog.setDirectory(str(tmp_path))
+    dialog.selectFile(str(tmp_path / "mine.png"))
+    dialog.accept()
+    image = QImage(str(tmp_path / "mine.png"))
+    assert (image.width(), image.height()) == (2 * view.width(), 2 * view.height())
+    seen = {image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)}
+    assert {view.colours.user.name(), view.colours.assistant.name(), view.colours.backend(GPT).name()} <= seen
+    with qtbot.waitSignal(page.failed) as failed:
+        page.save(tmp_path / "missing" / "mine.png")
+    assert failed.args[0].startswith("The image could not be saved (")
