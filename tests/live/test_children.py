@@ -26,11 +26,13 @@ from app.research.benches.reader import word_distance
 from app.services.documents import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing
+from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 from app.tts.voices import make_voice
 from tests.support.patience import alone
 from tests.support.read_back import transcribe
+from tests.support.tiny_voice import TINY_VOICE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,14 +45,29 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None:
+def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_one_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child_voice, "_CLIP_SECONDS", 60.0)  # a busy machine is not stuck
     text = "Yesterday the children walked to school, because the weather was warm and sunny."
-    with make_voice() as voice:
-        clip = voice.synthesize(text).result(20)
-        again = voice.synthesize("Yes.")
-        cancelled = voice.synthesize("This is never said.")
-        cancelled.cancel()
-        assert len(again.result(20).words) == 1
+    with MODELS.keeping():
+        with make_voice() as voice:
+            child = voice.process
+            clip = voice.synthesize(text).result(20)
+            again = voice.synthesize("Yes.")
+            cancelled = voice.synthesize("This is never said.")
+            cancelled.cancel()
+            assert len(again.result(20).words) == 1
+            # It is left in mid-sentence.
+            begun = voice.synthesize("This is begun, and it goes on for a while, but it is heard by nobody at all.")
+            while not begun.running() and not begun.done():
+                time.sleep(0.001)
+            waiting = voice.synthesize("This one is never begun.")
+        assert waiting.cancelled()
+        with make_voice() as voice:
+            assert voice.process == child
+            spoken = voice.synthesize("Good morning, everybody.").result(20)
+    assert not _alive(child)
     words = fold(text)
     assert word_distance(words, fold(transcribe(clip.samples))) <= 1
     assert [word.text for word in clip.words] == text.split()
@@ -59,10 +76,11 @@ def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None
     half = np.concatenate([clip.samples[: clip.words[6].start], np.zeros(12_000, np.float32)])
     assert word_distance(words[:6], fold(transcribe(half))) <= 1
     assert np.abs(clip.samples[:480]).max() > 0.01, "a clip begins with silence"
+    assert fold(transcribe(spoken.samples)) == fold("Good morning everybody")
 
 
 def test_a_voice_that_dies_is_started_again() -> None:
-    with make_voice() as voice:
+    with ChildVoice(TINY_VOICE) as voice:
         voice.synthesize("One.").result(20)
         os.kill(voice.process, signal.SIGKILL)
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
@@ -72,27 +90,11 @@ def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pyt
     real, ends = children.python_module_command, [sys.executable, "-c", "pass"]
     commands = [ends]
     monkeypatch.setattr(children, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
-    with make_voice() as voice:
+    with ChildVoice(TINY_VOICE) as voice:
         assert len(voice.synthesize("One.").result(30).samples) > 1000
     commands += [ends, ends]
-    with pytest.raises(VoiceError, match="could not be started"), make_voice():
+    with pytest.raises(VoiceError, match="could not be started"), ChildVoice(TINY_VOICE):
         pass
-
-
-def test_a_voice_that_is_left_in_mid_sentence_leaves_its_child_to_the_next_one_in_order() -> None:
-    with MODELS.keeping():
-        with make_voice() as voice:
-            child = voice.process
-            begun = voice.synthesize("This is begun, and it goes on for a while, but it is heard by nobody at all.")
-            while not begun.running() and not begun.done():
-                time.sleep(0.001)
-            waiting = voice.synthesize("This one is never begun.")
-        assert waiting.cancelled()
-        with make_voice() as voice:
-            assert voice.process == child
-            spoken = voice.synthesize("Good morning, everybody.").result(20)
-            assert fold(transcribe(spoken.samples)) == fold("Good morning everybody")
-    assert not _alive(child)
 
 
 async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
@@ -104,7 +106,7 @@ async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
             pids.append(backend.served.pid)
             if failing:
                 with pytest.raises(BackendError):  # more than its context holds
-                    async with backend.stream(ChatRequest((ChatMessage("user", "word " * 4000),), 3, 0.0)) as deltas:
+                    async with backend.stream(ChatRequest((ChatMessage("user", "word " * 2500),), 3, 0.0)) as deltas:
                         async for _ in deltas:
                             pass
             await backend.close()
@@ -133,6 +135,7 @@ async def test_an_embedded_model_that_is_killed_is_started_again_and_asked_again
     assert not _alive(second)
 
 
+@pytest.mark.slow  # it is started again as the voice and the language model are
 def test_a_judge_of_the_words_that_is_killed_is_started_again() -> None:
     judge = text_endpointing.load()
     assert judge is not None
@@ -149,6 +152,7 @@ def test_a_missing_voice_is_a_sentence() -> None:
         pass
 
 
+@pytest.mark.slow  # test_backends_cli has it answer on the command line, too
 async def test_the_embedded_backend_answers_and_ends() -> None:
     backend = make_backend("embedded")
     await backend.open()
@@ -218,21 +222,15 @@ async def test_a_broken_model_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a Unix")
 async def test_children_end_when_the_app_is_killed() -> None:
     program = """
-import asyncio, sys, time
+import asyncio, time
 from app.backend import make_backend
-from app.research.benches.reader import word_distance
-from app.models.pool import MODELS
-from app.platform import nvidia
-from app.services.documents import read_pdf
-from app.session.errors import UserError
-from app.stt import text_endpointing
-from app.models.locations import default_model
-from app.tts.voices import make_voice
+from app.tts.child_voice import ChildVoice
+from tests.support.tiny_voice import TINY_VOICE
 
 async def main():
     backend = make_backend("embedded")
     await backend.open()
-    with make_voice() as voice:
+    with ChildVoice(TINY_VOICE) as voice:
         print(backend.served.pid, voice.process, flush=True)
         time.sleep(60)
 
@@ -263,7 +261,9 @@ SECRETS = (
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All kinds of children, as they are started in earnest; what each was given is read while it runs."""
+    """All kinds of children, as they are started in earnest, though with models that none can load for long; what each
+    was given is read while it runs.
+    """
     for name in SECRETS:
         monkeypatch.setenv(name, f"secret-of-{name}")
     monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret-of-the-proxy@127.0.0.1:9")
@@ -281,14 +281,13 @@ async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: p
             given[module] = block
 
     monkeypatch.setattr(subprocess, "Popen", Watched)
-    backend = EmbeddedBackend()
-    await backend.open()
-    await backend.close()
-    with make_voice() as voice:
-        assert len(voice.synthesize("One.").result(30).samples) > 1000
-    judge = text_endpointing.load()
-    assert judge is not None and judge.odds("and then") is not None
-    judge.close()
+    broken = tmp_path / "broken"
+    broken.write_bytes(bytes(100))
+    with pytest.raises(BackendError):
+        await EmbeddedBackend(broken).open()
+    with pytest.raises(VoiceError), ChildVoice(Speaker("piper", "app.tts.piper_worker", (str(broken),), broken)):
+        pass
+    assert text_endpointing.load(broken) is None
     ListProcess().stop()
     with pytest.raises(UserError):
         read_pdf(tmp_path / "no.pdf", "no.pdf", 100)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -152,8 +152,20 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
     assert code == 2, stderr
 
 
-@pytest.mark.parametrize("user", ["", "user:p4ssword@"], ids=["a process of its own", "a user in the address"])
-def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("user", "run"),
+    [
+        pytest.param("", talk, id="a key"),
+        pytest.param("user:p4ssword@", talk, id="a user in the address"),
+        pytest.param("", talk_alone, id="in a process of its own", marks=pytest.mark.slow),
+    ],
+)
+def test_a_talk_leaves_no_key_behind(
+    user: str,
+    run: Callable[..., tuple[int, dict, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
     with quoting_peer(401) as (where, seen):
@@ -163,7 +175,7 @@ def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path, monkeypatch: pyt
             monkeypatch.setenv(variable, value)
         ends = ("--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
         options = ("--backend", "compatible", "--model", "any", "--base-url", url)
-        code, document, stderr = (talk if user else talk_alone)(*ends, *options)
+        code, document, stderr = run(*ends, *options)
         assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
     assert code == 2 and "refuses the API key" in " ".join(document["failures"])
     heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")

@@ -133,6 +133,7 @@ def test_without_weights_or_a_card_the_talk_says_what_to_do(
     assert code == 2 and "cascade" in document["error"]
 
 
+@pytest.mark.slow
 def test_a_model_that_cant_be_measured_keeps_none_of_the_others_from_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

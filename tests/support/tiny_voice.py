@@ -1,0 +1,21 @@
+"""The child process of a voice that loads no model: every text is the same beep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from app.tts.child_voice import Speaker
+from app.tts.worker import Speech, serve
+
+TINY_VOICE = Speaker("tiny", "tests.support.tiny_voice", (), Path(__file__))
+
+
+def speak(text: str, rate: float) -> Speech:
+    """Returns a fifth of a second of a tone."""
+    return Speech(0.1 * np.sin(np.arange(4800) * 0.1, dtype=np.float32), 24_000)
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(lambda: speak))
