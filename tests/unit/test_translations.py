@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -41,13 +41,27 @@ def tool() -> ModuleType:
     return module
 
 
-def calls() -> Iterator[tuple[str, str, ast.Call]]:
-    """All calls in the window's modules and in the settings: where, of what, the call."""
-    for path in sorted(path for part in ("gui", "settings") for path in (ROOT / "app" / part).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                yield f"{path.name}:{node.lineno}", name, node
+@functools.cache
+def modules_of(part: str) -> list[tuple[Path, list[ast.AST]]]:
+    """Returns the modules of a part of the app, each with all nodes of its syntax tree."""
+    paths = sorted((ROOT / "app" / part).rglob("*.py"))
+    return [(path, list(ast.walk(ast.parse(path.read_text("utf-8"))))) for path in paths]
+
+
+@functools.cache
+def calls() -> list[tuple[str, str, ast.Call]]:
+    """Returns all calls in the window's modules and in the settings: where, of what, the call."""
+    return [
+        (
+            f"{path.name}:{node.lineno}",
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""),
+            node,
+        )
+        for part in ("gui", "settings")
+        for path, nodes in modules_of(part)
+        for node in nodes
+        if isinstance(node, ast.Call)
+    ]
 
 
 def words_of(path: Path) -> set[str]:
@@ -104,16 +118,15 @@ def test_no_words_are_shown_without_being_looked_up() -> None:
 def test_no_sentence_is_written_past_the_translators() -> None:
     sentence = re.compile(r"[“A-Z]\S* .*[.?:…]", re.S)
     found = []
-    for path in sorted((ROOT / "app" / "gui").rglob("*.py")):
+    for path, nodes in modules_of("gui"):
         skipped = set()  # what is looked up, and what is read by programmers alone
-        tree = ast.parse(path.read_text("utf-8"))
-        for node in ast.walk(tree):
+        for node in nodes:
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 skipped.add(node.value)
             elif name.endswith("tr") or name.startswith("_log.") or name.endswith("_sheet"):
                 skipped.update(ast.walk(node))
-        for node in ast.walk(tree):
+        for node in nodes:
             if not isinstance(node, ast.Constant | ast.JoinedStr) or node in skipped:
                 continue
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]

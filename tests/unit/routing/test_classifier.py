@@ -104,6 +104,7 @@ def test_a_call_costs_far_less_than_five_milliseconds(classifier: KindClassifier
     assert min(times) < 0.005
 
 
+@pytest.mark.slow
 def test_the_training_questions_are_enough_and_distinct() -> None:
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     counts = Counter(row["kind"] for row in rows)
@@ -112,6 +113,7 @@ def test_the_training_questions_are_enough_and_distinct() -> None:
     assert len({" ".join(sorted(_words(row["text"]))) for row in rows}) == len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [HELD_OUT, MT_BENCH], ids=["held out", "MT-Bench"])
 def test_no_training_question_is_nearly_one_of_a_test_set(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -124,6 +126,7 @@ def test_no_training_question_is_nearly_one_of_a_test_set(path: Path) -> None:
             assert len(words & other) <= NEAR * len(words | other), f"“{text}” is nearly in {path.name}"
 
 
+@pytest.mark.slow
 def test_held_out_questions_are_told_and_the_bench_says_so() -> None:
     result = run_routing(calls=20)
     held_out = result.sets[0]
@@ -134,6 +137,7 @@ def test_held_out_questions_are_told_and_the_bench_says_so() -> None:
     assert json.loads(json.dumps(result.document()))["sets"][0]["right"] == round(held_out.right, 4)
 
 
+@pytest.mark.slow
 def test_the_bench_scores_the_categories_of_mt_bench_that_are_kinds(tmp_path: Path) -> None:
     held_out, mt_bench = tmp_path / "held_out.jsonl", tmp_path / "mt_bench.jsonl"
     held_out.write_text(json.dumps({"kind": "creative", "text": "Write a poem about a hedgehog"}) + "\n")
@@ -145,6 +149,7 @@ def test_the_bench_scores_the_categories_of_mt_bench_that_are_kinds(tmp_path: Pa
     assert [one.questions for one in rest] == [1, 2, 1]
 
 
+@pytest.mark.slow
 def test_the_head_learns_what_is_there_to_learn() -> None:
     y = np.array([0, 1, 2, 3, 4] * 6)
     x = np.eye(5, dtype=np.float32)[y]
@@ -152,12 +157,14 @@ def test_the_head_learns_what_is_there_to_learn() -> None:
     assert (softmax(x @ w + bias).argmax(axis=1) == y).all()
 
 
+@pytest.mark.slow
 def test_too_sure_logits_are_cooled() -> None:
     y = np.array([0, 0, 0, 1])
     logits = np.array([[9.0, 0, 0, 0, 0]] * 4, np.float32)
     assert best_temperature(logits, y) > 2.0
 
 
+@pytest.mark.slow
 def test_training_texts_are_whole_cut_and_cut_for_scoring() -> None:
     from tokenizers import Tokenizer
 
