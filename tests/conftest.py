@@ -60,15 +60,28 @@ def pytest_make_collect_report(collector: pytest.Collector):
     """Skips a module that can't be imported, with `--short` for want of torch, or for want of a system's library."""
     report = yield
     error = report.call.excinfo and report.call.excinfo.value.__cause__
-    reason = ""
-    if isinstance(error, ImportError):
-        if collector.config.getoption("short") and (error.name or "").partition(".")[0] in TORCH:
-            reason = f"needs {error.name}: runs with --all"
-        elif library := SHARED_LIBRARY.search(str(error)):
-            reason = LEFT_OUT + library[1]
+    reason = _lacking_library(error)
+    needed = isinstance(error, ImportError) and (error.name or "")
+    if collector.config.getoption("short") and needed and needed.partition(".")[0] in TORCH:
+        reason = f"needs {needed}: runs with --all"
     if reason:
         report.outcome, report.longrepr = "skipped", (str(collector.path), 1, reason)
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    """Skips a test that imports something for which a system's library is missing."""
+    report = yield
+    if reason := _lacking_library(call.excinfo and call.excinfo.value):
+        report.outcome, report.longrepr = "skipped", (str(item.path), 1, reason)
+    return report
+
+
+def _lacking_library(error: BaseException | None) -> str:
+    """Returns why a test is left out if this error says that a system's library can't be found; else nothing."""
+    library = SHARED_LIBRARY.search(str(error)) if isinstance(error, ImportError) else None
+    return LEFT_OUT + library[1] if library else ""
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
