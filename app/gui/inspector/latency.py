@@ -199,8 +199,10 @@ class StageTable(QTableWidget):
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
         for row, texts in enumerate(self.lines, -1):
+            first = QTableWidgetItem()
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
+                first = first if column else item
                 side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
                 item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 if row < 0:
@@ -210,11 +212,11 @@ class StageTable(QTableWidget):
                 if row == len(STAGES):
                     item.setFont(bold)
             if row >= 0:
-                stage, first = (*STAGES, None)[row], self.item(row, 0)
-                colour = piece_colour(stage, self.palette()) if stage else QColor(0, 0, 0, 0)
+                piece = (*STAGES, None)[row]
+                colour = piece_colour(piece, self.palette()) if piece else QColor(0, 0, 0, 0)
                 first.setData(Qt.ItemDataRole.DecorationRole, colour)
                 overlap = self.tr("Stages may overlap: together they may take longer than this.")
-                set_tip(first, self._words.piece(stage).help if stage else overlap)
+                set_tip(first, self._words.piece(piece).help if piece else overlap)
         self.setFixedHeight(
             self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
         )

@@ -180,8 +180,8 @@ class BackendFields(QObject):
         modelled, located = self.provider in MODELLED, self.provider in LOCATED
         for widget in (self.model, self.model_label):
             widget.setVisible(modelled)
-        for widget in (self.url, self.url_label):
-            widget.setVisible(located)
+        for field in (self.url, self.url_label):
+            field.setVisible(located)
         self.refresh.setVisible(modelled and self._lists.can_ask(self.choice))
         view = self._lists.views.get(self.provider)
         first = view.suggestions[0] if view is not None and view.suggestions else ""

@@ -144,15 +144,15 @@ def measured_talk(
     words = words_said(events, shift)
     words = words_said(events, shift + calibrated(words, spans))
     out = []
-    for number, (question, begin) in enumerate(zip(asked, begins, strict=True)):
+    for number, (question, asked_at) in enumerate(zip(asked, begins, strict=True)):
         until = begins[number + 1] if number + 1 < len(begins) else float("inf")
         out.append(
             measure(
                 question,
-                begin,
-                [span for span in spans if begin <= span[0] < until],
-                [event for event in events if begin <= event.at + shift < until],
-                [word for word in words if begin <= word.end < until],
+                asked_at,
+                [span for span in spans if asked_at <= span[0] < until],
+                [event for event in events if asked_at <= event.at + shift < until],
+                [word for word in words if asked_at <= word.end < until],
                 who=who,
                 way=way,
                 first=number == 0,
