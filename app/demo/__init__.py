@@ -2,8 +2,7 @@
 
 - `base`: the two sides, the questions, and what a demo brings
 - `side`: what one side hears, thinks and says, followed through a session's events
-- `record`: puts a question to a side, in a session that nobody hears
-- `replay`: two recorded sides in step, with their sound
+- `record`: puts a question to a side, in a session that nobody hears, and shows two recorded sides in step
 - `steps`: in which order the demo goes on, and when it does so by itself
 - `service`: what this machine offers to the demo, and its sessions
 - `sound`: plays a replay's sound

@@ -1,6 +1,7 @@
 """Puts a question to one side of the demo, in a session that nobody hears, and keeps its events and its voice.
 
-Shows two recorded sides in step: both questions begin at the same moment, and every event comes at its own time.
+`Replay` shows two recorded sides in step: both questions begin at the same moment, and every event comes at its own
+time.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
 from app.conversation.transcript import Transcript
-from app.session.backend_pool import BackendPool
+from app.session.backend_pool import BackendPool, LatestTask
 from app.session.control import BackendChoice, Reopened, SessionChoice
-from app.session.latest_task import LatestTask
 from app.session.mailbox import Message
 from app.session.oracle_context import OracleContext, backend_failure
 from app.session.oracle_runner import OracleRunner

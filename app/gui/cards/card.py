@@ -1,10 +1,7 @@
-"""Defines the content of a card, and the formats of the kinds of text in it.
+"""The content of a card: its kinds of text, its body of paragraphs, code and tables, and changes of its runs of text.
 
-What a card's body is made of: paragraphs of several looks, code, and tables.
-
-Changes the runs of text in a paragraph, and touches only the letters that differ.
-
-A growing text is only appended to, a new format changes no text, and a selection in what stays survives.
+A change touches only the letters that differ: a growing text is only appended to, a new format changes no text, and a
+selection in what stays survives.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Turns a selection of cards into plain text that reads well: items with their marks, whole tables as their source.
+"""Turns a selection of cards into plain text that reads well, and copies code by the buttons over it.
 
-The buttons over the code in a view of cards that copy it.
+Items keep their marks, and whole tables become their source.
 """
 
 from __future__ import annotations

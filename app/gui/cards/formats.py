@@ -1,6 +1,6 @@
 """The formats of a card's body: of its kinds of text with their styles, of its paragraphs, and of its tables.
 
-Fits tables into a card: columns as wide as their words need, or a list where not even these have room.
+A table gets columns as wide as their words need, or becomes a list if not even these fit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Paints the box, chips, quoted line and caret of a card, around its text.
+"""Paints what belongs to a card around its text: box, chips, quoted line, caret, grounds of code, bars and rules.
 
 None of them is text, so that what is copied is what was said.
-
-Paints what belongs to the Markdown of a card: grounds of code, bars beside quotes, and rules.
 """
 
 from __future__ import annotations

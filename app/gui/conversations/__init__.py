@@ -2,14 +2,10 @@
 
 Read in this order:
 
-- `row_texts.py`: the words of a row: title, date, model
-- `sections.py`: the rows in their order: pinned ones, folders, days
-- `list_model.py`, `row_delegate.py`, `list_view.py`: the list as a Qt model, its painting, and its keys and clicks;
-  `snippet.py` shortens the text in which a search has found something
-- `pane.py`: the list with its heading, search field, menus and undo bar; `folder_menu.py`: what can be done with
-  folders
-- `import_export.py`: exporting to and importing from files
-- `history_controller.py`: lists, renames, removes, restores and duplicates conversations
+- `list_model.py`: the rows in their order, with their words, as a Qt model
+- `row_delegate.py`, `list_view.py`: its painting, and its keys and clicks
+- `pane.py`: the list with its heading, search field, menus and undo bar
+- `history_controller.py`: lists, renames, removes, restores, duplicates, exports and imports conversations
 
 Views of conversations go from the history through `HistoryController` to the pane; what the user wants goes back as
 signals with a conversation's key.

@@ -1,8 +1,6 @@
-"""Connects the list of conversations to the history: lists, renames, removes, restores and duplicates.
+"""Connects the list of conversations to the history: lists, renames, removes, restores, duplicates, exports, imports.
 
-Changes are applied in the order in which they were requested.
-
-Exports conversations to files and imports them, with the desktop's own file dialogs, which block nothing.
+Changes are applied in the order in which they were requested. The desktop's own file dialogs block nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The kept conversations as a list model with headings, changed row by row.
 
-The rows of the list of conversations: pinned ones, then folders, then the rest under headings by day.
-
-The words in the list of conversations: headings by day, titles, dates, tool tips, and what screen readers say.
-
-Finds the steps from one list of names to another, so that a view can keep its selection and position.
+Pinned ones come first, then folders, then the rest under headings by day. The words of a row are its title, date, tool
+tip, and what screen readers say. The steps from one list of names to the next let a view keep its selection and
+position.
 """
 
 from __future__ import annotations

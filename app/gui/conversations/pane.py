@@ -1,8 +1,6 @@
-"""The pane of kept conversations: a heading, a search field, the list, and the undo bar.
+"""The pane of kept conversations: a heading, a search field, the list, the undo bar, and the menus of folders.
 
 It stores nothing itself: it shows what it is given, and emits what the user wants.
-
-The menus by which conversations are put into folders, and folders get other names or go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Paints the rows of the list of conversations, and edits a title.
 
-Shortens the text in which a search has found something, so that its first match is in view.
+The text in which a search has found something is shortened, so that its first match is in view.
 """
 
 from __future__ import annotations

@@ -4,9 +4,6 @@
 - `course`: goes through its steps, from one visitor to the next; `live`: a visitor's own question
 - `screen`: the window, with its keys and one of three pages
 - `start_page`: waits for a visitor; `stage_page`: both sides at work; `figures_page`: how long they took
-- `verdict`: who was heard first, in words
-- `side_view`: one side, of `lights`, `stopwatch`, `waveform` and `thoughts`
-- `models_row`: the models and their keys; `fitted_text`: text as large as there is room; `filling`: widgets that
-  fill their place
-- `colours`: the sides' colours; `picture`: the figures as an image
+- `side_view`: one side, with lights, stopwatch, waveform and thoughts
+- `fitted_text`: text as large as there is room, and the sides' colours
 """

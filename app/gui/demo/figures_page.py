@@ -1,7 +1,4 @@
-"""The demo's last page: how long each side took, in very large digits, question by question, and as an image.
-
-Writes the demo's figures as an image, with or without a window.
-"""
+"""The demo's last page: how long each side took, in very large digits, question by question, and as an image."""
 
 from __future__ import annotations
 

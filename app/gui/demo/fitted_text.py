@@ -1,9 +1,4 @@
-"""Text as large as its place allows, so that it is read from afar and never cut.
-
-The demo's colours, from the design tokens of the theme that is shown.
-
-A widget that fills its place, whatever it shows.
-"""
+"""Text as large as its place allows, so that it is read from afar and never cut; and the demo's colours."""
 
 from __future__ import annotations
 

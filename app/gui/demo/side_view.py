@@ -1,12 +1,9 @@
 """One side of the demo: its name, what it does, its stopwatch, its sound and its thoughts.
 
-A stopwatch in very large digits: it runs until a side is heard, and then stops in the side's colour.
-
-One side's sound as it comes: the question, the silence behind it, and the answer, from right to left.
-
-Three lights: whether a side listens, thinks, speaks.
-
-One side's thoughts: the newest in large letters, cross-faded into the one before it, and the older ones struck.
+The stopwatch, in very large digits, runs until a side is heard, and then stops in the side's colour. The sound runs
+from right to left as it comes: the question, the silence behind it, and the answer. Three lights say whether a side
+listens, thinks or speaks. The newest thought stands in large letters, cross-faded into the one before it; older ones
+are struck.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The demo's page with both sides at work: on a recorded question, or on a visitor's own.
 
-The models that can answer, each with the key that chooses it in mid-answer.
-
-Says in a few words which side was heard first.
+A row names the models that can answer, each with its key for a change in mid-answer, and a verdict says which side was
+heard first.
 """
 
 from __future__ import annotations

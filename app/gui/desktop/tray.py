@@ -1,8 +1,6 @@
-"""The icon in the system's tray: its menu, and notifications.
+"""The icon in the system's tray: its menu, its notifications, and a dot for what the conversation is doing.
 
-The app's icon with a dot in its corner that tells what the conversation is doing.
-
-Finds the first words of an answer in a session's events, once for each answer.
+A notification shows the first words of an answer, once for each answer.
 """
 
 from __future__ import annotations

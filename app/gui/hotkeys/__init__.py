@@ -1,9 +1,7 @@
 """Global hotkeys, which work while another window has the focus, and the logic of the talk button.
 
-- `hotkey`: one key combination, read from Qt's portable text; which combinations are refused
-- `grabber`: the interface of what grabs keys from the system, and what its implementations share
+- `hotkey`: one key combination, read from Qt's portable text; which ones are refused; the grabbers' interface
 - `x11`, `windows`, `portal`: grabbers for X11, Windows and Wayland's desktop portal
-- `portal_session`, `dbus`: the portal's protocol and the D-Bus connection that carries it, without Qt
 - `manager`: picks the grabber of this desktop and keeps the keys for talking and muting
 - `push_to_talk`: turns mouse, space bar, hotkey and commands into one press and one release
 

@@ -1,7 +1,4 @@
-"""Reads a hotkey from Qt's portable text ("Ctrl+Alt+Space") and refuses keys that can't be one.
-
-The interface of the platform's key grabbers, and what they share.
-"""
+"""Hotkeys: read from Qt's portable text (“Ctrl+Alt+Space”), refused if unusable, and their grabbers' interface."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Hotkeys on Wayland, where only the desktop can grab keys: its portal is asked for them. Linux only.
 
-The desktop may show its user a dialog, in which the user may choose other keys.
-
-One session of the desktop portal org.freedesktop.portal.GlobalShortcuts, on a thread of its own. Without Qt.
-
-A connection to a D-Bus message bus for one thread that calls methods and reads signals. Linux only.
+The desktop may show its user a dialog, in which the user may choose other keys. One session of the portal
+org.freedesktop.portal.GlobalShortcuts runs on its own thread, without Qt, over a small connection to the D-Bus message
+bus that calls methods and reads signals.
 """
 
 from __future__ import annotations

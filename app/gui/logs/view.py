@@ -1,6 +1,6 @@
 """The table of log entries, which follows the newest one until the user scrolls away.
 
-The inspector's page “Log”: the newest entries, and a button for the dialog with the search and the diagnostics.
+The inspector's page “Log” shows it with a button for the dialog that has the search and the diagnostics.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """The mini window: the talk button, the words that were said last, the model's name, and three buttons.
 
-A label that shows the end of a text: as many lines as fit, and “…” in place of what came before them.
-
-A model's name, with a dot of the model's colour before it.
-
-Follows the words that were said last, by the user or by the assistant.
-
-Pure: folds a session's events.
+The words are the end of a text: as many lines as fit, and “…” in place of what came before them. They are folded from
+the session's events.
 """
 
 from __future__ import annotations

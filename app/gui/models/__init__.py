@@ -4,10 +4,10 @@ Read in this order:
 
 - `downloads.py`: downloads on a thread, with their progress as signals
 - `model_lists.py`: which models each provider offers, fetched in the background
-- `picker.py`: the fields that name a back-end; `favourites.py`: the user's favourites and their keys
+- `backend_fields.py`: the fields that name a back-end; `favourites.py`: the user's favourites and their keys
 - `model_list.py`, `model_pill.py`: the list of models in the popover, and the pill that opens it
 - `local_models.py`, `server_form.py`, `machine_page.py`: the pages of `models_dialog.py`, “Models and servers”
-- `questions.py`: the comparison model, a duplicate's model, and the router's table
+- `model_question.py`: the comparison model, a duplicate's model, and the router's table
 - `frontend_bar.py`: precision, delays, memory and weights of the front-end in use
 - `style_dialog.py`: persona, voice, length, tools and spending limit of a conversation
 

@@ -1,6 +1,6 @@
-"""Makes a card of a revision: its model, request, speed, text, tools and cost.
+"""A card of a revision: its model, request, speed, text, tools and cost.
 
-Makes Markdown readable where it is shown letter by letter: markers disappear, and every letter keeps its place.
+Markdown is made readable although it is shown letter by letter: markers disappear, and every letter keeps its place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A column of revisions as cards, in the transcript's order, under a heading with the model's name.
 
-Writes only the cards that have changed.
-
-The large card of the oracle: the answer that counts now, whose words cross-fade when they are revised.
+Only changed cards are written. The large card shows the answer that counts now; its words cross-fade when they are
+revised.
 """
 
 from __future__ import annotations

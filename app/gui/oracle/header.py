@@ -1,10 +1,7 @@
 """The heading of the oracle pane: earlier thoughts, details, the two models, and the buttons that change them.
 
-It emits what the user has chosen. In a pane with two columns, the columns' headings name the models instead.
-
-Keeps track of which model drives, which is the comparison, and which column belongs to which.
-
-When the user switches between the two, the models keep their columns and only the driver's mark moves.
+It emits what the user has chosen. In a pane with two columns, the columns' headings name the models instead. When the
+user switches between the two, the models keep their columns and only the mark of the active one moves.
 """
 
 from __future__ import annotations

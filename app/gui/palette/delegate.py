@@ -1,7 +1,4 @@
-"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys.
-
-Paints keys as caps: one for each key of a combination.
-"""
+"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys as caps."""
 
 from __future__ import annotations
 

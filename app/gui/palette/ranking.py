@@ -1,6 +1,6 @@
 """Orders the commands that fit what was typed; the recently used ones first.
 
-Tells how well a title fits what was typed: its letters must occur in order, best at the beginnings of words.
+The typed letters must occur in the title in order, best at the beginnings of words.
 """
 
 from __future__ import annotations

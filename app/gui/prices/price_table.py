@@ -1,6 +1,6 @@
-"""The prices of models as an editable table model: the app's own prices, and the user's in bold.
+"""The prices of models as an editable table: the app's own prices, and the user's in bold.
 
-The table view of the prices: Enter edits a cell, Tab leaves the table.
+Enter edits a cell, Tab leaves the table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The popover beside the talk button: microphone and loudspeaker with their levels, mute, and the way to more.
 
-A list of microphones or loudspeakers by name that follows what is plugged in and out.
+The lists of devices follow what is plugged in and out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The dialog “Sound”: devices, the microphone's processing, measurements, the talk button and its hotkeys.
-
-The section of the dialog “Sound” that chooses how the microphone's sound is processed.
-"""
+"""The dialog “Sound”: devices, the microphone's processing, measurements, the talk button and its hotkeys."""
 
 from __future__ import annotations
 

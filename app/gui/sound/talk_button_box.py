@@ -1,6 +1,6 @@
-"""The section of the dialog “Sound” that chooses how the talk button works, and the hotkeys.
+"""Two sections of the dialog “Sound”: the talk button with the hotkeys, and how well the sound works.
 
-The section of the dialog “Sound” that says in words how well the sound works: echo, clocks and losses.
+The latter says in words what was measured: echo, clocks and losses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The dialog “Tool servers”: adds, edits, tests and removes the user's MCP servers.
 
-What is typed stays until it is saved or the dialog is closed, whatever fails.
-
-The form for one tool server: its name, and the program or address that it is.
+Its form holds a server's name, and the program or address that it is. Typed text stays until it is saved or the dialog
+is closed, whatever fails.
 """
 
 from __future__ import annotations

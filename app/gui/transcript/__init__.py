@@ -1,12 +1,10 @@
 """The transcript pane: what both sides have said, and the line to type in.
 
-- `pane.py`: the pane: talks below each other, turns as cards, the context menu.
+- `pane.py`: the pane: talks below each other, turns as cards, their buttons, the context menu.
 - `header.py`: the title and the settings of the conversation, which the top bar shows.
 - `welcome.py`: what is shown before the first word.
-- `turn_actions.py`: the buttons over the turn that is under the mouse.
-- `entries.py`: turns, and the changes of the back-end between them, from a session's events.
+- `entries.py`: turns, and the changes of the back-end between them, from a session's events, and their cards.
 - `past_talk.py`: prepares kept talks on a worker thread.
-- `cards.py`: what the card of a turn says.
 - `composer.py`: the field to type in.
 - `replay_controller.py`: plays the sound of a turn again.
 

@@ -1,7 +1,4 @@
-"""Folds a session's events into what the transcript shows: turns, and the changes of the back-end between them.
-
-Makes the cards of the transcript: a turn of either side, or a line between turns.
-"""
+"""What the transcript shows: turns and changes of the back-end, folded from a session's events, and their cards."""
 
 from __future__ import annotations
 

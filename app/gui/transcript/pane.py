@@ -1,6 +1,6 @@
 """The transcript pane: both sides' turns in order, as they grow, and a line where another model took over.
 
-The buttons over the turn that is under the mouse: copy, hear, ask again, with another model, edit.
+Over the turn under the mouse stand buttons: copy, hear, ask again, with another model, edit.
 """
 
 from __future__ import annotations

@@ -3,10 +3,8 @@
 - `popover.py`: a panel that floats over the window beside a button.
 - `formats.py`: money, tokens, durations, times and model names in few letters.
 - `translation.py`: the language of the window.
-- `session_time.py`: the session's time between two events.
 - `form.py`: rows, grids, labels and buttons; `key_field.py`: a field for a hotkey.
 - `panel.py`: the base of all dialogs.
 - `undo_bar.py`: boxes with a sentence and buttons.
-- `elided.py`, `slim_button.py`, `link_button.py`, `pick_list.py`, `level_meter.py`: small widgets.
-- `list_steps.py`: the steps from one list of names to another.
+- `buttons.py`, `elided.py`, `pick_list.py`, `level_meter.py`: small widgets.
 """

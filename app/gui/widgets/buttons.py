@@ -1,10 +1,7 @@
 """Small buttons: slim ones, links and toggles.
 
-A push button as wide as its text: a style's minimum width is meant for the row of buttons in a dialog.
-
-A flat button that looks like a link, with a ring when it has the focus.
-
-A check box that is drawn as a switch.
+A slim button is as wide as its text, since a style's minimum width is meant for the row of buttons in a dialog. A link
+is a flat button with a ring when it has the focus. A toggle is a check box that is drawn as a switch.
 """
 
 from __future__ import annotations

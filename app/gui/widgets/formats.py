@@ -1,6 +1,6 @@
 """Formats money, tokens, durations, session times and model names in few letters.
 
-Estimates the session's time between two of its events.
+Between two of a session's events its time is estimated.
 """
 
 from __future__ import annotations

@@ -10,5 +10,5 @@
 - `quick_access.py`: the command palette and the sheet of keys, with what they are made from
 - `first_start.py`: the cards that the welcome shows at the very first start
 - `panels.py`: settings, log and other windows beside this one; `guide_dialog.py`, `about_dialog.py`
-- `licence_text.py`, `licence_page.py`: the page of licences, as text to read
+- `licence_text.py`: the licences, as text to read
 """

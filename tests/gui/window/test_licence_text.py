@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from app.gui.window.licence_page import LicencePage
+from app.gui.window.about_dialog import LicencePage
 from app.gui.window.licence_text import Block, read_blocks
 from app.platform.installation import resource
 

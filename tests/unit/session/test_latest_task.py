@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from app.session.latest_task import LatestTask
+from app.session.backend_pool import LatestTask
 
 
 class Log(list[str]):

@@ -8,7 +8,7 @@ import pytest
 
 from app.conversation.frame import FRAME_SECONDS
 from app.session.clock import SLEPT_SECONDS, SessionClock
-from app.session.lost_sound import LostSound
+from app.session.frame_thread import LostSound
 
 
 def told(lag: Callable[[int], float], frames: int = 400, backlog: Callable[[int], int] = lambda number: 0) -> list[int]:
