@@ -18,7 +18,7 @@ READERS = {
     "cards/reader.py": {"setMarkdown"},  # into a document that is never shown
     "window/guide_dialog.py": {"setMarkdown"},  # the app's own guide
     "desktop/tray.py": {"setToolTip"},  # one of the app's own words
-    "conversations/folder_menu.py": {"setLabelText"},  # one of the app's own words
+    "conversations/pane.py": {"setLabelText"},  # one of the app's own words
 }
 
 

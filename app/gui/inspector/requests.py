@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
 from app.gui.design.model_colours import model_colour
-from app.gui.design.plain import tip
+from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Request
@@ -84,7 +84,7 @@ class RequestsPage(QWidget):
         heads.setStretchLastSection(True)
         for place, (title, help_) in enumerate(self._columns):
             head = QStandardItem(title)
-            head.setToolTip(tip(help_))
+            set_tip(head, help_)
             # Not to the right, where the arrow of the sorting is painted.
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
             head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.design.icons import icon
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.models.downloads import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
@@ -19,11 +19,11 @@ from app.services.machine_service import MachineService, MachineView, State
 CHECK = "check the machine"
 
 
-class Mark(QLabel):
+class Mark(PlainLabel):
     """An icon for a finding, with a name for screen readers."""
 
     def __init__(self, state: State, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         names = {"good": self.tr("good"), "fair": self.tr("all right"), "missing": self.tr("missing")}
         signs = {"good": ("check", tokens().good), "fair": ("info", tokens().dim), "missing": ("x", tokens().bad)}
         self.setAccessibleName(names[state])
