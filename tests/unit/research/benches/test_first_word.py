@@ -237,7 +237,7 @@ def test_a_run_that_stops_continues_where_it_was(tmp_path: Path) -> None:
     assert (
         "| synthetic | hands-free | 20 | 0 | 0.21, 0.40 | 0.71, 0.90 | 0.91, 1.10 | 1.21, 1.40 | 20 | 0 | 0 |" in table
     )
-    assert "load before each talk" in table and table.count("It failed.") == 1
+    assert "load before a talk" in table and table.count("It failed.") == 1
 
 
 def test_unanswered_questions_are_counted_and_not_timed() -> None:
