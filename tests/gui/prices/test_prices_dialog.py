@@ -343,9 +343,9 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "127.0.0.1", "theirs-7b", "thinking"))
         conversation = opened(window)
         assert conversation.cost_words.isVisible()
-        assert "so the cap has no effect" in conversation.cost_words.text()
+        assert "so the limit has no effect" in conversation.cost_words.text()
         conversation.cap.setValue(0.0)
-        assert not conversation.cost_words.isVisible(), "without a cap there is nothing to hold"
+        assert not conversation.cost_words.isVisible(), "without a limit there is nothing to keep"
         conversation.cap.setValue(1.0)
         assert conversation.cost_words.isVisible()
         conversation.prices_button.click()
