@@ -12,6 +12,6 @@ Read in this order:
 - `frontend_bar.py`: precision, delays, memory and weights of the front-end in use
 - `style_dialog.py`: persona, voice, length, tools and spending limit of a conversation
 
-A `BackendChoice` leaves a dialog as a signal; `app.gui.controllers.backend_controller` gives it to the session, and writes
-what the session has accepted into the settings and back into the popover.
+A `BackendChoice` leaves a dialog as a signal; `app.gui.controllers.backend_controller` gives it to the session, and
+writes what the session has accepted into the settings and back into the popover.
 """
