@@ -7,7 +7,7 @@ From the bottom up; a folder imports only from those above it in this list:
 - `cards`: the columns of cards in transcript and oracle
 - `transcript`, `oracle`, `hotkeys`, `prices`, `tools`: turns, revisions, global keys, prices, tool servers
 - `palette`: the command palette, and the sheet of all keys; `desktop`: the tray
-- `sound`, `models`: choosing models, devices and downloads
+- `sound`, `models`: devices; models, servers and downloads
 - `shell`: menus, pickers, messages and the status line
 - `conversations`, `settings`, `mini`: panes, dialogs and the mini window; `inspector`: timeline, latency and requests
 - `controllers`: between all of these and the session

@@ -55,7 +55,7 @@ def _keep_recordings(linux: Guest) -> None:
     file = linux.home / ".config" / "kame-desktop" / "settings.json"
     written = json.loads(file.read_text("utf-8")) if file.exists() else {}
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({**written, "keep_recordings": True}), "utf-8")
+    file.write_text(json.dumps({"version": 1, **written, "keep_recordings": True}), "utf-8")
     state = WindowState(first_run_done=True, path=file.with_name("window.json"))
     state.save()
     for path in (file.parent.parent, file.parent, file, state.path):

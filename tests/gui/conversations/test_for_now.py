@@ -78,14 +78,14 @@ async def test_typing_lets_the_talk_button_go() -> None:
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 
-async def test_start_talking_begins_a_talk_that_is_over() -> None:
+async def test_the_talk_button_begins_a_talk_that_is_over() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         window.menu.stop_talk.emit()
         await until(lambda: window.manager.phase == "stopped")
-        window.panels.talk_wanted.emit()
+        window.dock.button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        window.panels.talk_wanted.emit()
+        window.dock.button.click()
         assert len(factory.sessions) == 2, "one that runs goes on"
 
 

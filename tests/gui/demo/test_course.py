@@ -201,7 +201,7 @@ async def test_with_one_model_it_says_so(window) -> None:
         await to_asking(demo)
         assert "only one model" in demo.screen.stage.hint.text and demo.screen.stage.models.labels == ("First",)
         QTest.keyClick(demo.screen, Qt.Key.Key_2)
-        assert "Get a second one" in demo.screen.stage.hint.text and not service.warmed
+        assert "Get another in “Models and servers”" in demo.screen.stage.hint.text and not service.warmed
 
 
 async def test_a_second_question_interrupts_the_cascades_turn(window) -> None:

@@ -182,7 +182,7 @@ def test_what_is_open_follows_the_theme_and_the_size(app: QApplication, qtbot: Q
     dialog = SettingsDialog(Settings(), host)
     dialog.open_refreshed("persona")
     row = dialog.rows["persona"]
-    narrow, low = dialog.minimumWidth(), row.editor.text.height()
+    narrow, least, low = dialog.area.minimumWidth(), dialog.minimumWidth(), row.editor.text.height()
     for name in ("dark", "light"):
         apply_theme(app, name, 170)
         QApplication.processEvents()
@@ -191,7 +191,8 @@ def test_what_is_open_follows_the_theme_and_the_size(app: QApplication, qtbot: Q
             assert contrast(palette.color(R.WindowText), app.palette().color(R.Window)) >= 4.5
         picture = dialog.grab().toImage()
         assert (picture.pixelColor(3, 3).lightnessF() < 0.5) == (name == "dark")
-    assert dialog.minimumWidth() > 1.4 * narrow and row.editor.text.height() > 1.4 * low
+    assert dialog.area.minimumWidth() > 1.4 * narrow and row.editor.text.height() > 1.4 * low
+    assert dialog.minimumWidth() - least >= dialog.area.minimumWidth() - narrow
     assert dialog.pages.sizeHintForColumn(0) <= dialog.pages.viewport().width()
 
 

@@ -345,7 +345,7 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         assert conversation.cost_words.isVisible()
         assert "so the limit has no effect" in conversation.cost_words.text()
         conversation.cap.setValue(0.0)
-        assert not conversation.cost_words.isVisible(), "without a cap there is nothing to hold"
+        assert not conversation.cost_words.isVisible(), "without a limit there is nothing to keep"
         conversation.cap.setValue(1.0)
         assert conversation.cost_words.isVisible()
         conversation.prices_button.click()

@@ -33,7 +33,7 @@ from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-DIALOGS = ("models", "routes", "style", "prices", "servers", "sound", "set_up", "log")
+DIALOGS = ("backends", "models", "machine", "routes", "style", "prices", "servers", "sound", "log")
 DEVICES = [("", "System default"), ("Desk", "Desk")]
 
 
@@ -263,15 +263,15 @@ def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
 
 
 def test_letters_say_nothing_before_the_text_is_whole(place: Place) -> None:
-    row = place.row("openai_model")
-    QTest.keyClicks(row.editor.line, "gpt")
+    row = place.row("weights_mirror")
+    QTest.keyClicks(row.editor.line, "http://mirror")
     assert place.told == [] and not row.reset.isVisible()
     QTest.keyClick(row.editor.line, Qt.Key.Key_Tab)
-    assert place.told == [("openai_model", "gpt")]
+    assert place.told == [("weights_mirror", "http://mirror")]
 
 
 def test_escape_takes_back_what_is_half_typed_and_then_closes(place: Place) -> None:
-    for key in ("openai_model", "cap_dollars", "persona"):
+    for key in ("weights_mirror", "cap_dollars", "persona"):
         row = place.row(key)
         focus = QApplication.focusWidget()
         QTest.keyClicks(focus, "5")
@@ -365,7 +365,6 @@ def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     for key, row in place.dialog.rows.items():
         said = [effect for effect, sentence in words.items() if sentence and row.words.text().endswith(sentence)]
         assert said == ([] if declaration(key).effect == "now" else [declaration(key).effect])
-    assert declaration("answer_mode").live and declaration("precision").live and not declaration("persona").live
     assert "at once" in place.dialog.reset_bar.note.text()
 
 
@@ -389,14 +388,14 @@ def test_a_page_shows_its_settings_alone(place: Place) -> None:
     assert set(place.found) == {one.name for one in SHOWN if page_of(one.section) == "voice"}
     where = dialog.pages.visualItemRect(dialog.pages.item(names.index("Sound"))).center()
     QTest.mouseClick(dialog.pages.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    assert dialog.area.title.text() == "Sound" and "microphone" in place.found and "provider" not in place.found
+    assert dialog.area.title.text() == "Sound" and "microphone" in place.found and "persona" not in place.found
 
 
 def test_what_a_new_user_looks_for_is_seen_at_once(place: Place) -> None:
     """Microphone, voice, language, the model's key and the theme, without scrolling and without a click."""
     area = place.dialog.area
     QApplication.processEvents()
-    parts = [link for link in area.links if link.link.target in ("microphone", "voice", "provider")]
+    parts = [link for link in area.links if link.link.target in ("microphone", "voice", "backends")]
     parts = [part for part in parts if part.link.section == "essentials"]
     assert len(parts) == 3
     for part in (*parts, place.dialog.rows["language"], place.dialog.rows["theme"]):
@@ -448,9 +447,12 @@ def test_a_sentence_says_why_a_setting_has_not_come_about(own_place: Place) -> N
     assert not own_place.row("theme").refusal.isVisible()
 
 
-def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
-    QTest.keyClicks(place.dialog.search, "tool servers")
-    assert place.found == [] and place.titles == ["Models › Tools"]
+@pytest.mark.parametrize(
+    ("words", "title"), [("tool servers", "Models › Tools"), ("ANTHROPIC", "Models › Models and servers")]
+)
+def test_search_finds_links_too_and_names_their_page(place: Place, words: str, title: str) -> None:
+    QTest.keyClicks(place.dialog.search, words)
+    assert place.found == [] and place.titles == [title]
     assert not place.dialog.area.nothing.isVisible()
 
 
@@ -459,11 +461,11 @@ def test_search_finds_links_too_and_names_their_page(place: Place) -> None:
     [
         ("precision", {"precision"}),  # a label, or a key
         ("fan brightness", {"noise_suppression"}),  # an explanation
-        ("ANTHROPIC", {"provider", "anthropic_model"}),  # words of a choice, and a label
+        ("GRAPHITE", {"accent"}),  # words of a choice
         ("toggle", {"talk_mode"}),  # a choice as it is in the file
         ("answer_delay_ms", {"answer_delay_ms"}),  # a key
         ("text  size ", {"font_scale"}),
-        ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey", "notify_answers"}),
+        ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey", "notify_answers", "check_updates"}),
     ],
 )
 def test_the_search_finds_by_every_word(place: Place, words: str, keys: set[str]) -> None:
@@ -568,7 +570,7 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(own_place: Place)
         "answer_mode": "after",
         "duplex": True,
         "oracle_lead_ms": 160,
-        "compatible_url": "http://one",
+        "weights_mirror": "http://one",
         "tools": "clock",
         "mute_hotkey": "",
         "loudspeaker": "Gone",
@@ -584,19 +586,19 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(own_place: Place)
 
 
 def test_what_is_typed_outlives_a_change_elsewhere(own_place: Place) -> None:
-    row = own_place.row("ollama_model")
-    QTest.keyClicks(row.editor.line, "qwen")
-    own_place.dialog.show_value("ollama_model", "gemma")
-    assert row.editor.line.text() == "qwen"
+    row = own_place.row("weights_mirror")
+    QTest.keyClicks(row.editor.line, "http://two")
+    own_place.dialog.show_value("weights_mirror", "http://one")
+    assert row.editor.line.text() == "http://two"
     QTest.keyClick(row.editor.line, Qt.Key.Key_Return)
-    assert own_place.told == [("ollama_model", "qwen")]
+    assert own_place.told == [("weights_mirror", "http://two")]
 
 
 def test_a_refused_change_is_put_back_at_once(own_place: Place) -> None:
     own_place.dialog.changed.connect(lambda key, value: own_place.dialog.show_value(key, declaration(key).default))
-    row = own_place.row("provider")
+    row = own_place.row("theme")
     change_by_keys(row)
-    assert row.value == "embedded" and row.editor.list.currentText() == "Built in" and not row.reset.isVisible()
+    assert row.value == "system" and row.editor.list.currentText() == "Like the system" and not row.reset.isVisible()
 
 
 def test_devices_wait_until_the_list_is_closed(own_place: Place, qtbot: QtBot) -> None:

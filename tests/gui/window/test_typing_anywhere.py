@@ -286,7 +286,7 @@ async def _(window: MainWindow) -> None:
 
 @act("a click in the timeline")
 async def _(window: MainWindow) -> None:
-    await click(window.timeline.view)
+    await click(window.inspector.timeline.view)
 
 
 @act("a click on a request")
@@ -343,7 +343,7 @@ async def _(window: MainWindow) -> None:
 
 @act("each pane closed by its keys while it has the focus")
 async def _(window: MainWindow) -> None:
-    inside = (window.conversations.rows, window.oracle.header.details, window.timeline.view)
+    inside = (window.conversations.rows, window.oracle.header.details, window.inspector.timeline.view)
     for widget, digit in zip(inside, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3), strict=True):
         await tab_to(window, widget)
         await press_key(window, digit, CONTROL)
@@ -595,7 +595,7 @@ async def test_the_space_bar_talks_where_nothing_else_uses_it_and_is_a_blank_whi
             if place == "transcript":
                 await click(window.transcript.view.viewport())
             elif place == "timeline":
-                await click(window.timeline.view)
+                await click(window.inspector.timeline.view)
             else:
                 window.transcript.composer.field.clearFocus()
 
