@@ -6,12 +6,15 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.models.catalogue import FRONTEND_WEIGHTS, Hub, Model, ModelError, Packages, catalogue, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of, installed_folder, model_path, repository_folder, state_of
 from app.models.manifest import check_against_manifest, sha256_of
-from app.models.transfer import Progress
+
+if TYPE_CHECKING:
+    from app.models.transfer import Progress  # which imports httpx
 
 Report = Callable[[str, float], None]
 """Gets the progress in words, and as a share from 0 to 1; -1 where that is not known."""
