@@ -87,9 +87,9 @@ def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) 
             screen.display,
             tmp_path,
             duplex=duplex,
-            provider="openai",
-            openai_url=f"{url}/v1",
-            openai_model="any",
+            provider="compatible",
+            compatible_url=f"{url}/v1",
+            compatible_model="any",
             openings=False,
         ) as child,
     ):

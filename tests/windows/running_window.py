@@ -76,7 +76,7 @@ def server_settings(url: str) -> dict[str, object]:
 
     Without openings: a slow machine would say "One second." before the answer, and tests compare what was said.
     """
-    chosen = {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any"}
+    chosen = {"provider": "compatible", "compatible_url": f"{url}/v1", "compatible_model": "any"}
     return {**chosen, "duplex": False, "openings": False}
 
 
