@@ -1,14 +1,11 @@
-"""The back-end changed in mid-answer, for real: two language models in processes of their own, in real time; and no key
-of a conversation is anywhere afterwards.
-"""
+"""The back-end changed in mid-answer, for real: two language models in processes of their own, in real time."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,13 +23,9 @@ from app.conversation.transcript import Transcript
 from app.conversation.usage import ConversationUsage
 from app.models.locations import default_model
 from app.session.control import BackendChoice, SessionChoice
-from tests.live.test_talk_cli import talk, talk_alone
 from tests.support import sounds
-from tests.support.leaks import SECRET, places_with, quoting_peer
+from tests.support.leaks import SECRET, places_with
 from tests.support.patience import alone, in_real_time
-from tests.support.servers import Script, closed_port_url, peer
-
-pytestmark = pytest.mark.usefixtures("models_are_kept")
 
 SERVER = """
 import sys, xllamacpp
@@ -124,61 +117,3 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
     assert counts.requests == 1 and counts.cost == 0 and counts.unpriced == 0, "on this machine it costs nothing"
     other.unlink()  # 90 MB that need no search
     assert not places_with(SECRET, folders=[tmp_path], texts=[to_json(x) for x in events])
-
-
-def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing(tmp_path: Path) -> None:
-    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
-    with peer(Script((" It", " is", " the", " second", " one", "."))) as url:
-        code, document, stderr = talk(
-            "--input",
-            question,
-            "--output",
-            tmp_path / "a.wav",
-            "--backend",
-            "compatible",
-            "--base-url",
-            closed_port_url(),
-            "--model",
-            "any",
-            "--swap",
-            f"0.2=compatible:tiny@{url}/v1",
-            "--swap",
-            "0.4=compatible@nowhere",
-        )
-    [told] = [text for text in document["failures"] if "is no address of a server" in text]
-    assert told.endswith("The conversation goes on with what it has.")
-    assert [swap["model"] for swap in document["swaps"]] == ["tiny"]
-    assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["backends"] == ["tiny"]
-    assert code == 2, stderr
-
-
-@pytest.mark.parametrize(
-    ("user", "run"),
-    [
-        pytest.param("", talk, id="a key"),
-        pytest.param("user:p4ssword@", talk, id="a user in the address"),
-        pytest.param("", talk_alone, id="in a process of its own", marks=pytest.mark.slow),
-    ],
-)
-def test_a_talk_leaves_no_key_behind(
-    user: str,
-    run: Callable[..., tuple[int, dict, str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
-    home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
-    with quoting_peer(401) as (where, seen):
-        url = f"http://{user}{urlsplit(where).netloc}/v1"
-        [name] = key_names("compatible", url)
-        for variable, value in {name: SECRET, **home}.items():
-            monkeypatch.setenv(variable, value)
-        ends = ("--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
-        options = ("--backend", "compatible", "--model", "any", "--base-url", url)
-        code, document, stderr = run(*ends, *options)
-        assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
-    assert code == 2 and "refuses the API key" in " ".join(document["failures"])
-    heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")
-    assert "interesting" in heard, "what was said stays"
-    for secret in (SECRET, "p4ssword"):
-        assert not places_with(secret, folders=[tmp_path], texts=[json.dumps(document), stderr])

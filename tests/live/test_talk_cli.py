@@ -12,12 +12,15 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 import soundfile
 
+from app.backend import key_names
 from app.cli import parser, talk_command
 from app.conversation import events as e
 from app.conversation.words import fold
@@ -27,6 +30,7 @@ from app.session.replay import Replay
 from app.tts.voices import make_voice
 from tests.support import sounds
 from tests.support.closed_network import run_closed, why_not
+from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.read_back import transcribe
 from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
@@ -307,6 +311,7 @@ def test_devices_are_listed_by_name() -> None:
     assert done.returncode == 0 and "KAME-Mic" in names and "KAME-Speaker" in names
 
 
+@pytest.mark.slow  # tests/session has people speak over answers
 def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Path) -> None:
     with make_voice() as voice:
         hum, okay, stop = (
@@ -341,3 +346,61 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Pat
     begins = [(len(question) + sum(map(len, between))) / 24_000 for between in ([pause], [pause, hum, pause])]
     assert all(any(0 < at - begin <= 0.35 for begin in begins) for at in held[:-1]), (begins, held)
     assert first["interrupted"] and 20 < len(first["text"].split()) < len(answer.split())
+
+
+def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing(tmp_path: Path) -> None:
+    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
+    with peer(Script((" It", " is", " the", " second", " one", "."))) as url:
+        code, document, stderr = talk(
+            "--input",
+            question,
+            "--output",
+            tmp_path / "a.wav",
+            "--backend",
+            "compatible",
+            "--base-url",
+            closed_port_url(),
+            "--model",
+            "any",
+            "--swap",
+            f"0.2=compatible:tiny@{url}/v1",
+            "--swap",
+            "0.4=compatible@nowhere",
+        )
+    [told] = [text for text in document["failures"] if "is no address of a server" in text]
+    assert told.endswith("The conversation goes on with what it has.")
+    assert [swap["model"] for swap in document["swaps"]] == ["tiny"]
+    assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["backends"] == ["tiny"]
+    assert code == 2, stderr
+
+
+@pytest.mark.parametrize(
+    ("user", "run"),
+    [
+        pytest.param("", talk, id="a key"),
+        pytest.param("user:p4ssword@", talk, id="a user in the address"),
+        pytest.param("", talk_alone, id="in a process of its own", marks=pytest.mark.slow),
+    ],
+)
+def test_a_talk_leaves_no_key_behind(
+    user: str,
+    run: Callable[..., tuple[int, dict, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
+    home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    with quoting_peer(401) as (where, seen):
+        url = f"http://{user}{urlsplit(where).netloc}/v1"
+        [name] = key_names("compatible", url)
+        for variable, value in {name: SECRET, **home}.items():
+            monkeypatch.setenv(variable, value)
+        ends = ("--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
+        options = ("--backend", "compatible", "--model", "any", "--base-url", url)
+        code, document, stderr = run(*ends, *options)
+        assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
+    assert code == 2 and "refuses the API key" in " ".join(document["failures"])
+    heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")
+    assert "interesting" in heard, "what was said stays"
+    for secret in (SECRET, "p4ssword"):
+        assert not places_with(secret, folders=[tmp_path], texts=[json.dumps(document), stderr])

@@ -86,7 +86,13 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("ending", ["window().close()", "app.exit(0)"], ids=["closed", "quit by the desktop"])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        pytest.param("window().close()", id="closed"),
+        pytest.param("app.exit(0)", id="quit by the desktop", marks=pytest.mark.slow),
+    ],
+)
 def test_the_end_stops_the_session_and_leaves_nothing(tmp_path: Path, ending: str) -> None:
     process = start(
         f"""
@@ -165,7 +171,7 @@ def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: signal.Signals) -> None:
     process = start(
         """

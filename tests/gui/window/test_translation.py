@@ -227,7 +227,11 @@ def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_p
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows is not told its language by the environment")
 @pytest.mark.parametrize(
-    ("setting", "seen"), [("system", "[&Ĉöñṽéŕšàţîöñ] [ĶÀṀÉ]"), ("de", "&Gespräch KAME")], ids=["system", "german"]
+    ("setting", "seen"),
+    [
+        pytest.param("system", "[&Ĉöñṽéŕšàţîöñ] [ĶÀṀÉ]", id="system"),
+        pytest.param("de", "&Gespräch KAME", id="german", marks=pytest.mark.slow),
+    ],
 )
 def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
     languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, seen: str
