@@ -132,7 +132,7 @@ def test_a_newer_revision_takes_over_from_the_first_of_its_words(frontend: Liste
             return answer("Paris, on the river Seine.", first=0.5, every=0.1)
         return answer("It is a city. I am sure that it is a city. It has a river.", first=0.1, every=0.1)
 
-    talk = simulate(QUESTION, reply, frontend=frontend, interval=0.2)
+    talk = simulate(QUESTION, reply, frontend=frontend, interval=0.2, seconds=9)
     final = [START, *frontend.pieces.encode("Paris, on the river Seine.")]
     assert frontend.heard[-len(final) :] == final
     first = [START, *frontend.pieces.encode("It is a city. I am sure that it is a city. It has a river.")]
@@ -156,7 +156,7 @@ def _split(tokens: list[int]) -> list[list[int]]:
 
 def test_moshi_asks_no_backend_and_hears_no_oracle(folder: Path) -> None:
     frontend = Listening(folder, "moshi")
-    talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend)
+    talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, seconds=6)
     assert not talk.backend.requests and not frontend.heard
     assert talk.of(e.TranscriptFinal)[0].text == QUESTION[0].words
 
@@ -201,6 +201,7 @@ def test_the_oracle_of_a_silenced_answer_is_dropped(frontend: Listening) -> None
         frontend=frontend,
         answer_mode="after",
         during=during,
+        seconds=14,
     )
     first, second = _split(frontend.heard)
     told = frontend.pieces.encode(ANSWER)
@@ -343,7 +344,7 @@ def test_without_another_voice_the_loss_ends_the_talk_in_words(folder: Path) -> 
         raise FrontEndError("The voice's file is missing.")
 
     talk = simulate(
-        QUESTION, lambda _: answer("Paris."), frontend=_OutOfMemory(folder, 30), fallback=no_voice, seconds=15
+        QUESTION, lambda _: answer("Paris."), frontend=_OutOfMemory(folder, 30), fallback=no_voice, seconds=6
     )
     failures = talk.of(e.Failure)
     assert failures[-1].fatal and "The voice's file is missing." in failures[-1].sentence
