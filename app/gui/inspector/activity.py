@@ -99,8 +99,8 @@ class Activity:
         """Ends everything that is open: the session is over."""
         self._stop_requests()
         self.changes += 1
-        open_things: list[UserTurn | Answer | RequestBar] = [*self.turns, *self.answers, *self.bars]
-        for thing in open_things:
+        things: tuple[UserTurn | Answer | RequestBar, ...] = (*self.turns, *self.answers, *self.bars)
+        for thing in things:
             if thing.end is None:
                 thing.close(self.now)
 

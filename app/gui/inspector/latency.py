@@ -199,27 +199,24 @@ class StageTable(QTableWidget):
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
         for row, texts in enumerate(self.lines, -1):
-            first = QTableWidgetItem()
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
-                first = first if column else item
                 side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
                 item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 if row < 0:
                     self.setHorizontalHeaderItem(column, item)
                     continue
                 self.setItem(row, column, item)
-                if row == len(STAGES):
+                of = STAGES[row] if row < len(STAGES) else None
+                if of is None:
                     item.setFont(bold)
-            if row >= 0:
-                piece = (*STAGES, None)[row]
-                colour = piece_colour(piece, self.palette()) if piece else QColor(0, 0, 0, 0)
-                first.setData(Qt.ItemDataRole.DecorationRole, colour)
-                overlap = self.tr("Stages may overlap: together they may take longer than this.")
-                set_tip(first, self._words.piece(piece).help if piece else overlap)
-        self.setFixedHeight(
-            self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
-        )
+                if not column:
+                    colour = piece_colour(of, self.palette()) if of else QColor(0, 0, 0, 0)
+                    item.setData(Qt.ItemDataRole.DecorationRole, colour)
+                    overlap = self.tr("Stages may overlap: together they may take longer than this.")
+                    set_tip(item, self._words.piece(of).help if of else overlap)
+        heads, rows = self.horizontalHeader().sizeHint().height(), self.verticalHeader().length()
+        self.setFixedHeight(heads + rows + 2 * self.frameWidth())
 
 
 def _cells(time: float | None, times: Sequence[float]) -> list[str]:
