@@ -216,10 +216,9 @@ class TimelineView(QWidget):
         self._picture_of = ()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        # While it moves, what comes within a frame of sound is painted at the frame's end, with its levels.
-        moving = self.timer.isActive()
-        shown = int(self.activity.now / FRAME_SECONDS) if moving else self.activity.changes
-        picture_of = (moving, shown, self.scale, self.height(), self._ratio)
+        # What comes within a frame of sound is painted at the frame's end, with its levels.
+        shown = int(self.activity.now / FRAME_SECONDS) if self.running else self.activity.changes
+        picture_of = (self.running, shown, self.scale, self.height(), self._ratio)
         right = self._picture_left + self._picture.deviceIndependentSize().width()
         if picture_of != self._picture_of or not self._picture_left <= self.left <= right - self.box.width():
             self._picture_of = picture_of
