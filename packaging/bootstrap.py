@@ -1,4 +1,4 @@
-"""Set KAME Desktop up on a bare machine, then start it or its tests.
+"""Sets KAME Desktop up on a bare machine, then starts it or its tests.
 
     python3 packaging/bootstrap.py run [arguments of the app]
     python3 packaging/bootstrap.py test [--all | --windows] [arguments of pytest]
@@ -55,7 +55,7 @@ the variable CI is set.
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
-    """Carry out the command line; return the exit code."""
+    """Carries out the command line; returns the exit code."""
     use_gpu = "--no-gpu" not in words[:1]
     command, *arguments = list(words[0 if use_gpu else 1 :]) or [""]
     if command not in ("run", "test", "setup", "lock"):
@@ -92,7 +92,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
 
 
 def test(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Set up what the tests need, and run them; return the exit code."""
+    """Sets up what the tests need, and runs them; returns the exit code."""
     kind = arguments[0] if arguments[:1] in (["--all"], ["--windows"]) else ""
     arguments = arguments[1:] if kind else arguments
     steps, times, began = Steps(places.log), Times(), time.monotonic()

@@ -1,4 +1,4 @@
-"""Build what users install, from the commit that is checked out.
+"""Builds what users install, from the commit that is checked out.
 
     python packaging/build.py TARGET [--out FOLDER] [--uv WHEEL]
 
@@ -81,7 +81,7 @@ TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}
 
 
 def main(words: list[str]) -> int:
-    """Build one target; return 0, or 2 after an error that the user can fix."""
+    """Builds one target; returns 0, or 2 after an error that the user can fix."""
     listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
     parser = argparse.ArgumentParser(
         description="Build what users install, from the commit that is checked out.",

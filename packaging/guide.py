@@ -1,4 +1,4 @@
-"""Keep the guide's tables of settings up to date.
+"""Keeps the guide's tables of settings up to date.
 
 `python packaging/guide.py` writes them between their marks in `resources/guide/guide.md`, from the declarations in
 `app/settings`. `--check` changes nothing, and fails if they are out of date.

@@ -1,4 +1,4 @@
-"""Draw the app's icon, `resources/icons/kame.svg`, in the sizes that desktops need.
+"""Draws the app's icon, `resources/icons/kame.svg`, in the sizes that desktops need.
 
     python packaging/icons.py     write resources/icons/kame-SIZE.png
 
@@ -18,7 +18,7 @@ SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
 def draw(size: int) -> QImage:
-    """Draw the icon in one size, on a transparent background."""
+    """Draws the icon in one size, on a transparent background."""
     image = QImage(size, size, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)

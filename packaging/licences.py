@@ -1,4 +1,4 @@
-"""Generate the table of indirect packages in `resources/licences.md`, and check the other one.
+"""Generates the table of indirect packages in `resources/licences.md`, and checks the other one.
 
     python packaging/licences.py            write the table of indirect packages
     python packaging/licences.py --check    change nothing; fail if something would change
@@ -71,7 +71,7 @@ READ_BY_HAND = {
 
 
 def pins(lock: str) -> dict[str, list[str]]:
-    """Return the versions that a lock pins by package; several where they differ by Python version.
+    """Returns the versions that a lock pins by package; several where they differ by Python version.
 
     Packages for Python in a browser are left out, since the app does not run there.
     """
@@ -84,14 +84,14 @@ def pins(lock: str) -> dict[str, list[str]]:
 
 
 def direct() -> set[str]:
-    """Return the names of the project's direct dependencies."""
+    """Returns the names of the project's direct dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     return {normal_name(re.match(r"[\w.-]+", line)[0]) for group in groups for line in group}
 
 
 def licence_of(name: str) -> str | None:
-    """Return a package's licence according to its metadata; None if it is not installed."""
+    """Returns a package's licence according to its metadata; None if it is not installed."""
     if name in READ_BY_HAND:
         return READ_BY_HAND[name]
     try:
@@ -110,20 +110,20 @@ def licence_of(name: str) -> str | None:
 
 
 def unknown_terms(licence: str) -> set[str]:
-    """Return the parts of a licence expression that are not in `KNOWN`."""
+    """Returns the parts of a licence expression that are not in `KNOWN`."""
     terms = {term.strip(" ()") for term in re.split(r"\b(?:AND|OR|WITH)\b", licence)}
     return terms - KNOWN
 
 
 def table_rows(page: str) -> dict[str, tuple[str, str]]:
-    """Read the existing table: each package's version and licence."""
+    """Reads the existing table: each package's version and licence."""
     written = page.partition(BEGIN)[2].partition(END)[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in written.splitlines()]
     return {row[0]: (row[1], row[2]) for row in cells if len(row) == 4}
 
 
 def make_table(page: str) -> tuple[str, list[str]]:
-    """Return the page with a new second table, and complaints."""
+    """Returns the page with a new second table, and complaints."""
     complaints, rows, seen = [], [], set(direct())
     old = table_rows(page)
     for used_for, lock in LOCKS:
@@ -148,12 +148,12 @@ def make_table(page: str) -> tuple[str, list[str]]:
 
 
 def first_piece(name: str) -> str:
-    """Return the first package of a model that is split into several; the page lists that one only."""
+    """Returns the first package of a model that is split into several; the page lists that one only."""
     return re.sub(r"(?<=-part)\d+$|(?<=-model-)\d+$|(?<=-base-)\d+$", "1", name)
 
 
 def missing_direct(page: str) -> list[str]:
-    """Return complaints about direct dependencies that the first table lacks or names with another version."""
+    """Returns complaints about direct dependencies that the first table lacks or names with another version."""
     hand_written = page.partition(BEGIN)[0]
     models = pins("models.txt") | pins("models-dev.txt") | pins("models-optional.txt")
     everything = pins("gpu.txt") | models
@@ -170,7 +170,7 @@ def missing_direct(page: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the table; return the exit code."""
+    """Writes or checks the table; returns the exit code."""
     page = PAGE.read_text(encoding="utf-8")
     if BEGIN not in page or END not in page:
         print(f"{PAGE} has lost the marks around its second table: put them back.", file=sys.stderr)

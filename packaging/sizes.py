@@ -1,4 +1,4 @@
-"""Generate `locks/sizes.json`: the download size and the size on disk of each package in the locks, in bytes.
+"""Generates `locks/sizes.json`: the download size and the size on disk of each package in the locks, in bytes.
 
     python packaging/sizes.py     download the wheels for all systems and Python versions, and write their sizes
 
@@ -23,7 +23,7 @@ TARGETS = tuple(Target(system, version) for system in ("linux", "windows") for v
 
 
 def write_sizes() -> Path:
-    """Write the file and return its path."""
+    """Writes the file and returns its path."""
     locks = ROOT / "packaging" / "locks"
     # The digests show whether the sizes belong to the current locks.
     sizes: dict[str, dict] = {"locks": {name: digest(locks / name) for name in LOCKS}}
@@ -47,7 +47,7 @@ def write_sizes() -> Path:
 
 
 def link_wheels(folders: list[Path], target: Path) -> None:
-    """Link other targets' wheels for any Python into a folder, so that they aren't downloaded again."""
+    """Links other targets' wheels for any Python into a folder, so that they aren't downloaded again."""
     target.mkdir(parents=True, exist_ok=True)
     for wheel in (wheel for folder in folders for wheel in folder.glob("*-none-*.whl")):
         with contextlib.suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""Keep the translations of the window's texts up to date with the source.
+"""Keeps the translations of the window's texts up to date with the source.
 
     python packaging/translations.py update     collect the texts of app/, and list what is to be translated
     python packaging/translations.py release    compile each language's finished texts

@@ -1,4 +1,4 @@
-"""Write reproducible tar and ar archives: sorted, with fixed owners, modes and times."""
+"""Writes reproducible tar and ar archives: sorted, with fixed owners, modes and times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from building.source import File
 
 
 def tar(files: Iterable[File], epoch: int, *, top: str = "") -> bytes:
-    """Return a tar archive of the files and their folders. `top` is put before each path: "./" or empty."""
+    """Returns a tar archive of the files and their folders. `top` is put before each path: "./" or empty."""
     every = sorted(files)
     folders = {folder for file in every for folder in _parents(file.path)}
     written = io.BytesIO()
@@ -40,7 +40,7 @@ def _entry(name: str, kind: bytes, mode: int, epoch: int) -> tarfile.TarInfo:
 
 
 def ar(members: Sequence[tuple[str, bytes]], epoch: int) -> bytes:
-    """Return an ar archive like Debian's packages: members in the given order, names of at most 16 characters."""
+    """Returns an ar archive like Debian's packages: members in the given order, names of at most 16 characters."""
     written = [b"!<arch>\n"]
     for name, data in members:
         written.append(f"{name:<16}{epoch:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode("ascii"))

@@ -1,4 +1,4 @@
-"""Write the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
+"""Writes the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
 
 The packages come from the locks, the licences from the tables of `resources/licences.md`. Parts of the installation
 have their own hash; downloaded packages have those that the locks allow.
@@ -52,7 +52,7 @@ class Pin(NamedTuple):
 
 
 def pins(lock: str) -> Iterator[Pin]:
-    """Read a lock, without packages for Python in a browser, where the app does not run."""
+    """Reads a lock, without packages for Python in a browser, where the app does not run."""
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock):
         match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)(?:\s*;\s*([^\\\n]+))?", block)
         if match and "sys_platform == 'emscripten'" not in (match[3] or ""):
@@ -61,7 +61,7 @@ def pins(lock: str) -> Iterator[Pin]:
 
 
 def tables(page: str) -> Iterator[dict[str, str]]:
-    """Read the rows of all tables of the licence page, by the words of their headings."""
+    """Reads the rows of all tables of the licence page, by the words of their headings."""
     heading: list[str] = []
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
@@ -94,7 +94,7 @@ def bill_of_materials(
     shipped: Mapping[str, str] = MappingProxyType({}),
     python: dict[str, Any] = SYSTEM_PYTHON,
 ) -> bytes:
-    """Return the bill of a kind of installation of a commit.
+    """Returns the bill of a kind of installation of a commit.
 
     `target`: the only system and Python that it is for. `shipped`: the SHA-256 of what is part of the installation
     instead of being fetched, by the package's name. `python`: the Python that the app runs on, as CycloneDX writes a
@@ -150,7 +150,7 @@ def _packages(
 
 
 def _for_target(pin: Pin, target: Target | None) -> Pin:
-    """Remove what concerns other systems."""
+    """Removes what concerns other systems."""
     if target is None:
         return pin
     # Torch for Windows comes from its own index, whose files the locks don't list.
@@ -200,7 +200,7 @@ def _licence(text: str) -> dict[str, Any]:
 
 
 def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Describe a model or a data set; one in a package has the package's version and hashes."""
+    """Describes a model or a data set; one in a package has the package's version and hashes."""
     how = row["How it comes to the user"]
     inside = how.startswith("in `resources")
     component = {

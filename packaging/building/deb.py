@@ -1,4 +1,4 @@
-"""Build the Debian package, for all users of a machine: Debian 12, Ubuntu 22.04 and newer."""
+"""Builds the Debian package, for all users of a machine: Debian 12, Ubuntu 22.04 and newer."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Description: talk with a computer that speaks while it thinks
 
 
 def build_deb(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
-    """Return the package's name and content. `tools`: uv and its files."""
+    """Returns the package's name and content. `tools`: uv and its files."""
     files = sorted([*_program(source, tools), *_desktop(source), *_documents(source)])
     members = [
         ("debian-binary", b"2.0\n"),

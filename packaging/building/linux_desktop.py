@@ -1,4 +1,4 @@
-"""Fill in the files that integrate the app into a Linux desktop: command, menu entry, icons, description."""
+"""Fills in the files that integrate the app into a Linux desktop: command, menu entry, icons, description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WM_CLASS = "kame-desktop"
 
 
 def filled(source: Source, name: str, **values: str) -> bytes:
-    """Return a file of `packaging/desktop` with its @NAMES@ replaced."""
+    """Returns a file of `packaging/desktop` with its @NAMES@ replaced."""
     text = source.file(FOLDER + name).decode("utf-8")
     known = {"VERSION": source.version, "ID": APP_ID, "WM_CLASS": WM_CLASS, **values}
     known["DATE"] = datetime.fromtimestamp(source.epoch, UTC).strftime("%Y-%m-%d")
@@ -26,7 +26,7 @@ def filled(source: Source, name: str, **values: str) -> bytes:
 
 
 def icons(source: Source, folder: str) -> list[File]:
-    """Return the icon in all sizes, as the theme hicolor lays them out below `folder`."""
+    """Returns the icon in all sizes, as the theme hicolor lays them out below `folder`."""
     found = []
     for file in source.files:
         match = re.fullmatch(r"resources/icons/kame(?:-(\d+)\.png|\.svg)", file.path)
@@ -37,5 +37,5 @@ def icons(source: Source, folder: str) -> list[File]:
 
 
 def debian_date(source: Source) -> str:
-    """Return the commit's time as a Debian changelog writes it."""
+    """Returns the commit's time as a Debian changelog writes it."""
     return format_datetime(datetime.fromtimestamp(source.epoch, UTC))

@@ -1,4 +1,4 @@
-"""Collect the program files that every kind of installation shares, and write folders to disk."""
+"""Collects the program files that every kind of installation shares, and writes folders to disk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 
 
 def program_files(source: Source) -> list[File]:
-    """Return the files of a commit that are installed."""
+    """Returns the files of a commit that are installed."""
     return [
         File(file.path, file.data)
         for file in source.files
@@ -39,7 +39,7 @@ def program_files(source: Source) -> list[File]:
 
 
 def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
-    """Return all files of a kind of installation, with its description `installed.json`; sorted by path.
+    """Returns all files of a kind of installation, with its description `installed.json`; sorted by path.
 
     `more`: additional files of this kind, such as the package tool.
     """
@@ -49,17 +49,17 @@ def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
 
 
 def list_of_files(files: Iterable[File]) -> File:
-    """Return the list with which the launcher's repair finds damaged files: each path with its SHA-256."""
+    """Returns the list with which the launcher's repair finds damaged files: each path with its SHA-256."""
     return File("files.json", json_bytes({file.path: hashlib.sha256(file.data).hexdigest() for file in files}))
 
 
 def json_bytes(value: object) -> bytes:
-    """Write a value as JSON, the same way each time."""
+    """Writes a value as JSON, the same way each time."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 def write_tree(files: Iterable[File], folder: Path, epoch: int) -> None:
-    """Write files into a folder with fixed modes and times, whatever the builder's umask is."""
+    """Writes files into a folder with fixed modes and times, whatever the builder's umask is."""
     folders = {folder}
     for file in files:
         path = folder / file.path

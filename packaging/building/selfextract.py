@@ -1,4 +1,4 @@
-"""Build the self-extracting installer for one user: a shell script followed by an archive."""
+"""Builds the self-extracting installer for one user: a shell script followed by an archive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KIND = "run"
 
 
 def build_run(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
-    """Return the installer's name and content. `tools`: uv and its files."""
+    """Returns the installer's name and content. `tools`: uv and its files."""
     bom = File("resources/bom.json", bill_of_materials(source, KIND))
     files = payload(source, KIND, [*tools, bom, *_desktop(source)])
     packed = _gzip(archives.tar([*files, list_of_files(files)], source.epoch))

@@ -1,4 +1,4 @@
-"""Sign Windows programs, with a certificate or a given command."""
+"""Signs Windows programs, with a certificate or a given command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sign = Sequence[str]
 
 
 def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | None = None) -> Sign:
-    """Sign with osslsigncode, a certificate and its key.
+    """Signs with osslsigncode, a certificate and its key.
 
     `epoch`: the time to write down, the same for each build. `timestamp`: the address of an authority that confirms the
     time, as RFC 3161 describes.
@@ -41,17 +41,17 @@ def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | 
 
 
 def with_command(words: str) -> Sign:
-    """Sign with a given command, which gets the program's path as its last argument and changes it in place."""
+    """Signs with a given command, which gets the program's path as its last argument and changes it in place."""
     return shlex.split(words)
 
 
 def script_of(sign: Sign) -> bytes:
-    """Return a shell script that signs the program which is its argument, from any folder."""
+    """Returns a shell script that signs the program which is its argument, from any folder."""
     return f'cd {shlex.quote(os.getcwd())} && exec {shlex.join(sign)} "$1"\n'.encode()
 
 
 def signed(program: bytes, sign: Sign) -> bytes:
-    """Return a program with its signature."""
+    """Returns a program with its signature."""
     if not sign:
         return program
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Read one commit of the project: its hash, its time and its files."""
+"""Reads one commit of the project: its hash, its time and its files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Source:
     files: tuple[File, ...]
 
     def file(self, path: str) -> bytes:
-        """Return a file's content. Raise BuildError if the commit has no such file."""
+        """Returns a file's content. Raises BuildError if the commit has no such file."""
         for file in self.files:
             if file.path == path:
                 return file.data
@@ -41,7 +41,7 @@ class Source:
 
 
 def read_source(root: Path) -> Source:
-    """Read the commit that is checked out in `root`. Raise BuildError if anything was changed since."""
+    """Reads the commit that is checked out in `root`. Raises BuildError if anything was changed since."""
     changed = _git(root, "status", "--porcelain").decode().strip()
     if changed:
         raise BuildError(

@@ -1,4 +1,4 @@
-"""Extract uv, with which the launcher installs packages, from the wheel that the lock names by its hash."""
+"""Extracts uv, with which the launcher installs packages, from the wheel that the lock names by its hash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCK = "packaging/locks/uv.txt"
 
 
 def uv_files(source: Source, platform: str, wheel: Path | None = None) -> list[File]:
-    """Return uv, its licences and its own list of parts, as files in `tools/`.
+    """Returns uv, its licences and its own list of parts, as files in `tools/`.
 
     `platform`: the wheel's platform tag. `wheel`: the file; without it, pip downloads it.
     """

@@ -1,4 +1,4 @@
-"""Build the wheel for `uv tool install` and `pipx`."""
+"""Builds the wheel for `uv tool install` and `pipx`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_
 
 
 def build_wheel(source: Source) -> tuple[str, bytes]:
-    """Return the wheel's name and content, built by the setuptools of the Python that runs this."""
+    """Returns the wheel's name and content, built by the setuptools of the Python that runs this."""
     with tempfile.TemporaryDirectory() as folder:
         tree, out = Path(folder) / "tree", Path(folder) / "out"
         out.mkdir()

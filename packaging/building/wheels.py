@@ -1,4 +1,4 @@
-"""Download the wheels of the locks for one system and Python version, by their hashes."""
+"""Downloads the wheels of the locks for one system and Python version, by their hashes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 def requirements_for(lock: str, target: Target) -> dict[str, str]:
-    """Return a lock's pins for the target, each with its line of hashes."""
+    """Returns a lock's pins for the target, each with its line of hashes."""
     chosen = {}
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:]:
         wanted = Requirement(block.split("\\\n")[0].strip())
@@ -67,7 +67,7 @@ def requirements_for(lock: str, target: Target) -> dict[str, str]:
 
 
 def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
-    """Download the wheels of these locks into a folder, unless they are there; return them sorted."""
+    """Downloads the wheels of these locks into a folder, unless they are there; returns them sorted."""
     pins: dict[str, str] = {}
     for lock in locks:
         pins |= requirements_for(lock.read_text("utf-8"), target)
@@ -103,12 +103,12 @@ def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
 
 
 def pin_of(wheel: str) -> str:
-    """Return the name and version in a wheel's path as `name==version`."""
+    """Returns the name and version in a wheel's path as `name==version`."""
     name, version = wheel.rpartition("/")[2].split("-")[:2]
     return f"{normal_name(name)}=={version}"
 
 
 def unpacked_size(wheel: Path) -> int:
-    """Return the size of all files in a wheel, in bytes."""
+    """Returns the size of all files in a wheel, in bytes."""
     with zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())

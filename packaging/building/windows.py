@@ -1,4 +1,4 @@
-"""Build the Windows installers: online, which downloads the app's packages at the first start, and offline."""
+"""Builds the Windows installers: online, which downloads the app's packages at the first start, and offline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTICES = "packaging/windows/licences/"
 def build_windows(
     root: Path, source: Source, python: Python, kinds: Sequence[str], sign: Sign, uv: Path | None = None
 ) -> list[tuple[str, bytes]]:
-    """Return the installers' names and contents. `python`: the one to include."""
+    """Returns the installers' names and contents. `python`: the one to include."""
     target, tools = Target("windows", python.minor), uv_files(source, "win_amd64", uv)
     shared = [*python.files, *tools, *_notices(source)]
     shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
@@ -54,7 +54,7 @@ def build_windows(
 
 
 def sha256(file: File) -> str:
-    """Return the digest of a file."""
+    """Returns the digest of a file."""
     return hashlib.sha256(file.data).hexdigest()
 
 
@@ -65,7 +65,7 @@ def _wheels(root: Path, target: Target) -> list[File]:
 
 
 def _notices(source: Source) -> list[File]:
-    """Return the licences of what the installer contains."""
+    """Returns the licences of what the installer contains."""
     return [
         File("licences/" + file.path.removeprefix(NOTICES), file.data)
         for file in source.files
@@ -74,7 +74,7 @@ def _notices(source: Source) -> list[File]:
 
 
 def python_component(python: Python) -> dict:
-    """Describe the included Python for the bill of materials."""
+    """Describes the included Python for the bill of materials."""
     return {
         "type": "platform",
         "bom-ref": "python",

@@ -1,4 +1,4 @@
-"""Make the installer for Windows from its files, with NSIS."""
+"""Makes the installer for Windows from its files, with NSIS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUT = "kame-desktop-setup.exe"
 
 
 def script_of(files: Iterable[File]) -> str:
-    """Return the NSIS commands that write all files beside the old ones; sorted, for a reproducible installer."""
+    """Returns the NSIS commands that write all files beside the old ones; sorted, for a reproducible installer."""
     lines, folder = [], None
     for file in sorted(files):
         parent, _, _ = file.path.replace("/", "\\").rpartition("\\")
@@ -33,7 +33,7 @@ def script_of(files: Iterable[File]) -> str:
 
 
 def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int], sign: signing.Sign = ()) -> bytes:
-    """Return the installer, signed like the uninstaller in it.
+    """Returns the installer, signed like the uninstaller in it.
 
     `sizes`: what the first start will set up, for the user: `download` and `unpacked`, in bytes.
     """

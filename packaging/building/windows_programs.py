@@ -1,4 +1,4 @@
-"""Compile the native programs of the Windows installation, and make their icon."""
+"""Compiles the native programs of the Windows installation, and makes their icon."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONSOLE = ("kame-desktop.exe", "KAME Desktop in a terminal", ("console.c", "prog
 
 
 def icon(source: Source) -> bytes:
-    """Return the icon in Windows' format: an index, then the pictures in all sizes as PNG."""
+    """Returns the icon in Windows' format: an index, then the pictures in all sizes as PNG."""
     pictures = [source.file(f"resources/icons/kame-{size}.png") for size in ICON_SIZES]
     index, at = struct.pack("<HHH", 0, 1, len(pictures)), 6 + 16 * len(pictures)
     for size, picture in zip(ICON_SIZES, pictures, strict=True):
@@ -30,13 +30,13 @@ def icon(source: Source) -> bytes:
 
 
 def numbers(version: str) -> str:
-    """Return a version as the four numbers that Windows requires: `0.1.0.0` for `0.1.0`."""
+    """Returns a version as the four numbers that Windows requires: `0.1.0.0` for `0.1.0`."""
     parts = [part for part in version.split(".") if part.isdigit()]
     return ".".join([*parts, "0", "0", "0", "0"][:4])
 
 
 def compiled(source: Source, name: str, description: str, sources: Sequence[str], windowed: bool) -> bytes:
-    """Return one program."""
+    """Returns one program."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for file in source.files:

@@ -1,4 +1,4 @@
-"""Read the Python that the Windows installer includes, without the parts that the app never uses."""
+"""Reads the Python that the Windows installer includes, without the parts that the app never uses."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Python(NamedTuple):
 
     @property
     def minor(self) -> str:
-        """Return the version without its last number, such as `3.12`."""
+        """Returns the version without its last number, such as `3.12`."""
         return self.version.rpartition(".")[0]
 
 
 def python_files(given: Path, sha256: str | None) -> Python:
-    """Return the Python to include.
+    """Returns the Python to include.
 
     `given`: an archive, whose digest must be the pinned one or `sha256`, or a folder, which is used as it is.
     """
@@ -70,7 +70,7 @@ def python_files(given: Path, sha256: str | None) -> Python:
 
 
 def _version(library: bytes) -> str | None:
-    """Read the version in the resources of Python's library, where its last two numbers are 10150 for a 3.12.10."""
+    """Reads the version in the resources of Python's library, where its last two numbers are 10150 for a 3.12.10."""
     at = library.find(struct.pack("<II", 0xFEEF04BD, 0x10000))
     if at < 0:
         return None

@@ -20,23 +20,23 @@ GPU_LACKING = ("failed", "no room")
 
 
 def nvidia() -> ModuleType:
-    """Return the app's module `nvidia`."""
+    """Returns the app's module `nvidia`."""
     return app_module("platform/nvidia")
 
 
 def has_nvidia_driver() -> bool:
-    """Tell whether a driver is installed, without calling it."""
+    """Tells whether a driver is installed, without calling it."""
     return nvidia().has_driver()
 
 
 def obstacle() -> str:
-    """Say why KAME can't run on a card of this machine; empty if it can. Takes seconds."""
+    """Says why KAME can't run on a card of this machine; empty if it can. Takes seconds."""
     driver = nvidia().look()
     return "There is no NVIDIA card with a driver." if driver is None else nvidia().obstacle(driver)
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
-    """Tell whether nothing is left to do for a graphics card, without calling its slow driver."""
+    """Tells whether nothing is left to do for a graphics card, without calling its slow driver."""
     gpu = stamp.get("gpu", {})
     if not gpu:
         return False
@@ -48,7 +48,7 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
 
 
 def worth_another_try(gpu: Mapping) -> bool:
-    """Tell whether a set-up by the user should try the card again."""
+    """Tells whether a set-up by the user should try the card again."""
     return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))
 
 
@@ -88,7 +88,7 @@ class Cost(NamedTuple):
 
 
 def locked_build(locks: Path) -> TorchBuild:
-    """Return the build that the lock names for Linux."""
+    """Returns the build that the lock names for Linux."""
     text = (locks / "card.txt").read_text(encoding="utf-8")
     cuda = re.search(r"(?m)^nvidia-cuda-runtime(?:-cu\d+)?==(\d+)\.(\d+)", text)
     if cuda is None:
@@ -97,7 +97,7 @@ def locked_build(locks: Path) -> TorchBuild:
 
 
 def choose_build(locks: Path, driver: Any) -> TorchBuild:
-    """Return the newest build for a driver whose card can run KAME."""
+    """Returns the newest build for a driver whose card can run KAME."""
     if not WINDOWS:
         return locked_build(locks)
     newest, older = WINDOWS_BUILDS
@@ -107,7 +107,7 @@ def choose_build(locks: Path, driver: Any) -> TorchBuild:
 
 
 def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None) -> Cost:
-    """Return the size of a card's packages that aren't installed in the folder `there` yet."""
+    """Returns the size of a card's packages that aren't installed in the folder `there` yet."""
     installed = installed_pins(there)
     pins = pins_of(places.locks, for_card(build.backend).locks)
     torch = torch_pin(places.locks)
@@ -122,7 +122,7 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
 
 
 def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
-    """Return what a variant's locks name for this system and isn't installed in the folder `there`."""
+    """Returns what a variant's locks name for this system and isn't installed in the folder `there`."""
     wanted = pins_of(locks, variant.locks) & set(read_sizes(locks, version))
     if WINDOWS and variant.backend:
         wanted.add(f"{torch_pin(locks)}+{variant.backend}")
@@ -130,12 +130,12 @@ def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None
 
 
 def torch_pin(locks: Path) -> str:
-    """Return the pin of torch, such as `torch==2.9.1`."""
+    """Returns the pin of torch, such as `torch==2.9.1`."""
     return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
 
 
 def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
-    """Return uv's arguments to install the lock's version of torch with CUDA on Windows.
+    """Returns uv's arguments to install the lock's version of torch with CUDA on Windows.
 
     It comes from torch's own index; its hash comes from there too, not from the lock.
     """
@@ -144,7 +144,7 @@ def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
 
 
 def pins_of(locks: Path, names: tuple) -> set[str]:
-    """Return all pins of these locks, except the registry's torch on Windows, which is not used there."""
+    """Returns all pins of these locks, except the registry's torch on Windows, which is not used there."""
     found: set[str] = set()
     for name in names:
         found |= set(re.findall(r"(?m)^[A-Za-z0-9][\w.-]*==[^\s;\\]+", (locks / name).read_text(encoding="utf-8")))
@@ -181,7 +181,7 @@ class CardFailed(Problem):
 
 
 def check_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str], hold: int) -> None:
-    """Add two tensors on the card. Raise CardFailed if that doesn't work."""
+    """Adds two tensors on the card. Raises CardFailed if that doesn't work."""
     try:
         with steps.step("Checking that the graphics card works"):
             steps.run([places.new.python, "-I", "-c", CHECK], env, hold, str(places.venv.parent))

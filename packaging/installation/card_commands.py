@@ -1,4 +1,4 @@
-"""Install what an NVIDIA card needs while the app runs, remove it, and report its state."""
+"""Installs what an NVIDIA card needs while the app runs, removes it, and reports its state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_CARD = "There is no NVIDIA card with a driver. The embedded voice needs none.
 
 
 def card_status(places: InstalledPlaces) -> dict[str, Any]:
-    """Return the state of the graphics card's packages.
+    """Returns the state of the graphics card's packages.
 
     `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
     are the remaining bytes, roughly if `estimated`; `free`: free bytes of the disk.
@@ -71,7 +71,7 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
 
 
 def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
-    """Tell whether an environment suits the present cards; True where that is unknown."""
+    """Tells whether an environment suits the present cards; True where that is unknown."""
     if build is None or not variant.backend:
         return True
     has_device = not variant.device or any(card.uuid == variant.device for card in driver.cards)
@@ -79,7 +79,7 @@ def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
 
 
 def existing(folder: Path) -> Path:
-    """Return a folder, or its nearest existing parent."""
+    """Returns a folder, or its nearest existing parent."""
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
@@ -88,9 +88,9 @@ def _status(state: str, sentence: str) -> dict[str, Any]:
 
 
 def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Make an environment with a card's packages for the app's next start; return a sentence.
+    """Makes an environment with a card's packages for the app's next start; returns a sentence.
 
-    The environment in use is never changed. Raise Problem on failure.
+    The environment in use is never changed. Raises Problem on failure.
     """
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
@@ -107,7 +107,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
 
 
 def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Remove a card's packages, from the app's next start on; return a sentence."""
+    """Removes a card's packages, from the app's next start on; returns a sentence."""
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
         provision.hold = hold

@@ -1,4 +1,4 @@
-"""Run all checks of the project: import rules, style, layout, types and tests."""
+"""Runs all checks of the project: import rules, style, layout, types and tests."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run_tests(
     missing: Sequence[Part],
     times: Times,
 ) -> int:
-    """Run all checks, pytest last; return the first exit code that isn't zero.
+    """Runs all checks, pytest last; returns the first exit code that isn't zero.
 
     `everything`: also the tests that are marked slow. `missing`: parts of the system without which some tests are left
     out; that counts as a failure only in continuous integration, where CI is set.
@@ -78,7 +78,7 @@ def run_tests(
 
 
 def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, arguments: Sequence[str]) -> int:
-    """Run the checks of the Windows app under Wine; return pytest's exit code."""
+    """Runs the checks of the Windows app under Wine; returns pytest's exit code."""
     missing = complete_system(steps, env, WINDOWS_TEST_PARTS)
     if missing:
         raise Problem(
@@ -128,7 +128,7 @@ def _left_out(missing: Sequence[Part]) -> str:
 
 
 def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[Check], times: Times) -> int:
-    """Run named commands one after the other; return the first exit code that isn't zero."""
+    """Runs named commands one after the other; returns the first exit code that isn't zero."""
     # Hundreds of processes import the same modules: what one of them has compiled serves the others, even where the
     # environment says otherwise.
     env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}

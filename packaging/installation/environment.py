@@ -1,4 +1,4 @@
-"""Make an environment: find the machine's Pythons, choose the most suitable one, and put the package tool in it."""
+"""Makes an environment: finds the machine's Pythons, chooses the most suitable one, and puts the package tool in it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Python(NamedTuple):
 
 
 def candidates(environ: Mapping[str, str], running: str) -> list[str]:
-    """Return every program that may be a Python, each once: the running one, those on PATH, of `py`, and of pyenv."""
+    """Returns every program that may be a Python, each once: the running one, those on PATH, of `py`, and of pyenv."""
     found = [running]
     suffix = ".exe" if WINDOWS else ""
     folders = [part for part in environ.get("PATH", "").split(os.pathsep) if part]
@@ -66,18 +66,18 @@ def candidates(environ: Mapping[str, str], running: str) -> list[str]:
 
 
 def launcher_pythons(environ: Mapping[str, str]) -> list[str]:
-    """Return the Pythons that Windows' launcher `py` lists."""
+    """Returns the Pythons that Windows' launcher `py` lists."""
     return launcher_paths(output_of(["py", "-0p"], environ, 20) or "")
 
 
 def launcher_paths(printed: str) -> list[str]:
-    """Parse the launcher's list, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
+    """Parses the launcher's list, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
     matches = (re.match(r"\s*-\S+\s+(?:\*\s+)?(.*\S\.exe)\s*$", line) for line in printed.splitlines())
     return [match.group(1) for match in matches if match]
 
 
 def probe(path: str, env: Mapping[str, str]) -> Python | None:
-    """Run a candidate and return what it is; None if it doesn't start or isn't a Python 3."""
+    """Runs a candidate and returns what it is; None if it doesn't start or isn't a Python 3."""
     match = ANSWER.search(output_of([path, "-I", "-c", PROBE], env, 20) or "")
     if match is None:
         return None
@@ -87,7 +87,7 @@ def probe(path: str, env: Mapping[str, str]) -> Python | None:
 
 
 def find_pythons(paths: Iterable[str], env: Mapping[str, str]) -> list[Python]:
-    """Run all candidates and sort them: first those that can make environments; then 3.12, 3.13, 3.11, the rest."""
+    """Runs all candidates and sorts them: first those that can make environments; then 3.12, 3.13, 3.11, the rest."""
     answers = (probe(path, env) for path in paths)
     known = {os.path.realpath(python.executable): python for python in answers if python}
 
@@ -100,14 +100,14 @@ def find_pythons(paths: Iterable[str], env: Mapping[str, str]) -> list[Python]:
 
 
 def debian_venv_package(python: Python) -> str | None:
-    """Name the package that lets a Debian system's own Python make environments."""
+    """Names the package that lets a Debian system's own Python make environments."""
     if not os.path.realpath(python.executable).startswith("/usr/bin/") or find_manager() != "apt-get":
         return None
     return f"python{python.version[0]}.{python.version[1]}-venv"
 
 
 def no_python(seen: Sequence[Python]) -> Problem:
-    """Explain that there is no suitable Python, and what to install on this system."""
+    """Explains that there is no suitable Python, and what to install on this system."""
     names = ", ".join(sorted({".".join(map(str, python.version)) for python in seen})) or "none"
     lacking = [debian_venv_package(python) for python in seen if python.fits]
     if any(lacking):
@@ -134,14 +134,14 @@ def no_python(seen: Sequence[Python]) -> Problem:
 
 
 def venv_version(places: Places, env: Mapping[str, str]) -> str | None:
-    """Start the environment's Python and return its version as `3.12`; None if it doesn't start."""
+    """Starts the environment's Python and returns its version as `3.12`; None if it doesn't start."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     printed = output_of([str(places.python), "-I", "-S", "-c", code], env, 60)
     return None if printed is None else printed.strip()
 
 
 def make_environment(setup: Setup) -> tuple:
-    """Ensure a working `.venv` with uv; return its Python's version, and whether it is new."""
+    """Ensures a working `.venv` with uv; returns its Python's version, and whether it is new."""
     places = setup.places
     version = venv_version(places, setup.env)
     known = version in [f"{major}.{minor}" for major, minor in PREFERRED_PYTHONS]
@@ -172,7 +172,7 @@ def uv_is_old(setup: Setup) -> bool:
 
 
 def remake(setup: Setup) -> None:
-    """Remove the environment and make it again from the most suitable Python."""
+    """Removes the environment and makes it again from the most suitable Python."""
     places = setup.places
     if places.venv.exists() or places.venv.is_symlink():
         with setup.steps.step("Removing the unfinished or broken environment"):
@@ -195,7 +195,7 @@ def remake(setup: Setup) -> None:
 
 
 def add_venv_support(setup: Setup, python: Python) -> Python:
-    """Install Debian's package for a system Python that can't make environments."""
+    """Installs Debian's package for a system Python that can't make environments."""
     package = debian_venv_package(python)
     if package is None:
         return python
@@ -213,7 +213,7 @@ def make_with_venv(setup: Setup, python: Python) -> None:
 
 
 def uv_without_venv(setup: Setup, pythons: Sequence[Python]) -> str | None:
-    """Return uv from PATH, or install the pinned version with any Python's pip; None if neither works."""
+    """Returns uv from PATH, or installs the pinned version with any Python's pip; None if neither works."""
     on_path = shutil.which("uv", path=setup.env.get("PATH"))
     if on_path:
         return on_path
@@ -290,7 +290,7 @@ def install_uv(setup: Setup) -> None:
 
 
 def add_project_to_path(places: Places) -> None:
-    """Make `app` importable from any working folder, for the app and the processes it starts."""
+    """Makes `app` importable from any working folder, for the app and the processes it starts."""
     if places.site_packages is not None:
         # A line that starts with `import` is run: ASCII, whatever letters the path has.
         line = f"import sys; sys.path.append({str(places.root)!a})\n"
@@ -298,7 +298,7 @@ def add_project_to_path(places: Places) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder with its content, or a link. Raise Problem if that fails."""
+    """Removes a folder with its content, or a link. Raises Problem if that fails."""
     try:
         if folder.is_symlink() or folder.is_file():
             folder.unlink()

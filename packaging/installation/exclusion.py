@@ -1,4 +1,4 @@
-"""Let only one set-up at a time work on a folder."""
+"""Lets only one set-up at a time work on a folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(er
 
 @contextlib.contextmanager
 def only_one(lock: Path, steps: Steps) -> Iterator[int]:
-    """Hold this lock file, waiting for another set-up that holds it; yields its descriptor."""
+    """Holds this lock file, waiting for another set-up that holds it; yields its descriptor."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     descriptor = lock_file(lock)
     if descriptor is None:
@@ -34,7 +34,7 @@ def only_one(lock: Path, steps: Steps) -> Iterator[int]:
 
 
 def lock_file(lock: Path) -> int | None:
-    """Open and lock a file, and return its descriptor; None while another process holds it."""
+    """Opens and locks a file, and returns its descriptor; None while another process holds it."""
     descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
     try:
         # A removal deletes this file, and a lock on a deleted file has no effect. Windows can't delete open files.
@@ -48,7 +48,7 @@ def lock_file(lock: Path) -> int | None:
 
 
 def is_file_at(descriptor: int, path: Path) -> bool:
-    """Tell whether an open file is still the one at a path."""
+    """Tells whether an open file is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(str(path)))
     except OSError:
@@ -56,9 +56,9 @@ def is_file_at(descriptor: int, path: Path) -> bool:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file without waiting; False if another process holds it.
+    """Locks an open file without waiting; False if another process holds it.
 
-    Where the disk has no locks, as some network disks, return True.
+    Where the disk has no locks, as some network disks, it returns True.
     """
     try:
         if WINDOWS:

@@ -22,7 +22,7 @@ SECONDS_TO_WATCH = 20
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
-    """Replace this process with the command; on Windows, run it and end with its exit code."""
+    """Replaces this process with the command; on Windows, runs it and ends with its exit code."""
     sys.stdout.flush()
     if not WINDOWS:
         os.execve(command[0], list(command), dict(env))
@@ -36,15 +36,15 @@ def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
 
 
 def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> NoReturn:
-    """Start the app in this terminal and end with its exit code."""
+    """Starts the app in this terminal and ends with its exit code."""
     # -P ignores a folder `app` in the working folder, which stays the user's.
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
 
 
 def start_in_background(places: InstalledPlaces, env: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Start the app without a console in the user's home, and watch it for its first seconds.
+    """Starts the app without a console in the user's home, and watches it for its first seconds.
 
-    Raise Problem if it ends with an error in that time.
+    Raises Problem if it ends with an error in that time.
     """
     command = [str(places.windowed_python), "-P", "-m", "app", *arguments]
     with error_output() as errors:
@@ -62,14 +62,14 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
 
 
 def start_detached(command: Sequence[str], **options: Any) -> subprocess.Popen:
-    """Start a program without a console or streams, in the user's home; it outlives this one."""
+    """Starts a program without a console or streams, in the user's home; it outlives this one."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
     return subprocess.Popen(list(command), cwd=os.path.expanduser("~"), **{**quiet, **detached, **options})
 
 
 def error_output() -> BinaryIO:
-    """Open a temporary file for the app's error output; a pipe would break once this program has ended."""
+    """Opens a temporary file for the app's error output; a pipe would break once this program has ended."""
     try:
         return tempfile.TemporaryFile()
     except OSError:
@@ -77,7 +77,7 @@ def error_output() -> BinaryIO:
 
 
 def problem_of_app(code: int, printed: str) -> Problem:
-    """Explain why the app ended right after its start, with its own output if there is any."""
+    """Explains why the app ended right after its start, with its own output if there is any."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     details = "".join(f"    {line}\n" for line in lines[-15:])
     if code == USER_CAN_FIX and lines:
@@ -91,7 +91,7 @@ def problem_of_app(code: int, printed: str) -> Problem:
 
 
 def wait_and_start(places: InstalledPlaces) -> None:
-    """Wait for the end of the standard input, which the running app holds open, then start the app.
+    """Waits for the end of the standard input, which the running app holds open, then starts the app.
 
     Starts it as the menu does, so that the progress of a set-up is shown.
     """
@@ -102,7 +102,7 @@ def wait_and_start(places: InstalledPlaces) -> None:
 
 
 def menu_command(places: InstalledPlaces) -> list[str]:
-    """Return the menu entry's command."""
+    """Returns the menu entry's command."""
     program = places.root / "KAME Desktop.exe"
     if WINDOWS and program.exists():
         return [str(program)]
@@ -111,7 +111,7 @@ def menu_command(places: InstalledPlaces) -> list[str]:
 
 @functools.lru_cache(maxsize=None)
 def app_module(name: str) -> ModuleType:
-    """Load a module of the folder `app` by its path: importing `app` needs packages that may not be installed yet."""
+    """Loads a module of the folder `app` by its path: importing `app` needs packages that may not be installed yet."""
     path = Path(__file__).resolve().parents[2] / "app" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"kame_desktop_{name.replace('/', '_')}", str(path))
     assert spec is not None and spec.loader is not None
@@ -121,7 +121,7 @@ def app_module(name: str) -> ModuleType:
 
 
 def window_is_open() -> bool:
-    """Tell whether the app's window is open: it holds a lock meanwhile."""
+    """Tells whether the app's window is open: it holds a lock meanwhile."""
     lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
     try:
         descriptor = os.open(lock, os.O_RDWR)

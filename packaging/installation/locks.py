@@ -39,13 +39,13 @@ def digest(path: Path) -> str:
 
 
 def wanted_locks(places: Places, command: str) -> dict[str, str]:
-    """Return the digests of the locks that a command needs, in the order in which to install them."""
+    """Returns the digests of the locks that a command needs, in the order in which to install them."""
     names = ["uv.txt", *LOCKS_FOR[command]]
     return {name: digest(places.locks / name) for name in names}
 
 
 def split_torch(lock: str) -> tuple:
-    """Split a lock into the lock without torch, and torch's own pin."""
+    """Splits a lock into the lock without torch, and torch's own pin."""
     blocks = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)
     torch = [block for block in blocks if re.match(r"torch==", block)]
     if len(torch) != 1:
@@ -70,23 +70,23 @@ EMBEDDED = Variant(("app.txt", "models.txt"))
 
 
 def for_card(backend: str, device: str = "") -> Variant:
-    """Return the variant for a card, which contains all of the app's packages too."""
+    """Returns the variant for a card, which contains all of the app's packages too."""
     return Variant(("card.txt", "models.txt"), backend, device)
 
 
 def variant_of(stamp: Mapping) -> Variant:
-    """Return the variant in an environment's stamp, which upgrades keep."""
+    """Returns the variant in an environment's stamp, which upgrades keep."""
     card = stamp.get("card", {})
     return for_card(card["backend"], card.get("device", "")) if card.get("backend") else EMBEDDED
 
 
 def with_device(env: Mapping[str, str], variant: Variant) -> dict[str, str]:
-    """Return environment variables with which CUDA uses the variant's card, unless the user has set another."""
+    """Returns environment variables with which CUDA uses the variant's card, unless the user has set another."""
     return {**({"CUDA_VISIBLE_DEVICES": variant.device} if variant.device else {}), **env}
 
 
 def locks_of_variant(places: Places, variant: Variant) -> dict[str, str]:
-    """Return the digests of a variant's locks."""
+    """Returns the digests of a variant's locks."""
     try:
         return {name: digest(places.locks / name) for name in variant.locks}
     except OSError as error:
@@ -109,12 +109,12 @@ class Size(NamedTuple):
 
 
 def target_name(version: str) -> str:
-    """Return the name of this system and a Python version in the file of sizes."""
+    """Returns the name of this system and a Python version in the file of sizes."""
     return f"{'windows' if WINDOWS else 'linux'}-{version}"
 
 
 def read_sizes(locks: Path, version: str) -> dict[str, Size]:
-    """Return the sizes by pin (`numpy==2.2.6`); empty if unknown."""
+    """Returns the sizes by pin (`numpy==2.2.6`); empty if unknown."""
     try:
         content = (locks / "sizes.json").read_bytes()
     except OSError:
@@ -124,17 +124,17 @@ def read_sizes(locks: Path, version: str) -> dict[str, Size]:
 
 
 def sizes_of(content: bytes, target: str) -> dict[str, Size]:
-    """Return the file's sizes for a target such as `windows-3.12`."""
+    """Returns the file's sizes for a target such as `windows-3.12`."""
     return {pin: Size(*size) for pin, size in json.loads(content).get(target, {}).items()}
 
 
 def normal_name(name: str) -> str:
-    """Return a package's normalised name, as in the locks."""
+    """Returns a package's normalised name, as in the locks."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def installed_pins(site_packages: Path | None) -> set[str]:
-    """Return the installed packages as `name==version`, from the names of the metadata folders."""
+    """Returns the installed packages as `name==version`, from the names of the metadata folders."""
     if site_packages is None:
         return set()
     folders = (path.name[: -len(".dist-info")] for path in site_packages.glob("*.dist-info"))
@@ -143,7 +143,7 @@ def installed_pins(site_packages: Path | None) -> set[str]:
 
 
 def bytes_in(cache: Path) -> int:
-    """Return the size of what uv has unpacked in its cache so far, incomplete packages included."""
+    """Returns the size of what uv has unpacked in its cache so far, incomplete packages included."""
     try:
         tops = [entry.path for entry in os.scandir(cache) if entry.name.startswith((".tmp", "archive-"))]
     except OSError:
@@ -203,7 +203,7 @@ COMPILED = (
 
 
 def write_locks(places: Places, env: Mapping[str, str]) -> None:
-    """Resolve all locks, without paths or hosts in them; keep the old ones if one fails."""
+    """Resolves all locks, without paths or hosts in them; keeps the old ones if one fails."""
     uv = str(places.uv) if places.uv.exists() else shutil.which("uv", path=env.get("PATH"))
     if uv is None:
         raise Problem("The tool uv was not found.", "Locks are made with it.", "Run setup first, then lock.")

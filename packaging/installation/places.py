@@ -18,7 +18,7 @@ OVERRIDE = "KAME_DESKTOP_ENVIRONMENT"
 
 
 def write_whole(path: Path, text: str, encoding: str = "utf-8") -> None:
-    """Write a file so that readers find the old or the new content, never a part.
+    """Writes a file so that readers find the old or the new content, never a part.
 
     Other hard links to the old file keep their content.
     """
@@ -28,7 +28,7 @@ def write_whole(path: Path, text: str, encoding: str = "utf-8") -> None:
 
 
 def read_json(path: Path) -> dict:
-    """Read an object from a JSON file; empty if there is none."""
+    """Reads an object from a JSON file; empty if there is none."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -56,7 +56,7 @@ class Places:
 
     @property
     def site_packages(self) -> Path | None:
-        """Return the folder of the environment's packages; None before there is one."""
+        """Returns the folder of the environment's packages; None before there is one."""
         for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
             for folder in self.venv.glob(pattern):
                 return folder
@@ -90,20 +90,20 @@ class InstalledPlaces(Places):
 
     @property
     def is_installed(self) -> bool:
-        """Tell an installation from a developer's checkout."""
+        """Tells an installation from a developer's checkout."""
         return bool(read_json(self.root / "installed.json"))
 
     def traces(self) -> list[Path]:
-        """Return the existing files and folders that set-ups have made."""
+        """Returns the existing files and folders that set-ups have made."""
         environments = (self.venv, self.new.venv, self.next.venv, self.old)
         every = (*environments, self.cache, self.discarded, self.pythons, self.log, self.set_up_lock)
         return [path for path in every if path.exists() or path.is_symlink()]
 
 
 def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """Return the environment's folder: beside the code on Windows, among the user's data elsewhere.
+    """Returns the environment's folder: beside the code on Windows, among the user's data elsewhere.
 
-    Raise Problem if the user has set one that can't be used.
+    Raises Problem if the user has set one that can't be used.
     """
     if environ.get(OVERRIDE):
         return chosen_folder(root, environ[OVERRIDE])
@@ -116,7 +116,7 @@ def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def chosen_folder(root: Path, text: str) -> Path:
-    """Return the folder that the user has set. Raise Problem if replacing it could destroy other files."""
+    """Returns the folder that the user has set. Raises Problem if replacing it could destroy other files."""
     folder = Path(os.path.normpath(text))
     if not folder.is_absolute() or not folder.name:
         raise Problem(
@@ -135,7 +135,7 @@ def chosen_folder(root: Path, text: str) -> Path:
 
 
 def foreign_files(places: InstalledPlaces) -> Path | None:
-    """Return a path that a set-up would replace or remove although no set-up has made it; None if there is none.
+    """Returns a path that a set-up would replace or remove although no set-up has made it; None if there is none.
 
     Every set-up starts with its lock file and writes the stamp last.
     """

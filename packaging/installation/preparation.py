@@ -1,4 +1,4 @@
-"""Set up a checkout for a command of bootstrap.py, and do nothing twice."""
+"""Sets up a checkout for a command of bootstrap.py, and does nothing twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAUNCH = (
 
 
 def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
-    """Tell whether a command needs no set-up. A second start does nothing else."""
+    """Tells whether a command needs no set-up. A second start does nothing else."""
     try:
         wanted = wanted_locks(places, command)
         gpu_lock = digest(places.locks / "gpu.txt")
@@ -46,7 +46,7 @@ def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool
 
 
 def prepare(places: Places, steps: Steps, env: Mapping[str, str], command: str, use_gpu: bool) -> list[Part]:
-    """Set up everything that a command (one of `LOCKS_FOR`) needs; return what the system still lacks."""
+    """Sets up everything that a command (one of `LOCKS_FOR`) needs; returns what the system still lacks."""
     stamp = read_stamp(places)
     parts = system_parts(command)
     if is_ready(places, env, command, use_gpu, stamp):
@@ -107,7 +107,7 @@ def install_locks(setup: Setup, command: str) -> None:
 
 
 def install_gpu(setup: Setup, use_gpu: bool) -> dict:
-    """Install what an NVIDIA card needs, if there is one; return its state for the stamp. Never raises Problem."""
+    """Installs what an NVIDIA card needs, if there is one; returns its state for the stamp. Never raises Problem."""
     state = {"driver": card.has_nvidia_driver(), "lock": digest(setup.places.locks / "gpu.txt")}
     if not use_gpu:
         return {**state, "state": "declined"}
@@ -148,7 +148,7 @@ def install_gpu_locks(setup: Setup) -> None:
 
 
 def write_launcher(places: Places) -> None:
-    """Write the command `kame-desktop`, unless it is already there.
+    """Writes the command `kame-desktop`, unless it is already there.
 
     It works from any working folder. A folder that can't be written is no error: the app doesn't need the command.
     """

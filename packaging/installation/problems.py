@@ -1,4 +1,4 @@
-"""Explain problems to users: what happened, what it means and what to do."""
+"""Explains problems to users: what happened, what it means and what to do."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ CAUSES = (
 
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
-    """Turn a tool's failure into sentences, with the end of its output as details."""
+    """Turns a tool's failure into sentences, with the end of its output as details."""
     details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
     for pattern, meaning, remedy in CAUSES:
         if re.search(pattern, failure.printed):
@@ -108,7 +108,7 @@ def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVE
 
 
 def problem_of_system(error: OSError, folder: Path, advice: Advice) -> Problem:
-    """Explain an error of the operating system. `folder`: where the set-up writes."""
+    """Explains an error of the operating system. `folder`: where the set-up writes."""
     if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
         return Problem(
             f"The disk is full: {error}.",

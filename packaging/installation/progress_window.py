@@ -1,4 +1,4 @@
-"""Start KAME Desktop from a menu, and show the progress in a small window if it has to be set up first.
+"""Starts KAME Desktop from a menu, and shows the progress in a small window if it has to be set up first.
 
     progress_window.py [arguments of the app]
 
@@ -38,12 +38,12 @@ PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"
 
 
 def words_of(problem: Mapping[str, Any]) -> str:
-    """Return a problem's sentences as one text."""
+    """Returns a problem's sentences as one text."""
     return "\n\n".join(problem[part] for part in ("happened", "meaning", "remedy") if problem.get(part))
 
 
 def amount_of(report: Mapping[str, Any]) -> str:
-    """Describe how much is done, as in "310 of 1,240 MB"; empty if unknown."""
+    """Describes how much is done, as in "310 of 1,240 MB"; empty if unknown."""
     done, total = report.get("bytes") or 0, report.get("of") or 0
     return f"{done / 10**6:,.0f} of {total / 10**6:,.0f} MB" if total else ""
 
@@ -52,17 +52,17 @@ class View:
     """The interface of all views. This one shows nothing, where no other works."""
 
     def show(self, report: Mapping[str, Any]) -> None:
-        """Show a step or a sentence."""
+        """Shows a step or a sentence."""
 
     def is_open(self) -> bool:
-        """Tell whether the user has left it open: closing it cancels the set-up. Also lets it redraw itself."""
+        """Tells whether the user has left it open: closing it cancels the set-up. Also lets it redraw itself."""
         return True
 
     def close(self) -> None:
-        """Close the view."""
+        """Closes the view."""
 
     def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
-        """Show a problem; tell whether to try again."""
+        """Shows a problem; tells whether to try again."""
         print(words_of(problem))
         return False
 
@@ -216,7 +216,7 @@ class NotificationView(View):
 
 
 def make_view() -> View:
-    """Return the best view that this desktop can show."""
+    """Returns the best view that this desktop can show."""
     if os.environ.get("DISPLAY"):
         try:
             return TkView()
@@ -247,19 +247,19 @@ class Launcher:
         self.reports.put(None)
 
     def next_report(self, seconds: float) -> Any:
-        """Return the next report, or an empty one if none comes in time."""
+        """Returns the next report, or an empty one if none comes in time."""
         try:
             return self.reports.get(timeout=seconds)
         except queue.Empty:
             return {}
 
     def cancel(self) -> None:
-        """Stop the set-up and wait for its end."""
+        """Stops the set-up and waits for its end."""
         self._child.stdin.close()  # type: ignore[union-attr]
         self.wait()
 
     def wait(self) -> int:
-        """Wait for the end of the launcher; return its exit code."""
+        """Waits for the end of the launcher; returns its exit code."""
         code = self._child.wait()
         self._child.stdin.close()  # type: ignore[union-attr]
         self._reader.join()
@@ -267,7 +267,7 @@ class Launcher:
 
 
 def start(arguments: list[str]) -> int:
-    """Start the app; return the launcher's exit code."""
+    """Starts the app; returns the launcher's exit code."""
     while True:
         launcher = Launcher(arguments)
         problem = follow(launcher)
@@ -284,7 +284,7 @@ def start(arguments: list[str]) -> int:
 
 
 def follow(launcher: Launcher) -> Any:
-    """Show the launcher's reports until it has ended. Return its problem, "cancelled", or None after success."""
+    """Shows the launcher's reports until it has ended. Returns its problem, "cancelled", or None after success."""
     view: View | None = None
     problem: Any = None
     closes_at = float("inf")

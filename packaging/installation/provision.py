@@ -1,4 +1,4 @@
-"""Set up, upgrade and repair the environment of an installed app: find damaged files, and fetch what is missing."""
+"""Sets up, upgrades and repairs an installed app's environment: finds damaged files, and fetches what is missing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DOWNLOADED_PYTHON = "3.12"
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
-    """Return environment variables with which uv writes only beside the environment."""
+    """Returns environment variables with which uv writes only beside the environment."""
     more = {"UV_CACHE_DIR": str(places.cache), "UV_LINK_MODE": "hardlink", "UV_PYTHON_INSTALL_DIR": str(places.pythons)}
     return {**env, **more}
 
@@ -63,7 +63,7 @@ class Provision:
         self.places, self.steps, self.env = places, steps, tool_variables(places, env)
 
     def ensure(self, repair: bool = False, adopt: bool = True) -> None:
-        """Set up what is missing; with `repair`, also reinstall packages with damaged files.
+        """Sets up what is missing; with `repair`, also reinstalls packages with damaged files.
 
         `adopt`: a waiting environment may replace the current one now, though never while the app's window is open.
         """
@@ -87,13 +87,13 @@ class Provision:
             self.put_in_place()
 
     def put_in_place(self) -> None:
-        """Replace the environment in use by the new one."""
+        """Replaces the environment in use by the new one."""
         with self.steps.step("Putting it in place"):
             replace(self.places, self.places.new)
             remove_leftovers(self.places)
 
     def _damaged(self) -> list[str]:
-        """Return the names of damaged packages' metadata folders. Raise Problem if the program itself is damaged."""
+        """Returns the names of damaged packages' metadata folders. Raises Problem if the program itself is damaged."""
         with self.steps.step("Checking all files"):
             broken = damaged_program_files(self.places.root)
             if broken:
@@ -107,7 +107,7 @@ class Provision:
             return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
 
     def _is_whole(self) -> bool:
-        """Tell whether all packages of the locks are installed, and the app can be imported."""
+        """Tells whether all packages of the locks are installed, and the app can be imported."""
         places, stamp = self.places, read_stamp(self.places)
         version = venv_version(places, self.env)
         if not is_current(places) or version != stamp.get("python"):
@@ -123,7 +123,7 @@ class Provision:
         return True
 
     def _make(self, damaged: list[str]) -> None:
-        """Make a new environment of the chosen variant, or without a card's packages if they don't work.
+        """Makes a new environment of the chosen variant, or without a card's packages if they don't work.
 
         Other failures, such as a lost network, can be fixed and are no reason to remove those packages.
         """
@@ -145,7 +145,7 @@ class Provision:
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
 
     def build(self, variant: Variant, damaged: Sequence[str] = (), lost: str = "") -> None:
-        """Make a new environment beside the one in use, and check that it works.
+        """Makes a new environment beside the one in use, and checks that it works.
 
         `damaged`: packages to install again; `lost`: why a card's packages are no longer in it.
         """
@@ -191,7 +191,7 @@ class Provision:
             raise problem_of("Making the environment", failure, self.places.log, USERS) from failure
 
     def _base_python(self) -> str:
-        """Return the base Python: the installation's own, the system's most suitable one, or one that uv downloads."""
+        """Returns the base Python: the installation's own, the system's most suitable one, or one that uv downloads."""
         if self.places.base_python.exists():
             return str(self.places.base_python)
         running = getattr(sys, "_base_executable", None) or sys.executable
@@ -216,7 +216,7 @@ class Fetching:
         self._places, self._steps, self._tool = places, steps, tool
 
     def install(self, variant: Variant, version: str) -> None:
-        """Install exactly what the variant's locks name into the new environment."""
+        """Installs exactly what the variant's locks name into the new environment."""
         places = self._places
         cost = self._cost(variant, version)
         self._check_room(cost.unpacked - bytes_in(places.cache))
@@ -265,7 +265,7 @@ class Fetching:
             )
 
     def _sources(self, variant: Variant) -> tuple:
-        """Return where packages come from: the installer's own wheels, and for a card also the network."""
+        """Returns where packages come from: the installer's own wheels, and for a card also the network."""
         if not self._places.wheels.exists():
             return ()
         only = () if variant.backend else ("--offline", "--no-index")
@@ -284,7 +284,7 @@ class Fetching:
         )
 
     def _install_with_torch_for_windows(self, variant: Variant) -> None:
-        """Install all but torch by hash, then the build of torch that fits the driver, from torch's own index.
+        """Installs all but torch by hash, then the build of torch that fits the driver, from torch's own index.
 
         Keeps a build that is already installed, which a sync would remove.
         """
@@ -308,7 +308,7 @@ BLOCK = 1 << 20
 
 
 def sha256(path: Path) -> bytes:
-    """Return the digest of a file, read in blocks."""
+    """Returns the digest of a file, read in blocks."""
     seen = hashlib.sha256()
     with path.open("rb") as file:
         for block in iter(lambda: file.read(BLOCK), b""):
@@ -317,7 +317,7 @@ def sha256(path: Path) -> bytes:
 
 
 def recorded_files(metadata: Path) -> Iterator[tuple]:
-    """Read a package's list of files: path, encoded digest and size; the last two may be empty."""
+    """Reads a package's list of files: path, encoded digest and size; the last two may be empty."""
     with (metadata / "RECORD").open(encoding="utf-8", newline="") as record:
         for row in csv.reader(record):
             if len(row) == 3:
@@ -325,7 +325,7 @@ def recorded_files(metadata: Path) -> Iterator[tuple]:
 
 
 def is_whole(path: Path, digest: str, size: str) -> bool:
-    """Tell whether a file is as its package's list says. Compiled code is ignored: Python replaces it."""
+    """Tells whether a file is as its package's list says. Compiled code is ignored: Python replaces it."""
     if path.suffix == ".pyc":
         return True
     try:
@@ -341,7 +341,7 @@ def is_whole(path: Path, digest: str, size: str) -> bool:
 
 
 def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
-    """Return the metadata folders of packages with a missing or changed file."""
+    """Returns the metadata folders of packages with a missing or changed file."""
     found = []
     for metadata in sorted(site_packages.glob("*.dist-info")):
         steps.tick()
@@ -355,7 +355,7 @@ def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
 
 
 def damaged_program_files(root: Path) -> list[str]:
-    """Return the missing or changed files of the program, according to its list `files.json`.
+    """Returns the missing or changed files of the program, according to its list `files.json`.
 
     There is no such list where a package manager checks the files itself.
     """

@@ -1,4 +1,4 @@
-"""Replace the environment in use by a new one with two renames, and clean up after interrupted set-ups."""
+"""Replaces the environment in use by a new one with two renames, and cleans up after interrupted set-ups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from installation.steps import Steps
 
 
 def recover(places: InstalledPlaces) -> None:
-    """Finish or undo a replacement that was interrupted between its two renames."""
+    """Finishes or undoes a replacement that was interrupted between its two renames."""
     if places.venv.exists():
         return
     for new in (places.new, places.next):
@@ -30,13 +30,13 @@ def recover(places: InstalledPlaces) -> None:
 
 
 def is_complete(new: Places, places: InstalledPlaces) -> bool:
-    """Tell whether a new environment is complete: its stamp is written last."""
+    """Tells whether a new environment is complete: its stamp is written last."""
     stamp = read_json(new.stamp)
     return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
 
 
 def adopt_next(places: InstalledPlaces) -> None:
-    """Replace the environment in use by one that was made while the app ran.
+    """Replaces the environment in use by one that was made while the app ran.
 
     On Windows that fails while the app still runs; then it keeps waiting.
     """
@@ -54,7 +54,7 @@ def adopt_next(places: InstalledPlaces) -> None:
 
 
 def clean_up(places: InstalledPlaces) -> None:
-    """Remove what an interrupted set-up has left; downloaded packages stay in the cache."""
+    """Removes what an interrupted set-up has left; downloaded packages stay in the cache."""
     for folder in (places.new.venv, places.old):
         if folder.exists():
             remove_tree(folder)
@@ -63,7 +63,7 @@ def clean_up(places: InstalledPlaces) -> None:
 
 
 def clone(source: Places, target: Path, steps: Steps) -> None:
-    """Copy an environment with hard links where the disk allows it, which is quick and takes no room.
+    """Copies an environment with hard links where the disk allows it, which is quick and takes no room.
 
     Leaves out compiled code, which Python makes again, and the stamp, so that an interrupted copy is never used.
     """
@@ -82,7 +82,7 @@ def clone(source: Places, target: Path, steps: Steps) -> None:
 
 
 def replace(places: InstalledPlaces, new: Places) -> None:
-    """Replace the old environment by a new one, and remove the old one."""
+    """Replaces the old environment by a new one, and removes the old one."""
     if places.venv.exists():
         move(places.venv, places.old)
     move(new.venv, places.venv)
@@ -92,7 +92,7 @@ def replace(places: InstalledPlaces, new: Places) -> None:
 
 
 def move(source: Path, target: Path) -> None:
-    """Rename a folder. On Windows wait a little for virus scanners, which open every new file."""
+    """Renames a folder. On Windows it waits a little for virus scanners, which open every new file."""
     for seconds in (0.2, 0.5, 1, 2, 0) if WINDOWS else (0,):
         try:
             os.replace(str(source), str(target))
@@ -109,7 +109,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
-    """Remove all that set-ups have made, once none is going on."""
+    """Removes all that set-ups have made, once none is going on."""
     if not places.traces():
         return
     with only_one(places.set_up_lock, steps):
@@ -124,7 +124,7 @@ def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:
-    """Remove the cache of downloaded packages once the environment is in place.
+    """Removes the cache of downloaded packages once the environment is in place.
 
     It is renamed first: if the removal is interrupted or a file is in use, the app's next start removes the rest.
     """
@@ -137,6 +137,6 @@ def remove_leftovers(places: InstalledPlaces) -> None:
 
 
 def remove_discarded(places: InstalledPlaces) -> None:
-    """Remove the rest of a discarded cache, which no set-up uses."""
+    """Removes the rest of a discarded cache, which no set-up uses."""
     if places.discarded.exists():
         shutil.rmtree(str(places.discarded), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Report the progress of a set-up to another program, one JSON object per line.
+"""Reports the progress of a set-up to another program, one JSON object per line.
 
 The lines are {"step", "fraction", "bytes", "of"}, {"say"}, {"problem": {"happened", "meaning", "remedy",
 "details"}} and {"ready"}. The program that reads them cancels by closing the standard input.
@@ -29,14 +29,14 @@ class Reports:
         self._stream = stream
 
     def write(self, **what: object) -> None:
-        """Write one line."""
+        """Writes one line."""
         line = json.dumps(what, ensure_ascii=False) + "\n"
         with contextlib.suppress(OSError, ValueError):
             self._stream.write(line.encode("utf-8", "replace"))
             self._stream.flush()
 
     def problem(self, problem: Problem) -> None:
-        """Write a problem with all its parts."""
+        """Writes a problem with all its parts."""
         parts = {name: getattr(problem, name) for name in ("happened", "meaning", "remedy", "details")}
         self.write(problem=parts)
 
@@ -56,7 +56,7 @@ class EndOfInput:
         self._closed.set()
 
     def is_closed(self) -> bool:
-        """Tell whether the other program has cancelled."""
+        """Tells whether the other program has cancelled."""
         return self._closed.is_set()
 
 

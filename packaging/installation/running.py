@@ -1,4 +1,4 @@
-"""Close the programs that run from a folder on Windows, so that an installer can change its files.
+"""Closes the programs that run from a folder on Windows, so that an installer can change its files.
 
     python running.py FOLDER      exit code 0 when nothing runs from there any more, 77 if something stays open
 
@@ -23,7 +23,7 @@ QUERY_LIMITED_INFORMATION = 0x1000
 
 
 def image_of(process: int) -> str:
-    """Return the path of a process's program; empty if it has ended or belongs to another user."""
+    """Returns the path of a process's program; empty if it has ended or belongs to another user."""
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     kernel.OpenProcess.restype = wintypes.HANDLE
     handle = wintypes.HANDLE(kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, process))
@@ -37,7 +37,7 @@ def image_of(process: int) -> str:
 
 
 def processes_in(folder: str) -> set:
-    """Return the processes whose program is in a folder, except this one and the uninstaller."""
+    """Returns the processes whose program is in a folder, except this one and the uninstaller."""
     numbers, used = (wintypes.DWORD * 65536)(), wintypes.DWORD()
     ctypes.WinDLL("psapi").EnumProcesses(numbers, ctypes.sizeof(numbers), ctypes.byref(used))
     start = os.path.normcase(os.path.abspath(folder)) + os.sep
@@ -50,7 +50,7 @@ def processes_in(folder: str) -> set:
 
 
 def close_windows(processes: set) -> None:
-    """Ask all windows of these processes to close."""
+    """Asks all windows of these processes to close."""
     user = ctypes.WinDLL("user32")
     function = ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)
 
@@ -65,7 +65,7 @@ def close_windows(processes: set) -> None:
 
 
 def main(folder: str) -> int:
-    """Close the programs that run from the folder and wait until they have ended; return the exit code."""
+    """Closes the programs that run from the folder and waits until they have ended; returns the exit code."""
     until = time.monotonic() + SECONDS
     while True:
         processes = processes_in(folder)

@@ -17,7 +17,7 @@ STAMP_SCHEMA = 1
 
 
 def read_stamp(places: Places) -> dict:
-    """Read the stamp; empty if there is none, it can't be read, or an install was interrupted."""
+    """Reads the stamp; empty if there is none, it can't be read, or an install was interrupted."""
     if places.unfinished.exists():
         return {}
     stamp = read_json(places.stamp)
@@ -28,7 +28,7 @@ def read_stamp(places: Places) -> dict:
 
 
 def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> None:
-    """Write the stamp atomically, then remove the mark of an unfinished install.
+    """Writes the stamp atomically, then removes the mark of an unfinished install.
 
     `venv`: where the environment will be, if that is elsewhere.
     """
@@ -39,7 +39,7 @@ def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> Non
 
 
 def begin_install(places: Places) -> None:
-    """Mark the environment as unfinished until the stamp is written: an interrupted install is made again."""
+    """Marks the environment as unfinished until the stamp is written: an interrupted install is made again."""
     places.unfinished.write_text("An install is going on, or was interrupted.\n", encoding="utf-8")
 
 
@@ -49,7 +49,7 @@ def up_to_date(stamp: Mapping, wanted: Mapping[str, str]) -> bool:
 
 
 def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
-    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing.
+    """Tells whether the app can start at once. Starts no process, so that a normal start waits for nothing.
 
     `adopt`: a waiting environment must replace it first.
     """
@@ -57,29 +57,29 @@ def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
 
 
 def is_current(places: InstalledPlaces) -> bool:
-    """Tell whether the environment contains what the locks name."""
+    """Tells whether the environment contains what the locks name."""
     stamp = read_stamp(places)
     wanted = locks_of_variant(places, variant_of(stamp))
     return up_to_date(stamp, wanted) and same_base(places, stamp) and same_python(places, stamp)
 
 
 def base_version(places: InstalledPlaces) -> str:
-    """Return the version of the installation's own Python, which runs this; empty if it has none."""
+    """Returns the version of the installation's own Python, which runs this; empty if it has none."""
     return sys.version if places.base_python.exists() else ""
 
 
 def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
-    """Tell whether the environment was made with the installation's current Python."""
+    """Tells whether the environment was made with the installation's current Python."""
     return stamp.get("base", "") == base_version(places)
 
 
 def linked_python(places: Places) -> str:
-    """Return the target if an environment's Python is a link, else an empty string."""
+    """Returns the target if an environment's Python is a link, else an empty string."""
     return os.path.realpath(str(places.python)) if places.python.is_symlink() else ""
 
 
 def same_python(places: InstalledPlaces, stamp: Mapping) -> bool:
-    """Tell whether the environment still runs on the Python that it was made with. Starts no process.
+    """Tells whether the environment still runs on the Python that it was made with. Starts no process.
 
     An upgrade of the system can remove that Python or replace it by another version.
     """

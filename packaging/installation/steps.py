@@ -1,4 +1,4 @@
-"""Run tools step by step, as child processes with the right environment variables.
+"""Runs tools step by step, as child processes with the right environment variables.
 
 The user sees one line per step; what the tools print goes to a log.
 """
@@ -38,7 +38,7 @@ LEAKING = frozenset(
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Copy the environment without variables that would lead a package tool or the app to another Python.
+    """Copies the environment without variables that would lead a package tool or the app to another Python.
 
     The copy switches onnxruntime's telemetry off: nothing may leave the user's machine.
     """
@@ -68,7 +68,7 @@ BUNDLES = (
 
 
 def system_certificates(env: Mapping[str, str]) -> dict[str, str]:
-    """Return variables with which uv and pip trust what the system, or a file of the user's, trusts.
+    """Returns variables with which uv and pip trust what the system, or a file of the user's, trusts.
 
     By default uv trusts only the certificates that it contains, and so did pip until version 24.2. The certificate of a
     company's proxy is among the system's, or in a file that the user has named for one of the two tools.
@@ -110,7 +110,7 @@ class Stopped(BaseException):
 
 
 def reason_of(number: int) -> BaseException:
-    """Return the exception for a signal: KeyboardInterrupt for Ctrl-C, else Stopped."""
+    """Returns the exception for a signal: KeyboardInterrupt for Ctrl-C, else Stopped."""
     return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)
 
 
@@ -135,14 +135,14 @@ stop_on_signal = SignalHandler()
 
 
 def catch_signals() -> None:
-    """Let SIGINT, SIGTERM and SIGHUP raise their exceptions."""
+    """Lets SIGINT, SIGTERM and SIGHUP raise their exceptions."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), stop_on_signal)
 
 
 def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
-    """Start a child. A signal that arrives meanwhile ends the child, then this program."""
+    """Starts a child. A signal that arrives meanwhile ends the child, then this program."""
     stop_on_signal.starting, stop_on_signal.held, child = True, None, None
     try:
         child = subprocess.Popen(command, **options)
@@ -157,7 +157,7 @@ def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
 
 
 def end_child(child: subprocess.Popen, reason: BaseException) -> None:
-    """Terminate a child, and kill it if it doesn't end. After Ctrl-C, which it has received too, wait for it first."""
+    """Terminates a child, and kills it if it doesn't end. After Ctrl-C, which it received too, waits for it first."""
     patience = ((lambda: None, 10),) if isinstance(reason, KeyboardInterrupt) else ()
     for ask, seconds in (*patience, (child.terminate, 5), (child.kill, 5)):
         ask()
@@ -169,7 +169,7 @@ def end_child(child: subprocess.Popen, reason: BaseException) -> None:
 
 
 def output_of(command: Sequence[str], env: Mapping[str, str], seconds: float) -> str | None:
-    """Run a short command and return what it printed; None if it doesn't start, fails, or takes too long."""
+    """Runs a short command and returns what it printed; None if it doesn't start, fails, or takes too long."""
     try:
         done = subprocess.run(
             list(command),
@@ -214,12 +214,12 @@ class Steps:
         self.downloading = 0.0
 
     def say(self, sentence: str) -> None:
-        """Show a sentence on a line of its own."""
+        """Shows a sentence on a line of its own."""
         self._say(sentence + "\n")
 
     @contextlib.contextmanager
     def step(self, text: str, amount: Callable[[], tuple] | None = None) -> Iterator[None]:
-        """Show a step and how long it takes; with `amount`, which returns bytes done and in all, show these too."""
+        """Shows a step and how long it takes; with `amount`, which returns bytes done and in all, shows these too."""
         self._text, self._began, self._shown, self._amount = text, self._clock(), "", amount
         self._say(text + " ...")
         try:
@@ -235,7 +235,7 @@ class Steps:
         self._text, self._amount = "", None
 
     def tick(self) -> None:
-        """Update the line of a running step; called ten times a second."""
+        """Updates the line of a running step; called ten times a second."""
         if not self._live or not self._text:
             return
         shown = f"{self._clock() - self._began:.0f} s"
@@ -249,7 +249,7 @@ class Steps:
     def run(
         self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
     ) -> str:
-        """Run a tool to its end and return what it printed. Raise ToolFailed if it fails.
+        """Runs a tool to its end and returns what it printed. Raises ToolFailed if it fails.
 
         A tool that distrusts a server, as behind a proxy with a certificate of its own, is run again with the
         certificates that the system trusts, and so are all later ones.
@@ -323,6 +323,6 @@ class Setup:
         return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
 
     def install_lock(self, uv: str, lock: str | Path) -> None:
-        """Install exactly what a lock names, without resolving dependencies: locks are complete."""
+        """Installs exactly what a lock names, without resolving dependencies: locks are complete."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
         self.tool(uv, "pip", "install", "--python", self.places.python, *HASHED, "--no-deps", "-r", path)

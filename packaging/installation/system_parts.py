@@ -141,7 +141,7 @@ def is_there(part: Part) -> bool:
 
 
 def missing_parts(parts: Iterable[Part], there: Callable[[Part], bool] = is_there) -> list[Part]:
-    """Return the parts that this system lacks."""
+    """Returns the parts that this system lacks."""
     return [part for part in parts if not there(part)]
 
 
@@ -149,13 +149,13 @@ MANAGERS = ("apt-get", "dnf", "pacman", "zypper")
 
 
 def package_names(parts: Iterable[Part], manager: str) -> list[str]:
-    """Return the packages that contain these parts, each once, in order."""
+    """Returns the packages that contain these parts, each once, in order."""
     index = MANAGERS.index(manager)
     return list(dict.fromkeys(part.packages[index] for part in parts))
 
 
 def install_commands(manager: str, packages: Sequence[str]) -> tuple:
-    """Return the command that updates the package lists, or None, and the one that installs."""
+    """Returns the command that updates the package lists, or None, and the one that installs."""
     if manager == "apt-get":
         wait = ["-o", "DPkg::Lock::Timeout=120"]
         update = ["apt-get", *wait, "update"]
@@ -168,7 +168,7 @@ def install_commands(manager: str, packages: Sequence[str]) -> tuple:
 
 
 def typed_command(manager: str, packages: Sequence[str]) -> str:
-    """Return what a user types to install packages."""
+    """Returns what a user types to install packages."""
     short = {
         "apt-get": "sudo apt-get install",
         "dnf": "sudo dnf install",
@@ -183,7 +183,7 @@ def find_manager() -> str | None:
 
 
 def as_root(env: Mapping[str, str]) -> list[str] | None:
-    """Return what to put before a command to run it as root without a password; None if impossible."""
+    """Returns what to put before a command to run it as root without a password; None if impossible."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -194,7 +194,7 @@ def as_root(env: Mapping[str, str]) -> list[str] | None:
 
 
 def install_packages(steps: Steps, env: Mapping[str, str], manager: str, packages: Sequence[str]) -> bool:
-    """Install system packages if this user may; True if that succeeded."""
+    """Installs system packages if this user may; True if that succeeded."""
     prefix = as_root(env)
     if prefix is None:
         return False
@@ -216,7 +216,7 @@ def install_packages(steps: Steps, env: Mapping[str, str], manager: str, package
 
 
 def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part]) -> list[Part]:
-    """Install missing parts of the system; report and return what is still missing."""
+    """Installs missing parts of the system; reports and returns what is still missing."""
     missing = missing_parts(parts)
     if not missing:
         return []
@@ -240,7 +240,7 @@ def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part])
 
 
 def sentence() -> str:
-    """Return what is missing and what to type; empty if nothing is."""
+    """Returns what is missing and what to type; empty if nothing is."""
     missing = missing_parts(system_parts("run"))
     if not missing:
         return ""

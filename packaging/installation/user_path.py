@@ -1,4 +1,4 @@
-"""Add a folder to the user's PATH on Windows, or remove it.
+"""Adds a folder to the user's PATH on Windows, or removes it.
 
     python user_path.py add|remove FOLDER
 
@@ -15,12 +15,12 @@ HWND_BROADCAST, WM_SETTINGCHANGE, ABORT_IF_HUNG = 0xFFFF, 0x1A, 2
 
 
 def with_folder(path: str, folder: str) -> str:
-    """Return a PATH with a folder added at its end."""
+    """Returns a PATH with a folder added at its end."""
     return ";".join([*(part for part in without_folder(path, folder).split(";") if part), folder])
 
 
 def without_folder(path: str, folder: str) -> str:
-    """Return a PATH without a folder; all other parts stay as they are."""
+    """Returns a PATH without a folder; all other parts stay as they are."""
 
     def normal(part: str) -> str:
         return ntpath.normcase(part.strip().strip('"').rstrip("\\"))
@@ -29,7 +29,7 @@ def without_folder(path: str, folder: str) -> str:
 
 
 def change(action: str, folder: str) -> None:
-    """Write the changed PATH to the registry and notify running programs."""
+    """Writes the changed PATH to the registry and notifies running programs."""
     import winreg
 
     access = winreg.KEY_READ | winreg.KEY_WRITE

@@ -47,7 +47,7 @@ def ones(count, device):
 
 
 def make_wheel(name: str, version: str, code: str) -> tuple[str, bytes]:
-    """Return the file name and content of a wheel with one module."""
+    """Returns the file name and content of a wheel with one module."""
     module = name.replace("-", "_")
     metadata = f"{module}-{version}.dist-info"
     files = {
@@ -89,7 +89,7 @@ class Index:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def add(self, name: str, version: str, code: str = "") -> str:
-        """Offer a package; return its line of a lock."""
+        """Offers a package; returns its line of a lock."""
         file, content = make_wheel(name, version, code)
         self.wheels[file] = content
         return f"{name}=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n"
@@ -168,7 +168,7 @@ class Installation:
         }
 
     def write_locks(self) -> None:
-        """Write the locks of an upgrade."""
+        """Writes the locks of an upgrade."""
         locks = self.places.locks
         (locks / "app.txt").write_text(self.lock["numpy-like"])
         (locks / "models.txt").write_text(self.lock["model"])
@@ -182,7 +182,7 @@ class Installation:
         (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
-        """Start the launcher with these arguments and --report; `variables` are for this start only."""
+        """Starts the launcher with these arguments and --report; `variables` are for this start only."""
         launcher = self.places.root / "packaging" / "launcher.py"
         return subprocess.Popen(
             [sys.executable, str(launcher), "--report", *words],
@@ -193,7 +193,7 @@ class Installation:
         )
 
     def run(self, *words: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
-        """Run the launcher to its end; return its exit code and its reports."""
+        """Runs the launcher to its end; returns its exit code and its reports."""
         child = self.start(*words, **variables)
         # Its input stays open: closing it means to cancel.
         assert child.stdout is not None and child.stderr is not None
@@ -207,7 +207,7 @@ class Installation:
 
     @contextlib.contextmanager
     def window(self) -> Iterator[None]:
-        """Hold the lock of an open window."""
+        """Holds the lock of an open window."""
         import fcntl
 
         folder = self.runtime / "kame-desktop"
@@ -217,20 +217,20 @@ class Installation:
             yield
 
     def status(self) -> dict[str, Any]:
-        """Return what `card status` reports."""
+        """Returns what `card status` reports."""
         code, reports = self.run("card", "status")
         assert code == 0
         return reports[0]["card"]
 
     def modules(self) -> set[str]:
-        """Return the names of the modules in the environment in use."""
+        """Returns the names of the modules in the environment in use."""
         folder = self.places.site_packages
         assert folder is not None
         return {path.stem for path in folder.glob("*.py")} - {"_virtualenv"}
 
 
 def end(child: subprocess.Popen[bytes], how: str) -> int:
-    """End a launcher by closing its input, or by a signal; return its exit code."""
+    """Ends a launcher by closing its input, or by a signal; returns its exit code."""
     if how == "cancel":
         assert child.stdin is not None
         child.stdin.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def install(site: Path, name: str, version: str) -> None:
-    """Put a package of one file into an environment, with its list of files."""
+    """Puts a package of one file into an environment, with its list of files."""
     (site / f"{name}.py").write_text(f"version = {version!r}\n")
     metadata = site / f"{name}-{version}.dist-info"
     metadata.mkdir(exist_ok=True)

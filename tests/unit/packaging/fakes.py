@@ -44,5 +44,5 @@ def prepare(project, command="run"):
 
 
 def names_in(lock: str) -> set[str]:
-    """Return the names of all packages that a lock pins."""
+    """Returns the names of all packages that a lock pins."""
     return {canonicalize_name(name) for name in re.findall(r"(?m)^([A-Za-z0-9][\w.-]*)==", lock)}

@@ -1,4 +1,4 @@
-"""Test bootstrap.py's command line: exit codes, messages, signals and the app's arguments."""
+"""Tests bootstrap.py's command line: exit codes, messages, signals and the app's arguments."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, s
 
 
 def copy_script(root: Path) -> Path:
-    """Copy bootstrap.py and its modules to another project's folder."""
+    """Copies bootstrap.py and its modules to another project's folder."""
     copy = root / "packaging" / "bootstrap.py"
     shutil.copy(ROOT / "packaging" / "bootstrap.py", copy)
     shutil.copytree(ROOT / "packaging" / "installation", copy.parent / "installation")
@@ -28,7 +28,7 @@ def copy_script(root: Path) -> Path:
 
 
 def run_bootstrap(root: Path, *words: str, path: str, home: Path) -> subprocess.CompletedProcess:
-    """Run the real script, copied to `root`, on a machine that has only `path`."""
+    """Runs the real script, copied to `root`, on a machine that has only `path`."""
     copy = copy_script(root)
     # To the script, the running Python looks too old.
     finding = root / "packaging" / "installation" / "pythons.py"
@@ -123,7 +123,7 @@ esac"""
 
 
 def run_checks(project, capfd, *arguments, missing=(), everything=False, env=os.environ) -> tuple[int, list[str], str]:
-    """Return the exit code, the checks that ran, and what was said after them."""
+    """Returns the exit code, the checks that ran, and what was said after them."""
     options = {"everything": everything, "missing": missing, "times": checks.Times()}
     code = checks.run_tests(project, env, list(arguments), **options)
     ran, _, said = capfd.readouterr().out.partition("== How long it took")

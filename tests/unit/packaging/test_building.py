@@ -1,4 +1,4 @@
-"""Test the content of the Linux builds, and that two builds of one commit are identical."""
+"""Tests the content of the Linux builds, and that two builds of one commit are identical."""
 
 import gzip
 import hashlib
@@ -66,7 +66,7 @@ def source(project) -> Source:
 
 
 def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
-    """Read a Debian package independently of the code that wrote it."""
+    """Reads a Debian package independently of the code that wrote it."""
     assert deb.startswith(b"!<arch>\n")
     found, at = {}, 8
     while at < len(deb):

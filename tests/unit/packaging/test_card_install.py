@@ -1,4 +1,4 @@
-"""Test the installation of a graphics card's packages while the app runs, and its failures at any moment.
+"""Tests the installation of a graphics card's packages while the app runs, and its failures at any moment.
 
 The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
 """
@@ -44,7 +44,7 @@ def installed(tmp_path: Path, library: Path) -> Iterator[Installation]:
 
 
 def names_beside(installed: Installation) -> set[str]:
-    """Return what there is beside the environment, without the log and the lock."""
+    """Returns what there is beside the environment, without the log and the lock."""
     return {path.name for path in installed.places.venv.parent.iterdir()} - {"environment.log", "environment.lock"}
 
 

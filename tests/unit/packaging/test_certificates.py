@@ -1,4 +1,4 @@
-"""Test uv and pip behind a proxy that opens every connection with a certificate of its own."""
+"""Tests uv and pip behind a proxy that opens every connection with a certificate of its own."""
 
 import os
 import socket
@@ -52,13 +52,13 @@ def env(proxy, tmp_path):
 
 
 def use_bundle(path: Path, monkeypatch, *authorities: trustme.CA) -> None:
-    """Let the system trust these authorities alone."""
+    """Lets the system trust these authorities alone."""
     path.write_bytes(b"".join(authority.cert_pem.bytes() for authority in authorities))
     monkeypatch.setattr(steps_module, "BUNDLES", (str(path.with_name("missing.pem")), str(path)))
 
 
 def install(tool: str, steps: Steps, env, folder: Path, lock: str) -> None:
-    """Install what a lock names into a new folder."""
+    """Installs what a lock names into a new folder."""
     folder.mkdir()
     (folder / "lock.txt").write_text(lock)
     command = {

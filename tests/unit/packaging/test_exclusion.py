@@ -1,4 +1,4 @@
-"""Test that one set-up at a time works on a folder."""
+"""Tests that one set-up at a time works on a folder."""
 
 import errno
 import os

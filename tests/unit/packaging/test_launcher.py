@@ -1,4 +1,4 @@
-"""Test the installed app's launcher as a program: reports, cancellation, and the state after a kill."""
+"""Tests the installed app's launcher as a program: reports, cancellation, and the state after a kill."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def run(installed: Installation, *words: str) -> subprocess.CompletedProcess:
 
 
 def begin(installed: Installation) -> tuple[subprocess.Popen, int]:
-    """Start a set-up that hangs in uv; return it, and uv's process id."""
+    """Starts a set-up that hangs in uv; returns it, and uv's process id."""
     (installed.notes / "wait").touch()
     command = installed.launcher("--report", "setup")
     running = subprocess.Popen(command, env=installed.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""Test the locks and the licence tables."""
+"""Tests the locks and the licence tables."""
 
 import contextlib
 import importlib.metadata

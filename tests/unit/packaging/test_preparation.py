@@ -1,4 +1,4 @@
-"""Test whole set-ups with fake tools: what is installed, in which order, and the messages."""
+"""Tests whole set-ups with fake tools: what is installed, in which order, and the messages."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Test the progress window: its steps, its problems, and cancelling by closing it."""
+"""Tests the progress window: its steps, its problems, and cancelling by closing it."""
 
 import textwrap
 
@@ -38,7 +38,7 @@ class SeenView(View):
 
 @pytest.fixture
 def started(tmp_path, monkeypatch):
-    """Start with a launcher that runs the given lines of Python, and with a view."""
+    """Starts with a launcher that runs the given lines of Python, and with a view."""
     folder = tmp_path / "packaging"
     (folder / "installation").mkdir(parents=True)
     monkeypatch.setattr(progress_window, "HERE", folder / "installation")

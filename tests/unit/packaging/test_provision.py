@@ -1,4 +1,4 @@
-"""Test set-up, upgrade and repair of an installed app with a fake uv."""
+"""Tests set-up, upgrade and repair of an installed app with a fake uv."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Test which Python is chosen."""
+"""Tests which Python is chosen."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Test the self-extracting installer: its check, the installation per user, upgrade and removal."""
+"""Tests the self-extracting installer: its check, the installation per user, upgrade and removal."""
 
 import contextlib
 import os
@@ -47,7 +47,7 @@ class User:
         self.entry = self.data / "applications" / f"{ID}.desktop"
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
-        """Run a command without a terminal, so that it asks no question."""
+        """Runs a command without a terminal, so that it asks no question."""
         return subprocess.run(
             [str(word) for word in command],
             cwd=self.home,
@@ -262,7 +262,7 @@ def test_removing_leaves_conversations_unless_told_otherwise(installer, user, op
 
 
 def on_terminal(user: User, answer: str, *command: object) -> str:
-    """Run a command on its own terminal and answer its question; return what it shows."""
+    """Runs a command on its own terminal and answers its question; returns what it shows."""
     import pty  # not on Windows
 
     master, slave = pty.openpty()

@@ -1,4 +1,4 @@
-"""Test when an environment is ready, and when it is set up again."""
+"""Tests when an environment is ready, and when it is set up again."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Test how missing parts of the system are found and installed."""
+"""Tests how missing parts of the system are found and installed."""
 
 import os
 import sys

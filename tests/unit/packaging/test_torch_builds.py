@@ -1,4 +1,4 @@
-"""Test which build of torch a driver gets, on Linux and on Windows, and how it is installed there."""
+"""Tests which build of torch a driver gets, on Linux and on Windows, and how it is installed there."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Test which environment variables are removed."""
+"""Tests which environment variables are removed."""
 
 from installation import steps
 

@@ -1,4 +1,4 @@
-"""Test the parts of the Windows build: Python, programs, icon, list of files, wheels, signing, PATH."""
+"""Tests the parts of the Windows build: Python, programs, icon, list of files, wheels, signing, PATH."""
 
 import hashlib
 import http.server
