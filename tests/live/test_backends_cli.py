@@ -173,8 +173,10 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
     script = Script(tuple(f" word{n}" for n in range(4000)))
     script.delay = 0.01
     with peer(script, ollama=True) as url:
+        # So many words take longer than a busy machine sleeps.
+        options = ["--backend", "ollama", "--base-url", url, "--max-tokens", "4000"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "app", "ask", "--backend", "ollama", "--base-url", url, "Where?"],
+            [sys.executable, "-m", "app", "ask", *options, "Where?"],
             cwd=ROOT,
             env={**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"},
             text=True,

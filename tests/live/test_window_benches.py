@@ -17,6 +17,10 @@ from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]
 
+HEAVY = set("openai onnxruntime faster_whisper livekit torch scipy xllamacpp httpx jiwer rapidfuzz".split())
+DIALOGS = {f"app.gui.{name}" for name in "models.models_dialog settings.dialog logs.panel window.about_dialog".split()}
+"""What a start must not wait for."""
+
 
 def bench(*arguments: str, environment: dict[str, str], home: Path) -> dict:
     """Its document; that goals are missed on a machine that does other things is no fault here."""
@@ -72,13 +76,16 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     found = json.loads(report.read_text())
     assert {"painted", "running"} <= set(found["times"]) and not found["problem"]  # one can type without devices
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
-    heavy = {"openai", "onnxruntime", "faster_whisper", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
-    heavy |= {"jiwer", "rapidfuzz"}
-    dialogs = {
-        f"app.gui.{name}" for name in ("models.models_dialog", "settings.dialog", "logs.panel", "window.about_dialog")
-    }
     assert "app.gui.window.main_window" in imported
-    assert sorted(imported & (heavy | dialogs)) == []
+    assert sorted(imported & (HEAVY | DIALOGS)) == []
+
+
+def test_the_windows_modules_import_nothing_heavy() -> None:
+    script = "import sys, app.main, app.gui.window.app; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    imported = set(done.stdout.split())
+    assert "app.gui.window.main_window" in imported, done.stderr
+    assert sorted(imported & (HEAVY | DIALOGS)) == []
 
 
 def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
