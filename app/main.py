@@ -306,7 +306,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     service, graphics = BackendService(), GraphicsService()
     servers, problem = backends.tool_servers()
     choices = WindowChoices(
-        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
+        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items() if spec.make is None),
         backends=service.providers,
         mcp_servers=tuple(servers),
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),

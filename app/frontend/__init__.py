@@ -35,7 +35,7 @@ class FrontEndSpec:
 
     - `weights`: it has weights of its own, and needs a graphics card
     - `elsewhere`: another machine does its work
-    - `make`: makes it, not entered yet; None for those that `make_frontend` knows
+    - `make`: makes one that research adds, not entered yet, which the window doesn't offer; None for the product's own
     """
 
     label: str

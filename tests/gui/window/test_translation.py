@@ -378,7 +378,7 @@ def english(root: QWidget) -> list[str]:
 
 
 NOW = 1_795_360_000.0
-FRONT_ENDS = tuple((key, spec.label) for key, spec in app.frontend.PROVIDERS.items())
+FRONT_ENDS = tuple((key, spec.label) for key, spec in app.frontend.PROVIDERS.items() if spec.make is None)
 VIEW = MachineView(
     tuple(MachineFinding(topic, "fair", "Ж.") for topic in typing.get_args(Topic)),
     (

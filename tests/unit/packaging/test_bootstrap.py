@@ -31,7 +31,7 @@ def run_bootstrap(root: Path, *words: str, path: str, home: Path) -> subprocess.
     """Runs the real script, copied to `root`, on a machine that has only `path`."""
     copy = copy_script(root)
     # To the script, the running Python looks too old.
-    finding = root / "packaging" / "installation" / "pythons.py"
+    finding = root / "packaging" / "installation" / "environment.py"
     finding.write_text(finding.read_text().replace("((3, 12), (3, 13), (3, 11))", "((3, 99),)"))
     command = [sys.executable, "-I", str(copy), *words]
     environ = {"PATH": path, "HOME": str(home)}
