@@ -18,20 +18,10 @@ LEFT_OUT = {
     "tests/session/test_live_recognition.py": _ARITHMETIC,
     "tests/session/test_sounds.py": _ARITHMETIC,
     "tests/session/test_early_barge_in.py": _ARITHMETIC,
-    **{
-        f"tests/session/test_nano_talk.py::{name}": _ARITHMETIC
-        for name in (
-            "test_without_an_answer_it_does_not_know",
-            "test_it_is_silenced_and_says_nothing_more",
-            "test_it_does_not_begin_in_a_pause_of_the_user",
-        )
-    },
     "tests/unit/audio/test_far_end_aligner.py": _ARITHMETIC,
     "tests/unit/routing/test_classifier.py": _ARITHMETIC,
     "tests/unit/stt/test_text_endpointing.py": _ARITHMETIC,
-    "tests/unit/research/benches/test_overlap.py": _ARITHMETIC,
-    "tests/unit/research/corpus": _FOR_DEVELOPERS,
-    "tests/unit/research/training": _FOR_DEVELOPERS,
+    "tests/unit/research": _FOR_DEVELOPERS,
     "tests/unit/test_translations.py": _FOR_DEVELOPERS,
     "tests/unit/history/test_corruption.py::test_random_damage_costs_no_talk_that_sqlite_can_read": _AT_RANDOM,
     "tests/unit/history/test_history_importing.py::test_any_contents_end_in_a_conversation_or_a_sentence": _AT_RANDOM,

@@ -1,4 +1,4 @@
-"""Runs the unit and session tests with the Windows Python, and counts them by folder."""
+"""Runs the unit and session tests of the short command with the Windows Python, and counts them by folder."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MOST_LATE = 3
 
 
 def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
-    """Runs everything below `FOLDERS` except `LEFT_OUT`; lists skips with their reasons."""
+    """Runs what the short command runs of `FOLDERS`, except `LEFT_OUT`; lists skips with their reasons."""
     ignored = [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in LEFT_OUT]
-    command = (*ignored, "-n", str(WORKERS), "--dist", "worksteal", "--junitxml=results.xml", *FOLDERS)
+    command = ("--short", *ignored, "-n", str(WORKERS), "--dist", "worksteal", "--junitxml=results.xml", *FOLDERS)
     try:
         done = _pytest(windows, command)
     except TookTooLong as over:
@@ -37,7 +37,7 @@ def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
     failed = _add_to_table(results)
     if 0 < len(failed) <= MOST_LATE:
         TABLE.extend(f"failed at first, and tried once more by itself: {name}" for name in failed)
-        done = _pytest(windows, ("--last-failed", "--last-failed-no-failures", "none", *ignored, *FOLDERS))
+        done = _pytest(windows, ("--last-failed", "--last-failed-no-failures", "none", "--short", *ignored, *FOLDERS))
     assert done.code == 0, "\n".join([*failed, done.printed[-6000:]])
 
 
