@@ -61,8 +61,8 @@ def pytest_make_collect_report(collector: pytest.Collector):
     report = yield
     error = report.call.excinfo and report.call.excinfo.value.__cause__
     reason = _lacking_library(error)
-    needed = isinstance(error, ImportError) and (error.name or "")
-    if collector.config.getoption("short") and needed and needed.partition(".")[0] in TORCH:
+    needed = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+    if collector.config.getoption("short") and needed in TORCH:
         reason = f"needs {needed}: runs with --all"
     if reason:
         report.outcome, report.longrepr = "skipped", (str(collector.path), 1, reason)

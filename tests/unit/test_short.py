@@ -67,7 +67,7 @@ def test_the_short_run_leaves_out_what_is_slow_and_what_needs_torch(tmp_path: Pa
     printed = run(tmp_path, "--short", "--continue-on-collection-errors")
     assert "test_quick PASSED" in printed and "test_torch_is_out_of_reach PASSED" in printed
     assert "test_slow" not in printed and "test_step " not in printed
-    assert "needs torch: runs with --all" in printed and "needs safetensors.torch: runs with --all" in printed
+    assert "needs torch: runs with --all" in printed and "needs safetensors: runs with --all" in printed
     assert "Left out for want of libkame.so.1: 1" in printed and "Left out for want of libkame.so.2: 1" in printed
     assert "Left out for want of kame-is-not-there: 1" in printed
     assert "2 passed, 5 skipped, 1 deselected, 1 error" in printed

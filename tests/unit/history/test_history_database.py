@@ -48,7 +48,7 @@ async def test_one_of_another_version_is_set_aside_and_the_app_goes_on(version: 
     await history.purge()
     await history.close()
     assert kept.read_bytes() == before
-    kept.rename(path)  # as one does who goes back to that version
+    kept.replace(path)  # as one does who goes back to that version
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute(f"PRAGMA user_version = {schema.VERSION}")
     history = HistoryStore(path, None)
