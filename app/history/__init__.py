@@ -1,16 +1,15 @@
-"""Conversations on disk: what was said and when, kept until the user removes it.
+"""Stores conversations on disk until the user deletes them.
 
 In reading order:
 
-- `base`: what the window sees: a conversation's view, its setup, its talks, and the protocol of the service.
-- `store`: the service itself. `writer`: the thread that owns the database; `open_talk`: a talk while it is written.
-- `database` opens the file, `schema` makes its tables, `serialization` converts records to JSON and back.
-- `queries` and `search` read it, `packing` compresses talks, `erasing` removes conversations without a trace.
-- `rescue` takes what can be read from a damaged file into a new one, by the rows that `pages` finds in it.
-- `export` writes a conversation to a file, with `markdown`, `subtitles`, `timing` and `sound`; `importing` reads one
-  back.
+- `base`: the records that the window uses (a conversation's view, setup and talks) and the service's protocol.
+- `store`: the service. `writer`: the thread that owns the database. `open_talk`: a talk that is still being written.
+- `database` opens the file, `schema` creates its tables, `serialization` converts records to and from JSON.
+- `queries` and `search` read the database, `packing` compresses talks, `erasing` deletes conversations without a trace.
+- `rescue` copies the readable part of a damaged file into a new one, using the rows that `pages` finds.
+- `export` writes a conversation to a file, using `markdown`, `subtitles`, `timing` and `sound`; `importing` reads one.
 
-A session puts its events into the log that `HistoryStore.begin` returns. The writer stores them as lines of JSON,
-together with the turns that they make and a search index over these. `HistoryStore.talks` turns the lines into events
-again.
+A talk is the stored form of one session. The session puts its events into the log returned by `HistoryStore.begin`. The
+writer stores them as JSON lines, along with the turns derived from them and a search index over those turns.
+`HistoryStore.talks` parses the lines back into events.
 """

@@ -1,7 +1,7 @@
-"""The records of stored conversations, and the protocol of the service that stores them.
+"""Records of stored conversations, and the protocol of the service that stores them.
 
-A conversation is a sequence of talks, each of them a session's events in order. All else that is shown of it (turns,
-revisions, titles) is derived from those.
+A conversation is a sequence of talks, each holding one session's events in order. Everything else shown about a
+conversation (turns, revisions, title) is derived from these events.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from app.conversation.prompt import Document
 from app.session.control import BackendChoice, Style, ToolChoice
 
 ExportFormat = Literal["markdown", "json", "srt", "wav"]
-"""`json` has everything but the sound, and can be imported; `srt` and `wav` have all talks on one clock."""
+"""`json` contains everything except the audio and can be imported again; `srt` and `wav` put all talks on one timeline.
+"""
 
 LONGEST_TITLE = 200
 """In characters."""
@@ -24,7 +25,7 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The setup of a conversation: its back-end, its style, its tools, what it may cost, and the user's documents."""
+    """A conversation's settings: back-end, style, tools, spending cap and the user's documents."""
 
     backend: BackendChoice = field(default_factory=BackendChoice)
     style: Style = field(default_factory=Style)
@@ -35,13 +36,18 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class ConversationView:
-    """A conversation as a list shows it.
+    """A conversation as shown in a list.
 
-    `key`: its permanent name. `title`: the user's own if `named`, else made from the first words; empty while nothing
-    was said. `created`, `changed`: seconds since 1970. `turns`: of both sides. `backends`: the models that answered, in
-    the order of their first words. `snippet`: a piece of text that a search has found, with each match between "\x02"
-    and "\x03"; empty if only the title matches. `sound`: whether the sound of one of its talks was kept. `pinned`:
-    the user wants it first in the list. `folder`: the name of the folder that the user has put it into, or empty.
+    - `key`: its permanent identifier.
+    - `title`: the user's own title if `named`, otherwise made from the first words; empty until something is said.
+    - `created`, `changed`: seconds since 1970.
+    - `turns`: the number of turns of both speakers.
+    - `backends`: the models that answered, in order of first appearance.
+    - `snippet`: an excerpt found by a search, with each match between "\x02" and "\x03"; empty if only the title
+      matches.
+    - `sound`: whether any of its talks has a recording.
+    - `pinned`: whether the user pinned it to the top of the list.
+    - `folder`: the name of the user's folder that contains it, or empty.
     """
 
     key: str
@@ -62,7 +68,8 @@ class ConversationView:
 class KeptTalk:
     """One talk of a conversation.
 
-    `began`: seconds since 1970, at the session's time 0. `folder`: of its recording; None if there is none.
+    `began`: seconds since 1970 at the session's time 0. `folder`: contains its recording; None if there is no
+    recording.
     """
 
     began: float
@@ -71,40 +78,40 @@ class KeptTalk:
 
 
 class TalkLog(Protocol):
-    """The log of a talk that goes on. Both methods return at once, on any thread, and never raise."""
+    """The event log of a running session. Both methods return immediately, work on any thread and never raise."""
 
     def put(self, event: Event) -> None:
-        """Stores an event within half a second; events for meters are left out."""
+        """Stores an event within half a second, unless it is a meter event."""
         ...
 
     def end(self) -> None:
-        """Marks the talk as over. Without this call nothing is lost, either."""
+        """Marks the talk as finished. No events are lost if this is never called."""
         ...
 
 
 class HistoryService(Protocol):
-    """The user's conversations. Its coroutines never block the loop, and raise UserError."""
+    """The user's stored conversations. Its coroutines never block the event loop and raise UserError on failure."""
 
     @property
     def trouble(self) -> str:
-        """Why conversations can't be stored, in a sentence; empty while they can."""
+        """A user-facing message saying why conversations can't be stored; empty while they can."""
         ...
 
     @property
     def notice(self) -> str:
-        """What became of a file that could not be used, in a sentence to be shown once; empty if it could."""
+        """A user-facing message about a file that couldn't be used, to be shown once; empty if the file was usable."""
         ...
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
-        """Starts a talk in the conversation `key`, which is made if there is none.
+        """Starts a talk in the conversation `key`, creating the conversation if necessary.
 
-        An unused conversation is not listed, and is erased. `folder`: of the talk's recording. Returns at once;
-        `trouble` reports failures.
+        A conversation without any words is not listed and is erased eventually. `folder`: where the session is
+        recorded. Returns immediately; failures are reported through `trouble`.
         """
         ...
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns all of them, the newest first; with `words`, those with all of these in their titles or turns."""
+        """Returns all conversations, newest first, or only those whose title and turns contain all of `words`."""
         ...
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
@@ -112,19 +119,19 @@ class HistoryService(Protocol):
         ...
 
     async def rename(self, key: str, title: str) -> None:
-        """Gives a conversation a title; empty: the one made from its words."""
+        """Sets a conversation's title; an empty one restores the title made from its first words."""
         ...
 
     async def pin(self, key: str, pinned: bool) -> None:
-        """Pins a conversation, or unpins it; that is no change of what was said in it."""
+        """Pins or unpins a conversation without updating its `changed` time."""
         ...
 
     async def move(self, key: str, folder: str) -> None:
-        """Puts a conversation into a folder, which need not exist; empty: into none."""
+        """Moves a conversation into a folder, which need not exist yet; an empty name takes it out of its folder."""
         ...
 
     async def rename_folder(self, folder: str, name: str) -> None:
-        """Gives a folder another name; that of another folder joins both. Empty: its conversations are in none."""
+        """Renames a folder, merging it with any folder already called `name`; an empty name dissolves it."""
         ...
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
@@ -132,12 +139,14 @@ class HistoryService(Protocol):
         ...
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """Makes a second conversation of the same turns with the given setup; it has no sound, isn't
-        pinned, and is in the same folder."""
+        """Copies a conversation's turns into a new conversation with the given setup.
+
+        The copy stays in the same folder, has no recordings and isn't pinned.
+        """
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Removes conversations from the list. They stay on disk until `purge`, or the next start at the latest."""
+        """Removes conversations from the list. They stay on disk until `purge` or, at the latest, the next start."""
         ...
 
     async def restore(self, keys: Sequence[str]) -> None:
@@ -145,20 +154,20 @@ class HistoryService(Protocol):
         ...
 
     async def purge(self) -> None:
-        """Erases what was removed, with its sound; nothing of it is left in any file."""
+        """Erases removed conversations and their recordings, leaving no trace in any file."""
         ...
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
-        """Writes a conversation to `path` atomically; returns a sentence that says what was written."""
+        """Writes a conversation to `path` atomically and returns a user-facing message describing what was written."""
         ...
 
     async def bring_in(self, path: Path) -> ConversationView:
-        """Imports a conversation from an exported JSON file, or from the folder of a recorded talk."""
+        """Imports a conversation from an exported JSON file or the folder of a recorded session."""
         ...
 
     async def close(self) -> None:
-        """Writes all pending events, erases what was removed, and closes the file, within 3 s.
+        """Writes all pending events, erases removed conversations and closes the file, within 3 s.
 
-        Where that fails, the log says so.
+        Failures are logged.
         """
         ...

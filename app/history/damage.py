@@ -1,4 +1,4 @@
-"""Tells damage to the file of conversations from other errors, and checks a file for it."""
+"""Distinguishes damage to the conversation database from other errors, and checks the file for damage."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1
 _READ_ONLY = 8
 _NOT_THE_SCHEMA = (_BUSY, _LOCKED, _READ_ONLY, _DISK)
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
-"""Codes of errors that our statements raise on a damaged file only: "no such table", "too big", "datatype mismatch"."""
+"""Error codes that our statements cause only on a damaged file: "no such table", "too big", "datatype mismatch"."""
 _NEWEST_FORMAT = 2
-"""SQLite writes no file whose header has a later version of the format, in byte 18."""
+"""The highest file format version that SQLite writes, in byte 18 of the header."""
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
 _COLUMNS = {
     "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
@@ -28,7 +28,7 @@ _COLUMNS = {
 def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
     """Returns whether an error means that the file is damaged or not a database.
 
-    If the error alone doesn't tell, the file of `connection` is checked, and a damaged search index rebuilt.
+    If the error is inconclusive, the file of `connection` is checked and a damaged search index rebuilt.
     """
     code = _code(error)
     if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
@@ -45,10 +45,11 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
 
 
 def is_damage_at_opening(error: Exception, path: Path) -> bool:
-    """Returns whether an error while the file is opened means that it is damaged: only our own statements have run."""
+    """Returns whether an error raised while opening the file means damage, given that only our own statements have run.
+    """
     if is_damage(error):
         return True
-    if _code(error) == _READ_ONLY:  # that it may be written was found out before
+    if _code(error) == _READ_ONLY:  # write permission was checked earlier
         return _says_read_only(path)
     return isinstance(error, sqlite3.OperationalError) and _is_suspicious(error)
 
@@ -69,14 +70,14 @@ def is_fatal(error: Exception) -> bool:
 
 
 def damage(what: str) -> sqlite3.DatabaseError:
-    """Returns an error as SQLite raises it for a damaged file."""
+    """Returns an error like the one SQLite raises for a damaged file."""
     error = sqlite3.DatabaseError(what)
     error.sqlite_errorcode = _CORRUPT
     return error
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Checks all of a database; raises sqlite3.Error where it is damaged or can't be read.
+    """Checks the whole database; raises sqlite3.Error if it is damaged or can't be read.
 
     A damaged search index is rebuilt.
     """
@@ -88,15 +89,15 @@ def check(connection: sqlite3.Connection) -> None:
 
 
 def check_pages(connection: sqlite3.Connection) -> None:
-    """Checks every page with rows; raises sqlite3.Error."""
-    for table in _COLUMNS:  # not the search index, which is looked at by itself
+    """Checks every page that contains rows; raises sqlite3.Error."""
+    for table in _COLUMNS:  # the search index is checked separately
         found = connection.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
         if found != "ok":
             raise damage(found)
 
 
 def check_tables(connection: sqlite3.Connection) -> None:
-    """Checks that all tables are there; raises sqlite3.Error."""
+    """Checks that all tables exist; raises sqlite3.Error."""
     for table, columns in _COLUMNS.items():
         try:
             connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
@@ -105,7 +106,8 @@ def check_tables(connection: sqlite3.Connection) -> None:
 
 
 def check_writing(connection: sqlite3.Connection) -> None:
-    """Writes a talk on trial and takes it back; raises sqlite3.Error where that fails. Waits for no other process."""
+    """Writes a test talk and rolls it back; raises sqlite3.Error on failure. Skipped while another process has the
+    lock."""
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute("PRAGMA busy_timeout = 0")
     try:
@@ -122,9 +124,9 @@ def check_writing(connection: sqlite3.Connection) -> None:
 
 
 def _write_on_trial(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error where a damaged schema or counter keeps rows from being written.
+    """Raises sqlite3.Error if a damaged schema or counter prevents rows from being written.
 
-    The page cache holds them: a full disk is not noticed.
+    The rows stay in the page cache, so a full disk goes unnoticed.
     """
     try:
         conversation = connection.execute(
@@ -143,7 +145,7 @@ def _write_on_trial(connection: sqlite3.Connection) -> None:
 
 
 def check_index(connection: sqlite3.Connection) -> None:
-    """Rebuilds the search index if it is damaged; raises sqlite3.Error where that can't be done."""
+    """Rebuilds the search index if it is damaged; raises sqlite3.Error if that fails."""
     try:
         connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchone()
     except sqlite3.Error as error:
@@ -172,5 +174,5 @@ def _says_read_only(path: Path) -> bool:
 
 
 def _code(error: Exception) -> int:
-    """Returns SQLite's code of an error; 0 if it has none, as errors that Python's module itself raises."""
+    """Returns the SQLite error code; 0 for errors without one, such as those raised by Python's module itself."""
     return getattr(error, "sqlite_errorcode", 0)

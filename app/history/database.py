@@ -1,7 +1,7 @@
-"""Opens the database of conversations, also if the file is damaged, of another version, or inaccessible.
+"""Opens the conversation database, even if the file is damaged, inaccessible or from another version.
 
-A damaged file is moved away, and what can be read of it is rescued into a new one. One of another version of the app is
-set aside as it is. If nothing can be stored, a database in memory replaces the file until the app is closed.
+A damaged file is moved aside and its readable content rescued into a new one. A file from another version of the app is
+set aside unchanged. If nothing can be stored, an in-memory database is used until the app closes.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from app.settings.paths import APP_NAME
 from app.untrusted.limits import OtherVersion
 
 PATIENCE_SECONDS = 2.0
-"""How long another process may lock the file."""
+"""How long to wait while another process locks the file."""
 CHECK_BYTES = 256 * 2**20
-"""The largest file that is checked completely if it was not closed properly: some 0.3 s for 100 MB."""
+"""The largest file that is fully checked after an unclean shutdown; checking 100 MB takes about 0.3 s."""
 SMALL_BYTES = 32 * 2**20
 """The largest file that is always checked."""
 
 _MAKING = threading.Lock()
-"""Held while the file is made, so that no thread opens it before it has been closed again."""
+"""Held while the file is created, so that no other thread opens it before it has been closed again."""
 _LAST_IMAGINABLE = schema.VERSION + 20
-"""A later version than this is no version, but damage."""
+"""A higher version number indicates damage."""
 
 
 class ForeignError(Exception):
-    """Another program has written the file."""
+    """The file was written by another program."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """An open database. `indexed`: it has a search index.
+    """An open database. `indexed`: whether it has a search index.
 
-    `trouble`: why nothing in it will be stored; `notice`: what became of a damaged file. Both are sentences, or empty.
-    `rescued`: the talks that were kept of a damaged file, by their rows there.
+    `trouble`: why nothing in it will be stored. `notice`: what happened to an unusable file. Both are user-facing
+    messages, or empty. `rescued`: the talks recovered from a damaged file, by their row numbers in that file.
     """
 
     connection: sqlite3.Connection
@@ -66,12 +66,12 @@ class OpenDatabase:
 
 
 def history_path() -> Path:
-    """Returns the path of the user's conversations."""
+    """Returns the path of the user's conversation database."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
 
 
 def open_database(path: Path) -> OpenDatabase:
-    """Opens the file, or a database in memory if it can't be opened; never raises."""
+    """Opens the file, or an in-memory database if that fails; never raises."""
     try:
         return _open_patiently(path)
     except ForeignError:
@@ -89,7 +89,7 @@ def open_database(path: Path) -> OpenDatabase:
 
 
 def _replace_other_version(path: Path, why: OtherVersion) -> OpenDatabase:
-    """Sets aside the file of another version of the app, and begins a new one; never raises."""
+    """Sets aside a file from another version of the app and creates a new one; never raises."""
     try:
         kept = _move_away(path, why.ending)
         fresh = _open_patiently(path)
@@ -106,16 +106,16 @@ def _replace_other_version(path: Path, why: OtherVersion) -> OpenDatabase:
 
 
 def replace_damaged(path: Path) -> OpenDatabase:
-    """Moves a damaged file away and makes a new one of what can be read of it; never raises.
+    """Moves a damaged file aside and creates a new one from its readable content; never raises.
 
-    The new file is complete before the damaged one is moved. If it is interrupted before that, the next start begins
-    again; after it, the next `_open` finishes the job.
+    The new file is complete before the damaged one is moved. If interrupted earlier, the next start begins again; if
+    interrupted later, the next `_open` finishes the replacement.
     """
     draft = _draft(path)
     try:
         rescued = _rescue(path, draft)
         backup = _move_away(path, "broken")
-        with contextlib.suppress(FileNotFoundError):  # another process has just put it in place
+        with contextlib.suppress(FileNotFoundError):  # another process put it in place first
             move_file(draft, path)
         fresh = _open_patiently(path)
     except Exception as error:
@@ -139,7 +139,7 @@ def replace_damaged(path: Path) -> OpenDatabase:
 
 
 def _rescue(path: Path, draft: Path) -> Rescued:
-    """Makes the file `draft` of what can be read of the damaged one, under another name until it is complete.
+    """Creates `draft` from the readable content of the damaged file, under a temporary name until it is complete.
 
     Raises OSError and sqlite3.Error.
     """
@@ -161,7 +161,7 @@ def _rescue(path: Path, draft: Path) -> Rescued:
 
 
 def _open_patiently(path: Path) -> OpenDatabase:
-    """Opens the file; retries while another process opens it, since SQLite's own timeout does not cover that."""
+    """Opens the file, retrying while another process opens it, which SQLite's own timeout doesn't cover."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -208,10 +208,10 @@ def _open(path: Path) -> OpenDatabase:
 
 
 def _make_private(path: Path) -> None:
-    """Makes the file if it is missing, so that no other user can ever read it; its log inherits the permissions.
+    """Creates the file if it is missing, readable by this user only; the write-ahead log inherits the permissions.
 
-    A file that exists is not opened here: on POSIX, closing it would release the locks that this process's other
-    connections have on it, and another process could remove the log from under them.
+    An existing file is not opened here: on POSIX, closing it would release the locks held on it by this process's other
+    connections, and another process could then remove the log while they use it.
     """
     with _MAKING:
         if not path.exists():
@@ -222,14 +222,14 @@ def _make_private(path: Path) -> None:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
-    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # a damaged row has other text
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damaged rows may not be UTF-8
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA temp_store = MEMORY")  # so that no other file contains the words
+        connection.execute("PRAGMA temp_store = MEMORY")  # keep conversation text out of temporary files
     except BaseException:
-        connection.close()  # Windows can't move an open file, and this one is to be moved away
+        connection.close()  # Windows can't move an open file, and the caller moves this one
         raise
     return connection
 
@@ -241,7 +241,7 @@ def _in_memory(trouble: str) -> OpenDatabase:
 
 
 def _draft(path: Path) -> Path:
-    """Returns where the file is made that replaces a damaged one."""
+    """Returns the path of the new file while it replaces a damaged one."""
     return path.with_name(path.name + ".rescued")
 
 
@@ -252,20 +252,20 @@ def _move_away(path: Path, why: str) -> Path:
 
 
 def _put_in_place(path: Path) -> str:
-    """Ends a replacement that was interrupted after the damaged file was moved away; returns a sentence about it."""
+    """Finishes a replacement interrupted after the damaged file was moved; returns a user-facing message about it."""
     moved = [file.name for file in path.parent.glob(f"{path.name}.broken*") if not file.name.endswith("-wal")]
     kept = ""
     if moved:
         backup = path.with_name(max(moved, key=lambda name: (len(name), name)))
         _move_log(path, backup)
         kept = f" The damaged file is kept as {backup}."
-    with contextlib.suppress(FileNotFoundError):  # another process has just done it
+    with contextlib.suppress(FileNotFoundError):  # another process did it first
         move_file(_draft(path), path)
     return f"The file of conversations was damaged, so a new one was made with what can be read of it.{kept}"
 
 
 def _move_log(path: Path, backup: Path) -> None:
-    """Moves the log of a file that was moved away beside it: it belongs to its contents, and fits no other file."""
+    """Moves the write-ahead log along with its database file; it would be invalid for any other file."""
     with contextlib.suppress(FileNotFoundError):
         move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)

@@ -1,4 +1,4 @@
-"""Erases conversations: their rows, their words in the index, in the log and in free pages, and their sound.
+"""Erases conversations: their rows, their recordings, and their words in the index, the write-ahead log and free pages.
 
 All functions run on the thread that owns the connection.
 """
@@ -12,19 +12,19 @@ from pathlib import Path
 from app.history.schema import transaction
 
 EMPTY_LOG_MS = 200
-"""How long to wait for other readers of the log; events of a talk wait as well."""
+"""How long to wait for other readers of the log; events of open talks wait too."""
 
 _UNUSED = (
     "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks "
     "WHERE turns OR EXISTS (SELECT 1 FROM turns WHERE turns.talk = talks.id))"
 )
-"""The count of a talk's turns may be damaged: its words are looked for."""
+"""A talk's turn count may be damaged, so its turns are checked as well."""
 
 
 def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:
-    """Deletes what was removed, and with `unused` what has no words. Returns the keys of what was removed.
+    """Deletes removed conversations and, with `unused`, those without words. Returns the keys of the removed ones.
 
-    The words stay in the log until `empty_log`, possibly in free pages until `sweep`, and their sound until
+    Their words stay in the log until `empty_log` and possibly in free pages until `sweep`; their recordings stay until
     `erase_sound`.
     """
     with transaction(database):
@@ -41,7 +41,7 @@ def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]
             database.execute("DELETE FROM talks WHERE conversation = ?", (row,))
             database.execute("DELETE FROM conversations WHERE id = ?", (row,))
         if removed and indexed:
-            # The index only marks what was deleted; merging it removes the words.
+            # The index only marks deleted entries; merging removes the words.
             database.execute("INSERT INTO words (words) VALUES ('optimize')")
         if removed:
             database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")
@@ -49,7 +49,7 @@ def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]
 
 
 def empty_log(database: sqlite3.Connection) -> bool:
-    """Moves the log into the database and empties it; returns False if another reader prevented that."""
+    """Checkpoints the write-ahead log and truncates it; returns False if another reader prevented that."""
     (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
     database.execute(f"PRAGMA busy_timeout = {min(patience, EMPTY_LOG_MS)}")
     try:
@@ -60,14 +60,14 @@ def empty_log(database: sqlite3.Connection) -> bool:
 
 
 def needs_sweep(database: sqlite3.Connection) -> bool:
-    """Returns whether the file may still contain some of what was erased."""
+    """Returns whether the file may still contain traces of erased conversations."""
     return database.execute("SELECT 1 FROM unwanted WHERE folder = ''").fetchone() is not None
 
 
 def sweep(database: sqlite3.Connection) -> bool:
-    """Rewrites the whole file, some 100 MB a second; returns False if its log could not be emptied.
+    """Rewrites the whole file, at about 100 MB/s; returns False if the log could not be emptied.
 
-    SQLite overwrites what it deletes, but not the copies that it leaves when it moves rows between pages.
+    SQLite overwrites what it deletes, but not the copies left behind when it moves rows between pages.
     """
     database.execute("VACUUM")
     if not empty_log(database):
@@ -77,9 +77,9 @@ def sweep(database: sqlite3.Connection) -> bool:
 
 
 def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[Path]:
-    """Deletes the sound of what was erased; returns the folders that could not be deleted, to be tried again.
+    """Deletes the recordings of erased conversations; returns the folders that could not be deleted, for a later retry.
 
-    Only folders inside `recordings` are deleted; others are the user's own.
+    Only folders inside `recordings` are deleted; all others belong to the user.
     """
     left = []
     for (name,) in database.execute("SELECT folder FROM unwanted WHERE folder <> ''").fetchall():
@@ -95,7 +95,7 @@ def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[P
 
 
 def lies_in(folder: Path, whole: Path) -> bool:
-    """Returns whether `folder` is inside `whole`, with links resolved."""
+    """Returns whether `folder` is inside `whole` after resolving symbolic links."""
     try:
         folder, whole = folder.resolve(), whole.resolve()
     except (OSError, RuntimeError):

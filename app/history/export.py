@@ -1,4 +1,4 @@
-"""Writes a conversation to a file: Markdown, JSON, subtitles or sound."""
+"""Exports a conversation to a file as Markdown, JSON, subtitles or audio."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT, VERSION = "kame-conversation", 2
 
 
 def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
-    """Writes a conversation to `path` atomically; returns a sentence that says what was written. Raises UserError."""
+    """Writes a conversation to `path` atomically; returns a message describing what was written. Raises UserError."""
     write, what = _WRITERS[form]
     try:
         with whole_file(path) as file:
@@ -67,7 +67,7 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     setup = dataclasses.asdict(view.setup)
-    setup["tools"]["folders"] = []  # of this machine only
+    setup["tools"]["folders"] = []  # meaningful on this machine only
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT,
@@ -76,7 +76,7 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
         "created": view.created,
         "setup": setup,
     }
-    # One event a line: readable, comparable, and written without building the whole in memory.
+    # One event per line: readable, easy to diff, and written without building the whole document in memory.
     file.write(json.dumps(head)[:-1].encode() + b', "talks": [')
     for number, talk in enumerate(talks):
         file.write(b'%b\n{"began": %b, "events": [' % (b"," if number else b"", json.dumps(talk.began).encode()))

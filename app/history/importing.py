@@ -1,7 +1,7 @@
-"""Imports a conversation from an exported JSON file, or from the folder of a recorded talk.
+"""Imports a conversation from an exported JSON file or from the folder of a recorded session.
 
-Any contents end in a conversation or a sentence. Of the setup in a file only harmless parts are used: no folder is
-opened to the model, no tool with side effects is switched on, and no words are sent to a server elsewhere.
+Arbitrary input yields either a conversation or a user-facing error. Only harmless parts of an imported setup are kept:
+it gives the model access to no folders, enables no tools with side effects and sends nothing to a remote server.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from app.untrusted.records import build, fits
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_WORDS = 20_000
-"""Words of one turn: two hours without a pause. The work for a turn grows with their square."""
+"""Words per turn: two hours without a pause. The processing time of a turn grows quadratically with this."""
 MOST_ANSWERS = 500
-"""Changes from one answer to another within one turn."""
+"""Revisions of the answer within one turn."""
 
 _AT_ONCE = 2**20
 
@@ -46,7 +46,7 @@ HARMLESS_TOOLS = ("calculator", "clock")
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversation:
-    """A conversation that was read from a file or folder."""
+    """A conversation read from a file or folder."""
 
     title: str
     setup: Setup
@@ -55,16 +55,16 @@ class ImportedConversation:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of its first talk's sound."""
+        """The folder with the first talk's recording."""
         return self.talks[0].folder if self.talks else None
 
     def with_folder(self, folder: Path | None) -> ImportedConversation:
-        """Returns the conversation with its first talk's sound in another folder."""
+        """Returns the conversation with the first talk's recording in another folder."""
         return replace(self, talks=(replace(self.talks[0], folder=folder), *self.talks[1:]))
 
 
 def read(path: Path) -> ImportedConversation:
-    """Returns the conversation in a file or folder. Raises UserError."""
+    """Reads the conversation in a file or folder. Raises UserError."""
     try:
         imported = _read_folder(path) if path.is_dir() else _read_file(path)
         said = any(turn.text for talk in imported.talks for turn in _turns(talk.events))
@@ -80,7 +80,7 @@ def read(path: Path) -> ImportedConversation:
 
 
 def copy_sound(folder: Path, to: Path) -> None:
-    """Copies a talk's sound to the folder `to`, completely or not at all. Raises UserError."""
+    """Copies a talk's recording to the folder `to`, completely or not at all. Raises UserError."""
     try:
         to.mkdir(parents=True)
         for name in (USER_FILE, ASSISTANT_FILE):
@@ -155,7 +155,7 @@ def _events(fields: Iterable[Any]) -> Iterator[e.Event]:
 
 
 def _bounded(events: Iterable[e.Event], before: int = 0) -> tuple[e.Event, ...]:
-    """Returns the events but those for meters, of which no file is to have more than `MOST_EVENTS`."""
+    """Returns the events without meter events. Raises Refused if a file has more than `MOST_EVENTS` in all."""
     found = list(itertools.islice(events, MOST_EVENTS - before + 1))
     if len(found) + before > MOST_EVENTS:
         raise Refused(f"it holds more than {MOST_EVENTS:,} events")

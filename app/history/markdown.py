@@ -1,4 +1,4 @@
-"""Formats a conversation as Markdown: who spoke when, and where they were interrupted."""
+"""Formats a conversation as Markdown, with the time of each turn and of interruptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from app.platform.local_time import local_datetime
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """Returns the page for the start of each talk (seconds since 1970) and its turns; dates in `zone`, None: here."""
+    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: for dates, local if None.
+    """
     lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
     backends = f" · with {', '.join(escaped(backend) for backend in view.backends)}" if view.backends else ""

@@ -1,6 +1,6 @@
-"""A talk while it is written to the database: its events, and the turns that they make.
+"""A talk that is still being written to the database: its events, and the turns derived from them.
 
-Used only on the writer's thread, except for the log that the session gets.
+Used only on the writer's thread, except for the log handed to the session.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from app.untrusted.limits import EVENT_LINE
 from app.untrusted.text import harmless
 
 MOST_PENDING = 100_000
-"""Events that are held while the disk is full; later ones are lost."""
+"""The most events held in memory while the disk is full; later ones are lost."""
 _UNSTORABLE = (sqlite3.DataError, OverflowError, UnicodeEncodeError)
-"""What Python raises for a text that is too long for this SQLite or no UTF-8, and for too large a number."""
+"""What Python raises for text that is too long for this SQLite or not valid UTF-8, and for numbers that are too large.
+"""
 TITLE_WORDS = 7
 TITLE_CHARS = 60
 
 
 @dataclass
 class OpenTalk:
-    """A talk that goes on. `write` inside a transaction; then `commit`, or `rollback` if the transaction failed."""
+    """A talk in progress. Call `write` inside a transaction, then `commit`, or `rollback` if the transaction failed."""
 
     key: str
     setup: Setup
@@ -41,9 +42,9 @@ class OpenTalk:
     limit: int | None = MOST_PENDING
     over: bool = False
     erased: bool = False
-    """It was erased while it went on: nothing more of it is stored."""
+    """Set if it was erased while in progress; nothing more of it is stored."""
     lost: int = 0
-    """Events that are too large to be stored."""
+    """The number of events that were too large to store."""
     row: int | None = None
     conversation: int = 0
     _transcript: Transcript = field(default_factory=Transcript)
@@ -51,17 +52,17 @@ class OpenTalk:
     _serial: int = 0
     _changed: dict[int, Turn] = field(default_factory=dict)
     _rows: dict[int, int] = field(default_factory=dict)
-    """The rows of turns with words, by the turn's identity: two turns may have the same number."""
+    """Database rows of turns with words, keyed by the turn's id(), since two turns may have the same number."""
     _backends: list[str] = field(default_factory=list)
     _before: tuple[int | None, int, dict[int, int], int] | None = None
 
     @property
     def pending(self) -> int:
-        """The number of events to be written."""
+        """The number of events not yet written."""
         return len(self._lines)
 
     def add(self, event: e.Event) -> None:
-        """Takes an event for the next `write`."""
+        """Queues an event for the next `write`."""
         if self.over or self.erased or (self.limit is not None and len(self._lines) >= self.limit):
             return
         event = harmless_event(event)
@@ -73,20 +74,20 @@ class OpenTalk:
         self.follow(event)
 
     def follow(self, event: e.Event) -> None:
-        """Takes an event whose line is stored already."""
+        """Updates the turns from an event whose line is already stored."""
         turn = self._transcript.apply(event)
         if turn is not None:
             self._changed[id(turn)] = turn
 
     def write(self, database: sqlite3.Connection, now: float, count: int | None = None) -> None:
-        """Writes the first `count` pending events, or all. Raises sqlite3.Error."""
+        """Writes the first `count` pending events, or all of them. Raises sqlite3.Error."""
         self._before = (self.row, self.conversation, dict(self._rows), self.lost)
         if self.row is None:
             self._insert(database, now)
         for serial, line in enumerate(self._lines[:count], self._serial):
             self._write_line(database, serial, line)
         for identity, turn in self._changed.items():
-            with contextlib.suppress(*_UNSTORABLE):  # it can't be found, but its events are there
+            with contextlib.suppress(*_UNSTORABLE):  # search won't find this turn, but its events are stored
                 self._write_turn(database, identity, turn)
             self._backends += [backend for backend in turn.backends if backend not in self._backends]
         database.execute(
@@ -96,29 +97,29 @@ class OpenTalk:
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
     def commit(self, count: int | None = None) -> None:
-        """Forgets the events that were written."""
+        """Discards the pending events that were written."""
         self._serial += len(self._lines[:count])
         del self._lines[:count]
         self._changed.clear()
         self._before = None
 
     def rollback(self) -> None:
-        """Keeps the events for the next `write`, since the last one was undone."""
+        """Keeps the events for the next `write` after the last one was rolled back."""
         if self._before is not None:
             self.row, self.conversation, self._rows, self.lost = self._before
             self._before = None
 
     def restart(self) -> None:
-        """Goes on as a new talk in the database, since its rows are gone."""
+        """Continues as a new talk in the database because its old rows are gone."""
         self.row, self._before = None, None
         self._rows.clear()
         self._changed = {id(turn): turn for turn in self._transcript.turns}
 
     def restart_after_rescue(self, rescued: bool) -> None:
-        """Goes on as a new talk in a database that replaces a damaged one.
+        """Continues as a new talk in the database that replaces a damaged one.
 
-        If `rescued`, its earlier events are kept there as a talk of their own, and only the pending ones are written;
-        otherwise the words of all its turns are written again.
+        If `rescued`, the earlier events survive there as a separate talk and only pending ones are written; otherwise
+        the words of all turns are written again.
         """
         if self.row is not None and not rescued:
             self._lines = lines_of_turns((t.speaker, t.number, t.started_at, t.text) for t in self._transcript.turns)
@@ -128,7 +129,7 @@ class OpenTalk:
         self.restart()
 
     def erase(self) -> None:
-        """Stores nothing more of it."""
+        """Discards everything pending and stores no further events."""
         self.erased = True
         self._lines.clear()
         self._changed.clear()
@@ -163,7 +164,7 @@ class OpenTalk:
             database.execute("DELETE FROM turns WHERE id = ?", (self._rows.pop(identity),))
 
     def _opening(self) -> str:
-        """Returns a title made from the first words, those of the user if there are any."""
+        """Returns a title made from the first words, preferably the user's."""
         turns = (turn for turn in self._transcript.turns if turn.text)
         first = next(turns, None)
         if first is not None and (first.speaker == "assistant" or first.backchannel):
@@ -174,7 +175,7 @@ class OpenTalk:
 
 @dataclass(frozen=True, slots=True)
 class OpenTalkLog:
-    """The `TalkLog` that a session gets."""
+    """The `TalkLog` handed to a session."""
 
     talk: OpenTalk
     post: Callable[[OpenTalk, e.Event | None], None]
@@ -184,12 +185,12 @@ class OpenTalkLog:
         self.post(self.talk, event)
 
     def end(self) -> None:
-        """Tells the writer that the talk is over."""
+        """Notifies the writer that the talk is over."""
         self.post(self.talk, None)
 
 
 def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> int:
-    """Returns the row of a conversation, which is made if there is none."""
+    """Returns the row of a conversation, creating it if necessary."""
     database.execute(
         "INSERT INTO conversations (key, created, changed, setup) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
         (key, now, now, setup_line(setup)),
@@ -198,7 +199,7 @@ def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: 
 
 
 def next_turn(database: sqlite3.Connection, conversation: int) -> int:
-    """Returns the id of a conversation's next turn."""
+    """Returns the ID for a conversation's next turn."""
     first = conversation << TURN_BITS
     last = first + (1 << TURN_BITS) - 1
     newest = database.execute("SELECT MAX(id) FROM turns WHERE id BETWEEN ? AND ?", (first, last)).fetchone()[0]
@@ -206,7 +207,7 @@ def next_turn(database: sqlite3.Connection, conversation: int) -> int:
 
 
 def _title(text: str) -> str:
-    """Returns the first words of `text` with a capital letter, cut at a word, with "…" if there are more."""
+    """Returns the first words of `text`, capitalized and cut at a word boundary, with "…" if any were omitted."""
     text = text.lstrip()
     words = f"{text[:1].upper()}{text[1:]}".split(maxsplit=TITLE_WORDS)
     title = ""

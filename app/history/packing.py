@@ -1,4 +1,4 @@
-"""Compresses the events of a talk, and reads what is left of damaged ones."""
+"""Compresses the events of a talk, and recovers what it can from damaged ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _PIECE = 64
 
 
 def pack_lines(lines: Sequence[str]) -> bytes:
-    """Returns lines compressed to a fifth of their size."""
+    """Compresses lines to about a fifth of their size."""
     return zlib.compress("\n".join(lines).encode())
 
 
 def unpack_lines(packed: Any) -> tuple[list[str], bool]:
-    """Returns the lines that `pack_lines` has compressed, and whether these are all of them: else it is damaged."""
+    """Decompresses the output of `pack_lines`; returns the lines and whether they are complete, that is, undamaged."""
     if packed is None:
         return [], True
     if not isinstance(packed, bytes):
@@ -36,7 +36,7 @@ def unpack_lines(packed: Any) -> tuple[list[str], bool]:
 
 
 def fuller(lines: list[str], turns: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Returns what is left of a damaged talk's events, or `lines_of_turns(turns)` where the turns hold more words."""
+    """Returns the remaining lines of a damaged talk, or `lines_of_turns(turns)` if the turns contain more text."""
     turns = list(turns)
     left = Transcript()
     for event in known_events(lines):
@@ -46,9 +46,9 @@ def fuller(lines: list[str], turns: Iterable[tuple[Any, ...]]) -> list[str]:
 
 
 def lines_of_turns(turns: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Returns events that say no more than the words of turns, for a talk whose own events are damaged.
+    """Returns minimal events that reproduce the text of turns, for a talk whose own events are damaged.
 
-    `turns`: the speaker, the number, the time and the text of each.
+    `turns`: the speaker, number, time and text of each turn.
     """
     told: list[e.Event] = []
     for speaker, number, at, text in turns:
@@ -64,7 +64,7 @@ def _lines(text: bytes) -> list[str]:
 
 
 def _beginning(packed: bytes) -> bytes:
-    """Returns what a damaged block holds before the damage."""
+    """Returns the part of a damaged block that precedes the damage."""
     inflate, text = zlib.decompressobj(), b""
     try:
         for start in range(0, len(packed), _PIECE):

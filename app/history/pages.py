@@ -1,8 +1,8 @@
-"""Reads rows from the pages of a damaged SQLite file, also where its header, its schema or the inner pages are damaged.
+"""Reads rows from the pages of a damaged SQLite file, even if its header, schema or inner pages are damaged.
 
-SQLite itself reads them, in a copy of the file whose first page is replaced: its schema has a table for every page with
-rows, and that page is the table's root. What a row belongs to is told by the types of its columns. What the log beside
-the file holds goes into the copy first.
+SQLite itself does the reading, on a copy of the file with a new first page, whose schema declares one table for each
+page with rows and makes that page the table's root. The types of a row's columns identify the table it came from. The
+write-ahead log is applied to the copy first.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ PAGE = 4096
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
 _COLUMNS = ", ".join(f"c{number}" for number in range(9))
-"""As many as the widest table has; those that a row lacks are NULL."""
+"""As many columns as the widest table has; those a row lacks read as NULL."""
 _LETTERS = {type(None): "n", int: "i", float: "r", str: "t", bytes: "b"}
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
 
 class Pages:
-    """The pages of the file `path`, in a copy at `place` that is deleted afterwards; to be used in a `with`.
+    """The pages of the file `path`, read from a temporary copy at `place`; a context manager.
 
     Raises OSError and sqlite3.Error.
     """
@@ -38,7 +38,7 @@ class Pages:
     def __init__(self, path: Path, place: Path) -> None:
         self._path, self._place = path, place
         self._tables: list[tuple[int, bool]] = []
-        """The number of each page with rows, and whether these have keys and no ids."""
+        """The number of each page with rows, and whether its rows have a composite key instead of a row ID."""
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as copied:
@@ -54,10 +54,10 @@ class Pages:
         self._copied.close()
 
     def rows(self, tables: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-        """Yields every row that can be read with its table's name and its id, 0 for one without; some of them twice.
+        """Yields each readable row as table name, ID (0 if it has none) and values; may yield a row twice.
 
-        `tables`: by name what the types of a row's columns must match: a letter each of "nirtb" (NULL, integer, real,
-        text, blob), in all nine columns or, for rows without an id, in three.
+        `tables`: for each table name, a pattern for the types of a row's columns, one letter of "nirtb" each (NULL,
+        integer, real, text, blob): nine columns, or three for rows without an ID.
         """
         for number, keyed in self._tables:
             for rowid, *values in self._rows_of(f"page{number}", keyed):
@@ -72,7 +72,7 @@ class Pages:
             with contextlib.suppress(*_UNREADABLE):
                 yield from self._database.execute(f"SELECT {columns} FROM {name} ORDER BY {order} {direction}")
                 return
-        ids: list[tuple[int]] = []  # both end at a damaged row: others may be between
+        ids: list[tuple[int]] = []  # both directions stopped at a damaged row; there may be more in between
         with contextlib.suppress(*_UNREADABLE):
             ids.extend(self._database.execute(f"SELECT rowid FROM {name}") if not keyed else ())
         for one in ids:
@@ -80,23 +80,23 @@ class Pages:
                 yield from self._database.execute(f"SELECT {columns} FROM {name} WHERE rowid = ?", one)
 
     def _copy(self) -> None:
-        """Makes the copy with what its log holds, as far as the log's checksums are right."""
+        """Makes the copy, including the part of the write-ahead log whose checksums are valid."""
         log = self._place.with_name(self._place.name + "-wal")
         first = self._first_page()
         _copy(self._path, self._place)
         frames = (_copy(self._path.with_name(self._path.name + "-wal"), log) - _LOG_HEADER) // (_FRAME_HEADER + PAGE)
         if frames > 0:
-            self._put(first[:18] + b"\2\2" + first[20:])  # a file with a log
+            self._put(first[:18] + b"\2\2" + first[20:])  # marks the file as using WAL
             cut = False
             with contextlib.suppress(*_UNREADABLE), _opened(self._place) as database:
                 _, _, read = database.execute("PRAGMA wal_checkpoint").fetchone()
                 cut = 0 <= read < frames and _goes_on(log, read)
-            if cut:  # damage ends the log, so the file may be longer than it says
+            if cut:  # the log is damaged, so the file may be longer than the log says
                 _copy(self._path, self._place, self._place.stat().st_size)
         self._put(first)
 
     def _first_page(self) -> bytes:
-        """Returns the first page of an empty file, which tells no length."""
+        """Returns the first page of an empty file, with the database size field cleared."""
         os.close(os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with _opened(self._place) as empty:
             empty.execute(f"PRAGMA page_size = {PAGE}")
@@ -141,14 +141,14 @@ def _opened(place: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy(source: Path, target: Path, begin: int = 0) -> int:
-    """Copies a file from the page at `begin` on in whole pages; returns its length, 0 if there is none."""
+    """Copies whole pages of a file, starting at byte `begin`; returns the file's length, or 0 if it doesn't exist."""
     with contextlib.suppress(FileNotFoundError, Refused), open_regular(source) as file:
         length = file.seek(0, os.SEEK_END)
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
             copy.seek(begin)
             for at in range(begin, length, PAGE):
                 page = b""
-                with contextlib.suppress(OSError):  # a page that the disk can't read costs no other
+                with contextlib.suppress(OSError):  # an unreadable page must not affect the others
                     file.seek(at)
                     page = file.read(PAGE)
                 copy.write(page.ljust(PAGE, b"\0"))
@@ -157,7 +157,7 @@ def _copy(source: Path, target: Path, begin: int = 0) -> int:
 
 
 def _goes_on(log: Path, frames: int) -> bool:
-    """Returns whether a log has more than so many frames of its present use."""
+    """Returns whether a log has more than `frames` frames written since it was last reset."""
     with log.open("rb") as file:
         head = file.read(_LOG_HEADER)
         file.seek(_LOG_HEADER + frames * (_FRAME_HEADER + PAGE))

@@ -1,4 +1,4 @@
-"""Writes the pending events of open talks, so that what can't be written holds up nothing else."""
+"""Writes the pending events of open talks so that one failing event doesn't block the others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.history.open_talk import OpenTalk
 
 
 def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: float) -> None:
-    """Writes all pending events in one transaction, or else what can be: talk by talk, event by event.
+    """Writes all pending events in one transaction or, if that fails, as many as possible, down to single events.
 
-    What can't be written now stays pending. Raises the first error.
+    Events that can't be written now stay pending. Raises the first error.
     """
     try:
         return _write(database, talks, now)
@@ -29,7 +29,7 @@ def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: 
                 count *= 2
             except Exception as error:
                 if isinstance(error, sqlite3.IntegrityError) and not restarted:
-                    talk.restart()  # another process has erased a conversation that goes on here
+                    talk.restart()  # another process has erased the conversation of an open talk
                     restarted = True
                 elif count > 1:
                     count = max(1, min(count, talk.pending) // 2)
@@ -41,7 +41,7 @@ def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: 
 
 
 def _write(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: float, count: int | None = None) -> None:
-    """Writes the first `count` pending events of talks, or all, in one transaction."""
+    """Writes the first `count` pending events of each talk, or all of them, in one transaction."""
     try:
         with schema.transaction(database):
             for talk in talks:

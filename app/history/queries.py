@@ -1,4 +1,4 @@
-"""Reads and changes the database of conversations. All functions run on the thread that owns the connection."""
+"""Queries and updates the conversation database. All functions run on the thread that owns the connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.untrusted.text import harmless
 
 
 def _text(column: str) -> str:
-    """Returns an expression for a column's text, whatever a damaged row holds there."""
+    """Returns an SQL expression for a column's text, whatever type a damaged row has stored there."""
     return f"ifnull(CAST({column} AS TEXT), '')"
 
 
@@ -46,14 +46,14 @@ _COLUMNS = (
     f"{_int('pinned')}, {_text('folder')}"
 )
 _MOST_PACKED = PACKED_TALK.bytes // 4
-"""Characters, of four bytes at most, of a talk that is compressed. Events of longer ones stay as they are."""
+"""The most characters (up to four bytes each) of a talk that is compressed. Longer talks stay uncompressed."""
 _MOST_ARGUMENTS = 900
-"""SQLite's limit of arguments is at least 999."""
+"""SQLite allows at least 999 arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class TalkLines:
-    """A talk as it is stored: its events as lines of JSON."""
+    """A stored talk, with its events as JSON lines."""
 
     began: float
     lines: tuple[str, ...]
@@ -61,7 +61,7 @@ class TalkLines:
 
 
 def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, ConversationView]:
-    """Returns the views of all conversations with words by row, the newest first; with `key` only that one."""
+    """Returns the views of all conversations that have words, by row, newest first; with `key`, only that one."""
     titles: dict[int, str] = {}
     turns: dict[int, int] = {}
     backends: dict[int, list[str]] = {}
@@ -104,14 +104,14 @@ def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, Co
 
 
 def view(database: sqlite3.Connection, key: str) -> ConversationView:
-    """Returns one conversation. Raises UserError if there is none."""
+    """Returns one conversation. Raises UserError if it doesn't exist."""
     for found in _views(database, key).values():
         return found
     raise _gone()
 
 
 def search(database: sqlite3.Connection, typed: str, indexed: bool) -> tuple[ConversationView, ...]:
-    """Returns the conversations with all words in their turns or title, the newest first; without words all of them."""
+    """Returns the conversations with all words in their turns or title, newest first; without words, all of them."""
     views = _views(database)
     query = Query(typed, indexed)
     if not query:
@@ -144,7 +144,7 @@ def _texts(database: sqlite3.Connection, turns: Sequence[int]) -> dict[int, str]
 
 
 def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
-    """Returns the talks of a conversation. Raises UserError if there is none."""
+    """Returns the talks of a conversation. Raises UserError if it doesn't exist."""
     columns = f"id, {_date('began')}, CAST(folder AS TEXT), packed"
     query = f"SELECT {columns} FROM talks WHERE conversation = ? ORDER BY began, id"
     return tuple(
@@ -158,14 +158,14 @@ def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
 
 
 def _lines_of(database: sqlite3.Connection, talk: int, packed: bytes | None) -> tuple[str, ...]:
-    """Returns a talk's events; where they are damaged, what is left of them, or its turns if they hold more words."""
+    """Returns a talk's events; if they are damaged, the rest of them or its turns, whichever contain more text."""
     lines, whole = unpack_lines(packed)
     lines += [line for (line,) in database.execute(_LINES, (talk,))]
     return tuple(lines if whole else fuller(lines, database.execute(_TURNS, (talk,))))
 
 
 def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
-    """Compresses the events of a talk that is over, or of all talks, to a fifth of their size."""
+    """Compresses the events of a finished talk, or of all talks, to about a fifth of their size."""
     with transaction(database):
         only, arguments = ("", []) if talk is None else ("WHERE talk = ?", [talk])
         query = f"SELECT talk, SUM(length({_text('line')})) FROM events {only} GROUP BY talk"
@@ -181,7 +181,7 @@ def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
 
 
 def mend(database: sqlite3.Connection) -> None:
-    """Makes reachable what a damaged row has cut off: conversations without keys, and talks without conversations."""
+    """Repairs rows that damage has made unreachable: conversations without keys, and talks without conversations."""
     for row, key in database.execute("SELECT id, key FROM conversations").fetchall():
         if not isinstance(key, str) or not key or "\ufffd" in key:
             database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
@@ -192,7 +192,7 @@ def mend(database: sqlite3.Connection) -> None:
 
 
 def row_of(database: sqlite3.Connection, key: str) -> int:
-    """Returns the row of a conversation. Raises UserError if there is none."""
+    """Returns the row of a conversation. Raises UserError if it doesn't exist."""
     found = database.execute("SELECT id FROM conversations WHERE key = ? AND NOT removed", (key,)).fetchone()
     if found is None:
         raise _gone()
@@ -200,44 +200,44 @@ def row_of(database: sqlite3.Connection, key: str) -> int:
 
 
 def rename(database: sqlite3.Connection, key: str, title: str) -> None:
-    """Gives a conversation a title of the user's own; empty: none. Raises UserError."""
+    """Sets the user's own title for a conversation; an empty one removes it. Raises UserError."""
     with transaction(database):
         database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
 
 
 def pin(database: sqlite3.Connection, key: str, pinned: bool) -> None:
-    """Pins a conversation, or unpins it. Raises UserError."""
+    """Pins or unpins a conversation. Raises UserError."""
     with transaction(database):
         row = row_of(database, key)
         database.execute("UPDATE conversations SET pinned = ? WHERE id = ?", (int(pinned), row))
 
 
 def move(database: sqlite3.Connection, key: str, folder: str) -> None:
-    """Puts a conversation into a folder; empty: into none. Raises UserError."""
+    """Moves a conversation into a folder; an empty name takes it out of its folder. Raises UserError."""
     with transaction(database):
         row = row_of(database, key)
         database.execute("UPDATE conversations SET folder = ? WHERE id = ?", (folder, row))
 
 
 def rename_folder(database: sqlite3.Connection, folder: str, name: str) -> None:
-    """Gives a folder another name, that of removed conversations, too: they may be restored."""
+    """Renames a folder, also for removed conversations, since they may be restored."""
     with transaction(database):
         database.execute("UPDATE conversations SET folder = ? WHERE folder = ?", (name, folder))
 
 
 def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
-    """Stores the setup of a conversation, which is made if there is none."""
+    """Stores the setup of a conversation, creating the conversation if necessary."""
     with transaction(database):
         row = conversation_row(database, key, setup, now)
         query = f"SELECT {_text('setup')} FROM conversations WHERE id = ?"
         (before,) = database.execute(query, (row,)).fetchone()
         if not set(setup_of(before).documents) <= set(setup.documents):
-            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")  # their words may be in free pages
+            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")  # their text may remain in free pages
         database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))
 
 
 def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup, now: float) -> ConversationView:
-    """Makes a second conversation of the same talks, without their sound. Raises UserError."""
+    """Copies a conversation's talks, without their recordings, into a new conversation. Raises UserError."""
     with transaction(database):
         old = row_of(database, key)
         new = conversation_row(database, new_key, setup, now)
@@ -268,7 +268,7 @@ def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup
 def insert(
     database: sqlite3.Connection, key: str, title: str, setup: Setup, created: float, talks: Sequence[KeptTalk]
 ) -> ConversationView:
-    """Makes a conversation of complete talks."""
+    """Creates a conversation from complete talks."""
     changed, rows = created, []
     with transaction(database):
         row = conversation_row(database, key, setup, created)
@@ -294,7 +294,7 @@ def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: boo
 
 
 def refers_to(database: sqlite3.Connection, folder: Path) -> bool:
-    """Returns whether a talk's sound is in this folder."""
+    """Returns whether any talk has its recording in this folder."""
     return database.execute("SELECT 1 FROM talks WHERE folder = ?", (str(folder),)).fetchone() is not None
 
 

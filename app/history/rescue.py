@@ -1,7 +1,8 @@
-"""Rescues the conversations that can be read from a damaged file into a new one.
+"""Rescues readable conversations from a damaged file into a new one.
 
-Rows are taken one by one from the damaged file's pages. Of a talk its events are kept as they are; all that is derived
-from them is made again. Where some can't be read and its turns hold more words, these are kept.
+Rows are taken one by one from the damaged file's pages. The events of each talk are kept as they are, and everything
+derived from them is regenerated. If some events can't be read and the talk's turns contain more text, the turns are
+kept instead.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ _TALKS = {"talks": re.compile("ni[ir][tn][bn]ittn")}
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was kept: the number of conversations, and the talks by their rows in the damaged file."""
+    """What was recovered: the number of conversations, and the talks by their row numbers in the damaged file."""
 
     conversations: int = 0
     kept: frozenset[int] = frozenset()
 
 
 def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
-    """Copies what can be read of the file `damaged` into a new database; `place`: for a copy of the file.
+    """Copies the readable content of `damaged` into a new database; `place`: path for a temporary copy of the file.
 
     Raises OSError and sqlite3.Error.
     """
@@ -71,7 +72,7 @@ def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
 
 @dataclass
 class _Rows:
-    """All rows but those of talks: turns by talk and id, events by talk and serial number."""
+    """All rows except those of talks: turns by talk and ID, events by talk and serial number."""
 
     conversations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     turns: dict[int, dict[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -91,7 +92,7 @@ class _Rows:
                 self.unwanted.add(values[0])
 
     def turns_of(self, talk: int) -> list[tuple[Any, ...]]:
-        """Returns the speaker, the number, the time and the text of each turn of a talk."""
+        """Returns the speaker, number, time and text of each turn of a talk."""
         found = sorted(self.turns.get(talk, {}).items())
         return [
             (speaker, number, min(max(0.0, _finite(at)), 1e6), text)
@@ -100,17 +101,17 @@ class _Rows:
         ]
 
     def lines_of(self, talk: int) -> list[str]:
-        """Returns the events of a talk that are rows of their own, in order."""
+        """Returns the uncompressed events of a talk, in order."""
         events = self.events.get(talk, {})
         return [events[serial] for serial in sorted(events)]
 
     def conversation_of(self, talk: int) -> int:
-        """Returns the conversation of a talk with turns, which are numbered by it; else 0."""
+        """Returns the conversation encoded in the turn IDs of a talk, or 0 if the talk has no turns."""
         return next((row >> schema.TURN_BITS for row in self.turns.get(talk, {})), 0)
 
 
 class _Copy:
-    """Writes what was read to the new database."""
+    """Writes the rows that were read to the new database."""
 
     def __init__(self, database: sqlite3.Connection, rows: _Rows) -> None:
         self._database, self._rows = database, rows
@@ -123,14 +124,15 @@ class _Copy:
                 self._add_conversation(row, values)
 
     def keep(self, rowid: int, values: tuple[Any, ...] | None, lines: list[str], packed: Any = None) -> None:
-        """Keeps a talk unless it was kept. `values`: its row; `packed`: `lines` as they were packed."""
+        """Keeps a talk unless it was already kept. `values`: its row; `packed`: `lines` in compressed form, if
+        unchanged."""
         if rowid in self.kept:
             return
         with self._attempt():
             self._add_talk(rowid, values, lines, packed)
 
     def finish(self) -> None:
-        """Writes what is known when all talks were kept."""
+        """Writes the rows that depend on all talks having been kept."""
         self._database.executemany(
             "UPDATE conversations SET changed = ? WHERE id = ?", [(at, row) for row, at in self._changed.items()]
         )
@@ -141,7 +143,7 @@ class _Copy:
 
     @contextlib.contextmanager
     def _attempt(self) -> Any:
-        """Leaves the database as it was if the block fails; only errors of the disk are raised."""
+        """Restores the database to its previous state if the block fails; re-raises only disk errors."""
         self._database.execute("SAVEPOINT attempt")
         try:
             yield

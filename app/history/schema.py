@@ -1,7 +1,7 @@
 """The tables of the conversation database.
 
-`PRAGMA user_version` is the version of this format: a file of another version is set aside and never read. The search
-index is not part of it, since not every SQLite supports one; it can be rebuilt from `turns` at any time.
+`PRAGMA user_version` holds the format version: a file of any other version is set aside and never read. The search
+index is not part of the format, since not every SQLite build supports it; it can be rebuilt from `turns` at any time.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 VERSION = 4
-"""To be raised with every change of the tables, or of what is in them. 1 to 3 were never released."""
+"""Increase this whenever the tables or their contents change. Versions 1 to 3 were never released."""
 TURN_BITS = 20
-"""A turn's id is its conversation's id, shifted by so many bits, plus a number, so that the index alone tells in which
-conversation words were found."""
+"""A turn's ID is its conversation's ID shifted left by this many bits, plus a number, so that the index alone
+identifies the conversation that contains a word."""
 
 _TABLES = (
     """CREATE TABLE conversations (
@@ -56,9 +56,9 @@ _TABLES = (
     "CREATE INDEX turns_of ON turns (talk)",
     "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
 )
-"""The events of a talk are in `packed`, and later ones in `events`, as lines of JSON; the other columns are derived
-from them. `unwanted`: folders with sound that is to be erased; an empty name means that the file itself may still
-contain erased words."""
+"""The events of a talk are stored as JSON lines in `packed`, and later ones in `events`; the other columns are derived
+from them. `unwanted`: folders with recordings to erase; an empty name means that the file itself may still contain
+erased words."""
 
 _INDEX = (
     """CREATE VIRTUAL TABLE words USING fts5 (
@@ -82,7 +82,7 @@ _TRIGGERS = ("words_added", "words_gone", "words_changed")
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """A transaction; outside of it the connection commits every statement."""
+    """Runs the block in a transaction; outside of one, the connection commits after every statement."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -94,33 +94,33 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def version(database: sqlite3.Connection) -> int:
-    """Returns the version of the database's format; 0 for an empty one."""
+    """Returns the database's format version; 0 if the database is empty."""
     return int(database.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_foreign(database: sqlite3.Connection) -> bool:
-    """Returns whether another program has made the database."""
-    # One statement, since another process may be making the tables just now.
+    """Returns whether another program created the database."""
+    # A single statement, since another process may be creating the tables right now.
     query = "SELECT (SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_master)"
     made, tables = database.execute(query).fetchone()
     return not made and bool(tables)
 
 
 def make_tables(database: sqlite3.Connection) -> None:
-    """Makes the tables in an empty database, in one transaction. Raises sqlite3.Error."""
+    """Creates the tables of an empty database in one transaction. Raises sqlite3.Error."""
     if version(database):
         return
     with transaction(database):
-        if not version(database):  # read again: another process may have been quicker
+        if not version(database):  # check again: another process may have been faster
             for statement in _TABLES:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def prepare_index(database: sqlite3.Connection) -> bool:
-    """Makes the search index if it is missing; returns False if this SQLite does not support it."""
+    """Creates the search index if it is missing; returns False if this SQLite doesn't support it."""
     if not _supports_index(database):
-        for name in _TRIGGERS:  # they would fail; the index is rebuilt when it can be used again
+        for name in _TRIGGERS:  # they would fail; the index is rebuilt once it is supported again
             database.execute(f"DROP TRIGGER IF EXISTS {name}")
         return False
     if not _has_index(database):

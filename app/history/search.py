@@ -1,7 +1,7 @@
-"""Finds words in conversations, and shows where they were found.
+"""Searches conversations for words and builds snippets around the matches.
 
-Every typed word must be in a turn or in the title; the last one may be the start of a word, since it is still being
-typed. Case and accents are ignored. What is typed is never interpreted as a query language.
+Every search word must occur in a turn or in the title; the last one may be a prefix, since the user may still be
+typing. Case and accents are ignored. The input is never interpreted as a query language.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import unicodedata
 from app.history.schema import TURN_BITS
 
 BEFORE, AROUND = 36, 110
-"""Characters of a snippet before the match, and in all."""
+"""Characters of a snippet before the match, and in total."""
 MOST_WORDS = 24
-"""The most words of a query; the user may paste a page."""
+"""The most words per query, since the user may paste a whole page."""
 
 _WORD = re.compile(r"[^\W_]+")
 _LETTER = r"[^\W_]"
 
 
 class Query:
-    """A search for what was typed; false if it contains no word. `indexed`: the database has an index."""
+    """A parsed search; falsy if it contains no word. `indexed`: whether the database has a search index."""
 
     def __init__(self, typed: str, indexed: bool = True) -> None:
         typed = unicodedata.normalize("NFC", typed.replace("\0", " "))
@@ -36,16 +36,16 @@ class Query:
         return bool(self._words)
 
     def find(self, database: sqlite3.Connection) -> list[set[int]]:
-        """Returns for each word the conversations with it in their turns."""
+        """Returns, for each word, the conversations whose turns contain it."""
         return [
             {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({query})", arguments)}
             for query, arguments in map(self._query, range(len(self._words)))
         ]
 
     def newest(self, database: sqlite3.Connection, every: bool) -> dict[int, int]:
-        """Returns by conversation its newest turn with all words (`every`) or with any of them."""
+        """Maps each conversation to its newest turn containing all words (`every`) or any of them."""
         parts = [self._query(place) for place in range(len(self._words))]
-        if len({query for query, _ in parts}) == 1 and self._indexed:  # one query of the index is much faster
+        if len({query for query, _ in parts}) == 1 and self._indexed:  # a single index query is much faster
             query, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
         else:
             query = (" INTERSECT " if every else " UNION ").join(query for query, _ in parts)
@@ -54,12 +54,12 @@ class Query:
         return dict(database.execute(grouped, arguments).fetchall())
 
     def in_title(self, title: str) -> list[bool]:
-        """Returns for each word whether it is in a title."""
+        """Returns, for each word, whether it occurs in a title."""
         folded, _ = _fold(title)
         return [pattern.search(folded) is not None for pattern in self._patterns]
 
     def snippet(self, text: str) -> str:
-        """Returns a piece of `text` around the first match, with each match between "\x02" and "\x03"."""
+        """Returns an excerpt of `text` around the first match, with each match between "\x02" and "\x03"."""
         text = text.replace("\x02", " ").replace("\x03", " ")
         folded, places = _fold(text)
         first = self._any.search(folded)
@@ -78,7 +78,7 @@ class Query:
         return f"{'…' if start else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
 
     def _query(self, place: int) -> tuple[str, list[str]]:
-        """Returns the query for the turns that contain a word, and its arguments."""
+        """Returns a query for the turns that contain a word, with its arguments."""
         words = self._words[place]
         if self._indexed and not self._matches_inside(place):
             phrase = f'"{" ".join(words)}"{"*" if place == len(self._words) - 1 else ""}'
@@ -87,7 +87,7 @@ class Query:
         return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
 
     def _matches_inside(self, place: int) -> bool:
-        """Returns whether a word also matches inside others, since its script may have no spaces between words."""
+        """Returns whether a word may also match inside others, because its script may not put spaces between words."""
         return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
 
     def _pattern(self, place: int) -> str:
@@ -97,17 +97,17 @@ class Query:
         end = f"{_LETTER}*" if place == len(self._words) - 1 else f"(?!{_LETTER})"
         if len(self._words[place]) > 1:
             return f"(?<!{_LETTER}){words}{end}"
-        return f"{words}(?<!{_LETTER}{words}){end}"  # the word comes first, which is much faster
+        return f"{words}(?<!{_LETTER}{words}){end}"  # much faster with the word first
 
 
 def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
-    """Returns the span in the text itself of a match in the folded text."""
+    """Converts the span of a match in the folded text to a span in the original text."""
     start, end = match.span()
     return (start, end) if places is None else (places[start], places[end - 1] + 1)
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
-    """Returns a text in lower case without accents, and the place of each of its characters; None: unchanged."""
+    """Returns a text in lowercase without accents, and each character's original index (None if unchanged)."""
     if text.isascii():
         return text.lower(), None
     letters, places = [], []

@@ -1,4 +1,4 @@
-"""Converts setups and stored events to JSON and back."""
+"""Converts setups and stored events to and from JSON."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from app.untrusted.records import build
 from app.untrusted.text import one_line
 
 METERS = (e.LevelMeasured, e.SoundMeasured, e.OracleTaken, e.ContextMeasured)
-"""Events for meters: several a second, and not stored."""
+"""Meter events; they arrive several times a second and are not stored."""
 
 
 def kept_title(title: str) -> str:
-    """Returns a title on one line, no longer than `LONGEST_TITLE`."""
+    """Returns a title as a single line of at most `LONGEST_TITLE` characters."""
     return one_line(title, LONGEST_TITLE)
 
 
 def known_events(lines: Iterable[str]) -> Iterator[e.Event]:
-    """Yields the events of a talk's stored lines, without those that are damaged."""
+    """Yields the events in a talk's stored lines, skipping damaged ones."""
     for line in lines:
         with contextlib.suppress(ValueError):
             yield read_event(line)
 
 
 def setup_line(setup: Setup) -> str:
-    """Returns a setup as a line of JSON."""
+    """Returns a setup as a JSON line."""
     return json.dumps(dataclasses.asdict(setup), separators=(",", ":"))
 
 
 @functools.lru_cache(maxsize=1024)
 def setup_of(line: str) -> Setup:
-    """Returns the setup of a line; the default one if it is damaged."""
+    """Parses a setup from a JSON line; returns the default setup if the line is damaged."""
     try:
         return build(Setup, read_json(line, HISTORY_FIELD))
     except ValueError:
@@ -48,7 +48,7 @@ def setup_of(line: str) -> Setup:
 
 @functools.lru_cache(maxsize=1024)
 def names_of(line: str) -> tuple[str, ...]:
-    """Returns the names in a line of JSON; none if it is damaged."""
+    """Parses a JSON list of names; returns an empty tuple if the line is damaged."""
     try:
         return tuple(name for name in read_json(line, HISTORY_FIELD) if isinstance(name, str))
     except ValueError:

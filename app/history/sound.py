@@ -1,4 +1,4 @@
-"""The recorded sound of a conversation: its length, and both sides of all talks in one stereo file."""
+"""The recordings of a conversation: their length, and an export of all talks to one stereo file."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 
 MOST_SECONDS = (2**32 - 4096) // (SAMPLE_RATE * 4)
-"""The most for a stereo WAV file of 4 GB: some twelve hours."""
+"""The limit of a 4 GB stereo WAV file, about twelve hours."""
 
 
 def sound_seconds(folder: Path | None) -> float:
-    """Returns the length of the sound in a talk's folder; 0 if there is none that can be read."""
+    """Returns the length of the recording in a talk's folder; 0 if there is no readable one."""
     return max((_seconds(folder / name) for name in (USER_FILE, ASSISTANT_FILE)), default=0.0) if folder else 0.0
 
 
 def write_sound(file: BinaryIO, talks: Sequence[tuple[Path | None, float]]) -> None:
-    """Writes a WAV file: the user left, the assistant right, each talk for its seconds; silence if it has no sound.
+    """Writes a stereo WAV file with the user on the left and the assistant on the right.
 
-    Raises UserError, AudioError, OSError.
+    `talks`: each talk's folder and length in seconds; missing audio is filled with silence. Raises UserError,
+    AudioError and OSError.
     """
     if sum(seconds for _, seconds in talks) > MOST_SECONDS:
         raise UserError(
@@ -82,8 +83,8 @@ def _frames(folder: Path | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def _seconds(path: Path) -> float:
     try:
-        return soundfile.info(str(path)).duration if path.is_file() else 0.0  # opening a pipe would wait
-    except (OSError, RuntimeError):  # libsndfile's errors are the latter
+        return soundfile.info(str(path)).duration if path.is_file() else 0.0  # opening a named pipe would block
+    except (OSError, RuntimeError):  # libsndfile's errors are RuntimeErrors
         return 0.0
 
 

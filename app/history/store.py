@@ -1,6 +1,7 @@
-"""The user's conversations on disk: a `HistoryService` over the thread that writes them.
+"""The `HistoryService` that stores the user's conversations on disk, on top of the writer thread.
 
-Nothing here blocks the event loop: the database is used by jobs for the writer, other files on threads of their own.
+Nothing here blocks the event loop: database access goes through the writer's job queue, other file access through
+worker threads.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ Result = TypeVar("Result")
 
 
 class HistoryStore:
-    """The conversations in the file `path`, which is made, with its folder, if there is none.
+    """The conversations in the file `path`, which is created along with its folder if missing.
 
-    `recordings`: the folder whose sound is erased with its conversation; None: no sound is erased. `tidy`: erases
-    removed and unused conversations at the start and the end; False for a second store beside the window's. `clock`:
-    seconds since 1970. The file is opened in the background.
+    - `recordings`: recordings in this folder are erased along with their conversation; if None, none are.
+    - `tidy`: erases removed and unused conversations on start and close; False for a second store alongside the
+      window's.
+    - `clock`: returns seconds since 1970.
+
+    The file is opened in the background.
     """
 
     def __init__(
@@ -128,7 +132,7 @@ class HistoryStore:
             raise
 
     async def close(self) -> None:
-        """Writes all pending events, erases what was removed, and closes the file, within 3 s; safe to call twice."""
+        """Writes pending events, erases removed conversations and closes the file, within 3 s; safe to call twice."""
         done = self._writer.close()
         if done is not None:
             try:
@@ -142,7 +146,7 @@ class HistoryStore:
         return await asyncio.wrap_future(self._writer.do(work))
 
 
-# These imports include all that reads sound, which takes a second: they are made on a thread at first use.
+# These imports pull in the audio libraries, which takes a second, so they run on a worker thread at first use.
 
 
 def _export(path: Path, form: ExportFormat, view: ConversationView, found: Sequence[queries.TalkLines]) -> str:

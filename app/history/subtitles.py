@@ -1,4 +1,4 @@
-"""Formats a conversation as SubRip subtitles of both sides, on one clock for all talks."""
+"""Formats a conversation as SubRip subtitles for both speakers, with all talks on one timeline."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ LINE_CHARS, LINES = 42, 2
 LONGEST_SECONDS = 7.0
 SHORTEST_SECONDS = 0.8
 PAUSE_SECONDS = 1.0
-"""A longer silence in a turn ends a cue."""
+"""A longer silence within a turn ends a cue."""
 SENTENCE_CHARS = 24
-"""The end of a sentence also ends a cue that has so many characters."""
+"""The end of a sentence also ends a cue that has at least this many characters."""
 
 SPEAKERS = {"user": "You", "assistant": "KAME"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Lines that are shown from `start` to `end`, in seconds."""
+    """Lines shown from `start` to `end`, in seconds."""
 
     start: float
     end: float
@@ -29,7 +29,7 @@ class Cue:
 
 
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
-    """Returns the file for the start of each talk on the common clock and its turns."""
+    """Returns the contents of the file. `talks`: each talk's start on the common timeline (s), with its turns."""
     cues = sorted(
         (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.start, cue.end)
     )
@@ -67,7 +67,7 @@ def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
 
 
 def _wrap(speaker: str, words: Sequence[TimedWord]) -> list[str]:
-    # An arrow would be taken for a line of times.
+    # An arrow would be parsed as a timestamp line.
     text = f"{speaker}: {' '.join(word.text for word in words)}".replace("-->", "→")
     return textwrap.wrap(text, LINE_CHARS)
 

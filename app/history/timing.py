@@ -1,7 +1,7 @@
-"""Estimates when each word was said, from the events of a talk.
+"""Estimates when each word was spoken, from the events of a talk.
 
-A user's word was said before the end of the sound of the first transcript that contains it; events tell when the
-assistant's words were heard. Between these times, words get time by their length.
+A user's word was spoken before the end of the audio covered by the first transcript that contains it; for the
+assistant's words, events give the playback time. Words between two known times share the interval by length.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from app.conversation import events as e
 from app.conversation.transcript import Transcript, Turn
 
 LONGEST_WORD_SECONDS = 0.7
-"""The most time for each word of a group; the rest was silence."""
+"""The most time allotted to each word of a group; the rest is assumed to be silence."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word with its start and end, in seconds of the talk."""
+    """A word with its start and end, in seconds since the start of the talk."""
 
     text: str
     start: float
@@ -27,7 +27,7 @@ class TimedWord:
 
 @dataclass(slots=True)
 class TimedTurn:
-    """A turn with the times of its words. `ended`: the time of its end; None if it is unknown."""
+    """A turn with the times of its words. `ended`: when the turn ended; None if unknown."""
 
     turn: Turn
     words: list[TimedWord] = field(default_factory=list)
@@ -36,7 +36,7 @@ class TimedTurn:
 
 @dataclass(slots=True)
 class _Marks:
-    """Times (`at`) by which the first `words` words of a turn had been said."""
+    """Times (`at`) by which the first `words` words of a turn had been spoken."""
 
     reached: list[tuple[int, float]] = field(default_factory=list)
     ended: float | None = None
@@ -49,7 +49,7 @@ class _Marks:
 
 
 def timed_turns(events: Sequence[e.Event]) -> list[TimedTurn]:
-    """Returns the turns with words of one talk, in order."""
+    """Returns the turns of a talk that have words, in order."""
     transcript = Transcript()
     marks: dict[int, _Marks] = {}
     for event in events:
@@ -98,5 +98,5 @@ def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
 
 
 def talk_seconds(events: Sequence[e.Event], sound: float = 0.0) -> float:
-    """Returns the length of a talk with so many seconds of sound; the next talk starts there on the common clock."""
+    """Returns the length of a talk given its recording's length; the next talk starts there on the common timeline."""
     return max(sound, max((event.at for event in events), default=0.0))

@@ -1,7 +1,7 @@
-"""The thread that owns the database of conversations.
+"""The thread that owns the conversation database.
 
-All work for the database is a job in its queue. Events of open talks are gathered and written together, in one
-transaction at most every 0.4 s, and at once when a turn is complete. Before each job all pending events are written.
+All database work goes through its job queue. Events of open talks are batched and written in one transaction at most
+every 0.4 s, or immediately when a turn is complete. All pending events are written before each job.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from app.history.serialization import METERS
 from app.session.errors import UserError
 
 GATHER_SECONDS = 0.4
-"""How long an event may wait for others to be written with."""
+"""How long an event may wait to be written together with others."""
 CLOSE_SECONDS = 2.5
-"""How long closing waits for the thread, which may wait for a disk that doesn't answer."""
+"""How long closing waits for the thread, which may be waiting for an unresponsive disk."""
 AGAIN_SECONDS = 2.0
-"""How long after a failure writing is tried again."""
+"""How long after a failure writing is retried."""
 QUICK_BYTES = 24 * 2**20
-"""The largest file that may be rewritten (in 0.25 s) while a talk goes on or the app closes."""
+"""The largest file that may be rewritten (in 0.25 s) during a session or while the app closes."""
 
 _COMPLETE = (e.TranscriptFinal, e.UserEnded, e.AssistantEnded, e.SessionEnded)
-"""Events that are written at once, since a turn is complete."""
+"""Events that complete a turn and are therefore written immediately."""
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What Python raises for an error of SQLite; the latter where its message quotes something damaged."""
+"""What Python raises for SQLite errors; the latter if the error message quotes damaged text."""
 
 Result = TypeVar("Result")
 
 
 class Writer:
-    """Opens the file `path` on its own thread and works until `close`. Parameters: as of `HistoryStore`."""
+    """Opens the file `path` on its own thread and runs until `close`. For the parameters, see `HistoryStore`."""
 
     def __init__(self, path: Path, recordings: Path | None, tidy: bool, clock: Callable[[], float]) -> None:
         self.path = path
@@ -65,25 +65,29 @@ class Writer:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be stored, or not now, in a sentence."""
+        """A user-facing message saying why nothing can be stored, permanently or at the moment."""
         return self._writing_trouble or self._opening_trouble or self._lost_trouble
 
     @property
     def notice(self) -> str:
-        """What became of a file that could not be used, in a sentence."""
+        """A user-facing message about a file that couldn't be used."""
         return self._notice
 
     def start_talk(self, talk: OpenTalk) -> None:
-        """Registers a new talk. Instant, on any thread."""
+        """Registers a new talk. Non-blocking, on any thread."""
         self._post(partial(self._start_talk, talk))
 
     def put(self, talk: OpenTalk, event: e.Event | None) -> None:
-        """Adds an event to a talk; None: the talk is over. Instant, on any thread."""
+        """Adds an event to a talk, or ends the talk if `event` is None. Non-blocking, on any thread."""
         if not isinstance(event, METERS):
             self._post(partial(self._add, talk, event))
 
     def do(self, work: Callable[[OpenDatabase], Result]) -> Future[Result]:
-        """Runs a job after all events that were put before have been written. Raises UserError."""
+        """Runs a job after all previously put events have been written; returns a future that raises UserError on
+        failure.
+
+        Raises UserError itself if the writer is closed.
+        """
         done: Future[Result] = Future()
         self._expect(done)
         if not self._post(partial(self._run_job, done, work)):
@@ -91,9 +95,9 @@ class Writer:
         return done
 
     def close(self) -> Future[None] | None:
-        """Writes all pending events and closes the file; returns None if it is being closed already.
+        """Writes all pending events and closes the file; returns None if it is already closing or closed.
 
-        The future raises UserError if that takes longer than `CLOSE_SECONDS`.
+        The future raises UserError if closing takes longer than `CLOSE_SECONDS`.
         """
         done: Future[None] = Future()
         with self._closing:
@@ -109,11 +113,11 @@ class Writer:
         return done
 
     def join(self) -> None:
-        """Waits for the end of the thread, which has answered to `close`."""
+        """Waits for the thread to end, after the future from `close` has completed."""
         self._thread.join(CLOSE_SECONDS)
 
     def _give_up(self) -> None:
-        """Ends all jobs with an error, on a thread of its own: the writer's waits for something."""
+        """Fails all outstanding jobs. Runs on a timer thread because the writer's own thread is blocked."""
         self._writing_trouble = (
             f"The conversations in {self.path} could not be closed: the disk doesn't answer, or something there takes "
             "too long. What was said last may not be kept. Look after that disk, and start KAME again."
@@ -126,7 +130,7 @@ class Writer:
         done.add_done_callback(self._unanswered.discard)
 
     def erase(self, *, unused: bool = False, starting: bool = False) -> list[Path]:
-        """Erases what was removed, and with `unused` what has no words; to be called in a job.
+        """Erases removed conversations and, with `unused`, those without words; must be called from within a job.
 
         Returns the folders that could not be deleted.
         """
@@ -158,7 +162,7 @@ class Writer:
                 self._attempt(self._flush)
 
     def _attempt(self, work: Callable[[], None]) -> None:
-        """Does something, and goes on whatever it raises: others wait for this thread."""
+        """Runs `work` and survives any exception, since other threads depend on this one."""
         try:
             work()
         except Exception as error:
@@ -171,10 +175,10 @@ class Writer:
 
     def _tidy_up(self) -> None:
         try:
-            queries.pack(self._file.connection)  # talks that were cut off
+            queries.pack(self._file.connection)  # talks that ended abnormally
             self.erase(unused=True, starting=True)
         except (UserError, OSError):
-            pass  # reported when it is read, and tried again
+            pass  # reported when the file is next read, and retried then
         except _ERRORS as error:
             self._on_error(error)
 
@@ -200,7 +204,7 @@ class Writer:
             self._flush()
 
     def _finish(self, talk: OpenTalk) -> None:
-        # A failure is harmless: all of this is tried again at the next start.
+        # A failure is harmless: the next start does all of this again.
         with contextlib.suppress(sqlite3.Error, UserError):
             if talk.row is not None and not talk.erased:
                 queries.pack(self._file.connection, talk.row)
@@ -227,7 +231,8 @@ class Writer:
                 done.set_result(result)
 
     def _flush(self) -> None:
-        """Writes all pending events, once more if damage could be mended; those that can't be written stay pending."""
+        """Writes all pending events, retrying once after repairing damage; events that can't be written stay pending.
+        """
         self._due = None
         try:
             try:
@@ -257,9 +262,9 @@ class Writer:
             self._sweep()
 
     def _mend(self, error: Exception) -> bool:
-        """Mends the damage that an error tells of, if it does; returns whether what failed may be tried again."""
+        """Repairs the damage that caused `error`, if any; returns whether the failed operation may be retried."""
         if self._file.trouble:
-            return False  # the database is in memory, and the file is not to be touched
+            return False  # the database is in memory, and the file must not be touched
         if is_index_damage(error) and time.monotonic() - self._index_made >= AGAIN_SECONDS:
             try:
                 schema.remake_index(self._file.connection)
@@ -277,7 +282,7 @@ class Writer:
         return True
 
     def _replace(self) -> None:
-        """Goes on with what can be rescued of the damaged file."""
+        """Continues with what can be rescued from the damaged file."""
         self._file.connection.close()
         self._use(replace_damaged(self.path))
         for talk in self._talks:
@@ -295,9 +300,9 @@ class Writer:
         self._due = time.monotonic() + AGAIN_SECONDS
 
     def _sweep(self, starting: bool = False) -> None:
-        """Removes what was erased from the log and the free pages of the file.
+        """Removes traces of erased conversations from the log and from the file's free pages.
 
-        A large file waits until no talk goes on, and at a start until the list has been shown.
+        A large file is swept only while no session is open and, on start, after the list has been shown.
         """
         database = self._file.connection
         self._sweep_pending = not erasing.empty_log(database)
@@ -316,11 +321,11 @@ class Writer:
             if self._tidy:
                 self.erase(unused=True)
         except (sqlite3.Error, OSError, UserError):
-            pass  # what could not be erased now is erased at the next start
+            pass  # whatever could not be erased now is erased on the next start
         finally:
             self._file.connection.close()
 
 
 def _answer(done: Future[Any], error: Exception) -> None:
-    with contextlib.suppress(InvalidStateError):  # the one who waited has been answered, or has gone
+    with contextlib.suppress(InvalidStateError):  # the caller already has a result, or has cancelled
         done.set_exception(error)
