@@ -45,8 +45,7 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
 
 
 def is_damage_at_opening(error: Exception, path: Path) -> bool:
-    """Returns whether an error raised while opening the file means damage, given that only our own statements have run.
-    """
+    """Returns whether an error raised while opening the file means damage; only our own statements can have run."""
     if is_damage(error):
         return True
     if _code(error) == _READ_ONLY:  # write permission was checked earlier
@@ -106,8 +105,7 @@ def check_tables(connection: sqlite3.Connection) -> None:
 
 
 def check_writing(connection: sqlite3.Connection) -> None:
-    """Writes a test talk and rolls it back; raises sqlite3.Error on failure. Skipped while another process has the
-    lock."""
+    """Writes a test talk and rolls it back; raises sqlite3.Error on failure. Skipped while another process locks it."""
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute("PRAGMA busy_timeout = 0")
     try:

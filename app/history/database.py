@@ -222,7 +222,7 @@ def _make_private(path: Path) -> None:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
-    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damaged rows may not be UTF-8
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damage may break UTF-8
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")

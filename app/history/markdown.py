@@ -16,7 +16,7 @@ from app.platform.local_time import local_datetime
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: for dates, local if None.
+    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: for dates, None if local.
     """
     lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)

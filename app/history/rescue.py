@@ -124,8 +124,7 @@ class _Copy:
                 self._add_conversation(row, values)
 
     def keep(self, rowid: int, values: tuple[Any, ...] | None, lines: list[str], packed: Any = None) -> None:
-        """Keeps a talk unless it was already kept. `values`: its row; `packed`: `lines` in compressed form, if
-        unchanged."""
+        """Keeps a talk unless already kept. `values`: its row; `packed`: `lines` in compressed form, if unchanged."""
         if rowid in self.kept:
             return
         with self._attempt():

@@ -83,10 +83,9 @@ class Writer:
             self._post(partial(self._add, talk, event))
 
     def do(self, work: Callable[[OpenDatabase], Result]) -> Future[Result]:
-        """Runs a job after all previously put events have been written; returns a future that raises UserError on
-        failure.
+        """Runs a job after all earlier events have been written. Raises UserError if the writer is closed.
 
-        Raises UserError itself if the writer is closed.
+        The future raises UserError if the job fails.
         """
         done: Future[Result] = Future()
         self._expect(done)
@@ -231,8 +230,7 @@ class Writer:
                 done.set_result(result)
 
     def _flush(self) -> None:
-        """Writes all pending events, retrying once after repairing damage; events that can't be written stay pending.
-        """
+        """Writes all pending events, retrying once after a repair; events that can't be written stay pending."""
         self._due = None
         try:
             try:
