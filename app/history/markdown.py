@@ -16,8 +16,7 @@ from app.platform.local_time import local_datetime
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: for dates, None if local.
-    """
+    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: None for local dates."""
     lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
     backends = f" · with {', '.join(escaped(backend) for backend in view.backends)}" if view.backends else ""

@@ -1,8 +1,8 @@
-"""Finds, keeps and forgets API keys: in the environment, in this process's memory and in the system's keyring.
+"""Finds, stores and deletes API keys in the environment, in this process's memory and in the system keyring.
 
-A key goes from here straight into the adapter that needs it, and into no file, log line or error message. Calls block
-for a few seconds at most: never make them on an event loop's thread. The keyring is called on its own thread, with a
-deadline.
+Keys are passed directly to the adapter that needs them and never written to a file, log line or error message. Calls
+may block for several seconds, so never make them on an event loop's thread. The keyring is accessed on its own thread,
+with a deadline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class KeyringError(Exception):
-    """The keyring can't be used: `str(error)` is a sentence. `absent`: there is no keyring that could hold a key."""
+    """The keyring can't be used. `str(error)` is a user-facing message; `absent`: there is no keyring to hold a key."""
 
     def __init__(self, sentence: str, *, absent: bool = True) -> None:
         super().__init__(sentence)
@@ -36,7 +36,7 @@ class KeyringError(Exception):
 
 
 def system_keyring() -> Any:
-    """Returns the operating system's own keyring. Raises KeyringError: any other may write keys in clear to a file."""
+    """Returns the operating system's own keyring. Raises KeyringError for others, which might store plain text."""
     import keyring
     from keyring.backends import chainer, fail, null
 
@@ -54,9 +54,9 @@ def system_keyring() -> Any:
 
 
 class KeyringThread:
-    """Runs jobs with the keyring one after another on one thread; callers wait until the deadline and no longer.
+    """Runs keyring jobs one after another on a single thread; callers never wait beyond the deadline.
 
-    While a job hangs, others fail at once: the keyring counts as busy until that job has ended.
+    While a job hangs, others fail immediately: the keyring counts as busy until that job has ended.
     """
 
     def __init__(self, open_keyring: Callable[[], Any], deadline: float) -> None:
@@ -68,16 +68,16 @@ class KeyringThread:
         self._late: Future[Any] | None = None
 
     def run(self, job: Callable[[Any], _T], *, late_too: bool = False) -> _T:
-        """Returns what `job` returns for the keyring. `late_too`: it is done even after the deadline.
+        """Returns the result of calling `job` with the keyring. `late_too`: run the job even after the deadline.
 
-        Raises KeyringError for any failure; without a cause or context, for that might quote a key.
+        Raises KeyringError on any failure, without a cause or context, since those might quote a key.
         """
         done: Future[_T] = Future()
         with self._lock:
             busy = self._late is not None and not self._late.done()
             if late_too or not busy:
                 if self._thread is None:
-                    # A daemon: it may hang, and the app must still be able to end.
+                    # A daemon, so that the app can exit even if the keyring hangs.
                     self._thread = threading.Thread(target=self._serve, name="keyring", daemon=True)
                     self._thread.start()
                 self._jobs.put((job, done))
@@ -108,13 +108,13 @@ class KeyringThread:
             try:
                 done.set_result(job(self._open()))
             except BaseException as error:
-                # Without its frames: they hold keys for as long as somebody keeps the error.
+                # Without the traceback: its frames would keep keys alive as long as the error.
                 done.set_exception(_as_keyring_error(error))
             del job, done
 
 
 def _as_keyring_error(error: BaseException) -> KeyringError:
-    """Returns a new error with a sentence of the app's own: a keyring's message may hold anything."""
+    """Returns a new error with a message of our own, since a keyring's message may contain anything."""
     if isinstance(error, KeyringError):
         return KeyringError(str(error), absent=error.absent)
     kind = type(error).__name__
@@ -127,31 +127,31 @@ def _as_keyring_error(error: BaseException) -> KeyringError:
 
 SERVICE = "kame-desktop"
 KEYRING_SECONDS = 5.0
-"""How long to wait for a keyring that hangs, or asks its user for a password."""
+"""How long to wait for a keyring that hangs or prompts its user for a password."""
 
 LOCKER_CHARACTERS = 1280
-"""Windows' Credential Locker takes 2,560 bytes, and keys lie there as UTF-16."""
+"""Windows Credential Locker accepts 2,560 bytes and stores keys as UTF-16."""
 
 KeyPlace = Literal["none", "environment", "keyring", "memory"]
-"""Where a key is: an environment variable, the system's keyring, or this process's memory until it ends."""
+"""Where a key is stored: in an environment variable, the system keyring, or this process's memory until it exits."""
 
 _QUOTES = "\"'`“”‘’«»"
 
 
 class KeyRefused(ValueError):
-    """The text can't be a key: `str(error)` is a sentence, without that text."""
+    """The text can't be a key. `str(error)` is a user-facing message that doesn't quote the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The result of forgetting a key: whether one was `found`, and where one still is (`left`)."""
+    """The result of deleting a key: whether one was `found`, and where one still remains (`left`)."""
 
     found: bool
     left: KeyPlace
 
 
 class _Hidden:
-    """Holds a key that must not show in a `repr`."""
+    """Wraps a key so that it doesn't appear in a `repr`."""
 
     __slots__ = ("value",)
 
@@ -163,13 +163,13 @@ class _Hidden:
 
 
 class KeyStore:
-    """Finds, keeps and forgets keys; safe to use from several threads.
+    """Finds, stores and deletes keys; thread-safe.
 
-    The environment comes first, since a variable is set for one run on purpose; then what was given to this process;
-    then the keyring. Within a place the first of the names that has a key counts.
+    The environment takes precedence, since a variable is set on purpose for one run, followed by keys given to this
+    process and then the keyring. Within each place, the first name that has a key wins.
 
-    `open_keyring` returns the keyring to use, or raises; it is called, and its keyring used, on one thread alone.
-    `deadline`: seconds after which the keyring counts as not answering.
+    `open_keyring` returns the keyring to use, or raises; both the call and all use of the keyring happen on a single
+    thread. `deadline`: seconds after which the keyring counts as not responding.
     """
 
     def __init__(
@@ -189,11 +189,12 @@ class KeyStore:
 
     @property
     def trouble(self) -> str:
-        """What went wrong in this thread's last call, as a sentence; empty when nothing did."""
+        """A user-facing message about what went wrong in this thread's last call; empty if nothing did."""
         return getattr(self._local, "trouble", "")
 
     def find(self, names: Sequence[str]) -> tuple[str, KeyPlace]:
-        """Returns the key under one of `names`, and where it is; empty and `none` without one. Never raises."""
+        """Returns the key stored under one of `names`, and its place; "" and `none` if there is no key. Never raises.
+        """
         key, place = self._find(names)
         if key:
             redact(key)
@@ -230,9 +231,9 @@ class KeyStore:
         return "", "none"
 
     def keep(self, name: str, key: str) -> KeyPlace:
-        """Keeps a key in the keyring or, where that fails, in memory; `trouble` then says why.
+        """Stores a key in the keyring or, if that fails, in memory; `trouble` then says why.
 
-        Blanks, line ends and quotes around a pasted key are removed. Raises KeyRefused.
+        Whitespace and quotes around a pasted key are stripped. Raises KeyRefused.
         """
         self._local.trouble = ""
         hidden = _Hidden(clean_key(key))
@@ -250,7 +251,7 @@ class KeyStore:
                 raise KeyringError("The system's keyring did not keep the key.")
 
         try:
-            # Also after the deadline, as when a password is being typed.
+            # Also after the deadline: the user may still be typing a password.
             self._keyring.run(write, late_too=True)
         except KeyringError as error:
             self._local.trouble = str(error)
@@ -260,10 +261,10 @@ class KeyStore:
         return "keyring"
 
     def forget(self, names: Sequence[str]) -> Forgotten:
-        """Forgets the keys under all `names`, in memory and in the keyring. Never raises.
+        """Deletes the keys under all `names` from memory and from the keyring. Never raises.
 
-        `left` is `environment` when a variable still holds one, which the app can't remove, and `keyring` when that
-        could not be reached: `trouble` says why.
+        `left` is `environment` if a variable still holds a key, which the app can't remove, and `keyring` if the
+        keyring couldn't be reached; `trouble` then says why.
         """
         self._local.trouble = ""
         in_memory = [name for name in names if self._memory.pop(name, None)]
@@ -277,7 +278,7 @@ class KeyStore:
         left: KeyPlace = "none"
         in_keyring = False
         try:
-            # Also after the deadline: a job before it in the queue may have kept a key.
+            # Also after the deadline: an earlier job in the queue may have stored a key.
             in_keyring = bool(names) and self._keyring.run(delete, late_too=True)
         except KeyringError as error:
             if not error.absent:
@@ -287,14 +288,14 @@ class KeyStore:
         return Forgotten(bool(in_memory) or in_keyring, left)
 
     def api_key(self, names: str | Sequence[str]) -> str:
-        """Returns the key alone, under one name or the first of several that has one; empty without one."""
+        """Returns just the key, from the first of the given names that has one; empty if none has."""
         return self.find((names,) if isinstance(names, str) and names else names or ())[0]
 
 
 def clean_key(text: str) -> str:
-    """Returns a key without the blanks, line ends and quotes around it. Raises KeyRefused for what can't be a key.
+    """Strips whitespace and quotes from around a key. Raises KeyRefused if the rest can't be a key.
 
-    Only plain ASCII can stand in an HTTP header, and the error about anything else would quote it.
+    Only plain ASCII is allowed in an HTTP header, and an error about anything else would quote the key.
     """
     key = text.strip().strip(_QUOTES).strip().removeprefix("\ufeff")
     if not key:
@@ -316,10 +317,10 @@ _store = KeyStore()
 
 
 def key_store() -> KeyStore:
-    """The store of this process."""
+    """Returns the key store of this process."""
     return _store
 
 
 def api_key(names: str | Sequence[str]) -> str:
-    """Returns the key under one name ("OPENAI_API_KEY") or the first of several that has one; empty without one."""
+    """Returns the key from the first of the given names ("OPENAI_API_KEY") that has one; empty if none has."""
     return _store.api_key(names)

@@ -1,4 +1,4 @@
-"""Speaks questions as somebody else than the assistant would, for them to be asked aloud in a conversation."""
+"""Speaks questions in a voice other than the assistant's, so that they can be asked aloud in a conversation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 from app.session.errors import UserError
 
 PITCH = 1.13
-"""How much higher the assistant's own voice speaks where no other one is on this machine: two semitones, and a smaller
-mouth. With more, the smallest recogniser mishears it."""
+"""How much the assistant's own voice is raised if no other one is installed: about two semitones, with the formants
+shifted along. At higher values the smallest recogniser misunderstands it."""
 
 
 class AskingService:
-    """Its voice is loaded for each question, and kept by the pool of models for the next one."""
+    """Speaks questions. The voice is loaded for each question; the model pool keeps it for the next one."""
 
     async def speak(self, text: str, language: str, answering: str = "") -> np.ndarray:
-        """Return `text` spoken in `language` (two letters), float32 mono 24 kHz; `answering`: the assistant's voice as
-        in the settings. Raises UserError.
+        """Returns `text` spoken in `language` (two letters), as float32 mono at 24 kHz. Raises UserError.
+
+        `answering`: the assistant's voice, as named in the settings.
         """
         return await asyncio.to_thread(_speak, text, language, answering)
 
@@ -37,7 +38,7 @@ def _speak(text: str, language: str, answering: str) -> np.ndarray:
         if other is not None:
             with make_voice(other.key, language) as voice:
                 return voice.synthesize(text).result().samples
-        # Spoken slowly and played fast: as quick as before, and higher.
+        # Synthesized slower and played faster: same tempo, higher pitch.
         with make_voice(own.key, language, rate=1 / PITCH) as voice:
             samples = voice.synthesize(text).result().samples
         return soxr.resample(samples, SAMPLE_RATE * PITCH, SAMPLE_RATE).astype(np.float32)

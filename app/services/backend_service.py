@@ -1,7 +1,7 @@
-"""Everything about back-ends that the window and the command line need without a session.
+"""Back-end management for the window and the command line, independent of any session.
 
-Lists providers and their models, tests a back-end, pulls Ollama's models, keeps keys. Adapters are imported on a
-thread, when one is used.
+Lists providers and their models, tests back-ends, pulls Ollama models and stores keys. Adapters are imported on a
+thread when first used.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 
 KEPT_SECONDS = 600.0
-"""How long a list of models is used before the server is asked again."""
+"""How long a list of models is cached before the server is asked again."""
 
 TEST_SECONDS = 30.0
 LOCAL_TEST_SECONDS = 190.0
-"""A back-end on this machine may have to load its model first; adapters have shorter limits of their own."""
+"""A local back-end may have to load its model first; adapters also have shorter limits of their own."""
 
 TEST_QUESTION = "Say yes."
 TEST_TOKENS = 16
@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ProviderView:
-    """A provider as the window shows it. `url`: its default address; None: there is none to give."""
+    """A provider as shown in the window. `url`: its default address; None if the user can't set one."""
 
     key: str
     label: str
@@ -55,14 +55,14 @@ class ProviderView:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Models to choose from. `asked`: the server itself listed them; else they are the app's suggestions."""
+    """Models to choose from. `asked`: whether the server itself listed them; otherwise the app suggests them."""
 
     models: tuple[str, ...]
     asked: bool
 
 
 class BackendService:
-    """Providers, their models, keys, prices and tool servers. No coroutine blocks the loop."""
+    """Providers, their models, keys, prices and tool servers. Its coroutines never block the event loop."""
 
     def __init__(self, keys: KeyStore | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.keys = ProviderKeys(keys or key_store())
@@ -85,7 +85,7 @@ class BackendService:
         self.providers = (*views, ProviderView(ROUTER, "Router: by kind of question"))
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
-        """Lists the models of a provider, or suggestions where it can't be asked yet; `fresh` asks the server again.
+        """Lists the models of a provider, or suggestions if it can't be asked yet; `fresh` bypasses the cache.
 
         Raises UserError.
         """
@@ -123,7 +123,8 @@ class BackendService:
         return offer
 
     async def test(self, choice: BackendChoice) -> str:
-        """Requests a word from a back-end; says how fast it came. Raises UserError when the back-end doesn't work."""
+        """Requests a short answer; returns a message with the latency. Raises UserError if the back-end doesn't work.
+        """
         local = choice.provider in PROVIDERS and PROVIDERS[choice.provider].free
         limit = LOCAL_TEST_SECONDS if local else TEST_SECONDS
         backend = await self.make(choice)
@@ -146,7 +147,7 @@ class BackendService:
         return f"{model} {where} answers: first words after {seconds:.2f} s."
 
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
-        """Lets Ollama download a model; cancelling stops it. `report` gets words and the share done.
+        """Has Ollama download a model; cancelling stops it. `report` gets a status text and the fraction done.
 
         Raises UserError.
         """
@@ -168,31 +169,32 @@ class BackendService:
         self._drop_offers(choice.provider)
 
     async def key_place(self, choice: BackendChoice) -> KeyPlace:
-        """Says where the key of a back-end is."""
+        """Returns where the key of a back-end is stored."""
         return (await self.keys.find(choice))[0]
 
     async def keep_key(self, choice: BackendChoice, key: str) -> str:
-        """Keeps a key, and says where. Raises UserError for what can't be a key, or a back-end that takes none."""
+        """Stores a key; the message returned says where. Raises UserError for invalid keys and back-ends that take
+        none."""
         result = await self.keys.keep(choice, key)
         self._drop_offers(choice.provider)
         return result.sentence
 
     async def forget_key(self, choice: BackendChoice) -> str:
-        """Deletes a key, and says whether one is left. Raises UserError for a back-end that takes no key."""
+        """Deletes a key; the message returned says if one remains. Raises UserError if the back-end takes no key."""
         result = await self.keys.forget(choice)
         self._drop_offers(choice.provider)
         return result.sentence
 
     async def make(self, choice: BackendChoice) -> Any:
-        """Makes the back-end of a choice, not open yet, in a thread. Raises UserError."""
+        """Creates the chosen back-end on a thread, without opening it. Raises UserError."""
 
         def make() -> Any:
             if choice.provider == ROUTER:
                 return backends.backend(choice)
             needs = find_spec(choice.provider).needs
             with _importing:
-                # First, whatever the back-end: openai looks into httpx wherever it is loaded, and stumbles over one
-                # that another thread (with ollama) is halfway through loading.
+                # Import httpx first for every back-end: openai inspects httpx if it is loaded, and fails if another
+                # thread (importing ollama) has only half imported it.
                 importlib.import_module("httpx")
                 importlib.import_module(needs)
             return make_backend(
@@ -205,12 +207,12 @@ class BackendService:
         return await _as_user_error(asyncio.to_thread(make))
 
     def _drop_offers(self, provider: str) -> None:
-        """Forgets the models of a provider, whose list may have changed."""
+        """Drops a provider's cached models, since its list may have changed."""
         self._offers = {place: kept for place, kept in self._offers.items() if place[0] != provider}
 
 
 async def _first_words(backend: Any) -> tuple[float, bool]:
-    """Opens a back-end and requests an answer; the seconds to its first words or its end, and whether it had words."""
+    """Opens a back-end and requests an answer; returns the seconds to its first words (or end) and if it had any."""
     await backend.open()
     request = ChatRequest(
         (ChatMessage("system", backend.traits.persona), ChatMessage("user", TEST_QUESTION)), max_tokens=TEST_TOKENS
@@ -224,9 +226,9 @@ async def _first_words(backend: Any) -> tuple[float, bool]:
 
 
 async def _as_user_error(work: Awaitable[_T]) -> _T:
-    """Awaits `work` and turns a BackendError into a UserError.
+    """Awaits `work` and converts a BackendError to a UserError.
 
-    The UserError has neither cause nor context: what a server said may quote the key.
+    The UserError has neither cause nor context, since the server's message might quote the key.
     """
     sentence = ""
     try:

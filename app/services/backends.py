@@ -1,6 +1,6 @@
-"""Makes back-ends, their tools and their prices from what the user chose.
+"""Builds back-ends, their tools and their prices from the user's choices.
 
-The router's table says which back-end answers which kind of question; the settings keep it as JSON.
+The router's table maps each kind of question to a back-end; the settings store it as JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router tells apart, as in `app.routing.classifier`, which takes long to import."""
+"""The kinds of questions that the router distinguishes, copied from `app.routing.classifier`, which is slow to import.
+"""
 
 UNREADABLE = "The router's table can't be read. Fill it in again, or choose a model."
 NAMES_ITSELF = "The router's table names the router itself. Choose a model for each kind of question."
@@ -37,9 +38,9 @@ EMPTY = "The router's table is empty. Choose a model for at least one kind of qu
 
 
 def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
-    """Returns every row of the table that can be understood, and what is wrong with the table, in sentences.
+    """Returns every valid row of the table, and user-facing messages describing any problems.
 
-    Kinds that are unknown, and rows without a provider, are left out without a word.
+    Unknown kinds and rows without a provider are silently skipped.
     """
     try:
         rows = read_json(text, SETTING_LIST) if text.strip() else {}
@@ -64,7 +65,7 @@ def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
 
 
 def write_routes(routes: Mapping[str, BackendChoice]) -> str:
-    """Returns the table as the settings keep it."""
+    """Serializes the table for the settings."""
     rows = {
         kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
         for kind, choice in routes.items()
@@ -73,11 +74,11 @@ def write_routes(routes: Mapping[str, BackendChoice]) -> str:
 
 
 PACES: dict[tuple[str, str], Pace] = {}
-"""What is known of the speed of back-ends, by provider and model, for all talks of this run."""
+"""The measured speed of back-ends, by provider and model, shared by all sessions of this run."""
 
 
 def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
-    """The back-end of a choice, not open yet. May block for the keyring. Raises BackendError."""
+    """Creates the chosen back-end without opening it. May block on the keyring. Raises BackendError."""
     if choice.provider == ROUTER:
         routes, problems = parse_routes(Settings.load().routes)
         if problems:
@@ -90,7 +91,7 @@ def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
 
 
 def _embedded_model(language: str) -> str:
-    """The best model here that runs in time and speaks the conversation's language. Raises BackendError."""
+    """Returns the best local model that is fast enough and speaks the conversation's language. Raises BackendError."""
     spoken = ENGLISH if language == AUTOMATIC else language
     key = language_model_here(spoken)
     if not find_model(key).speaks(spoken):
@@ -104,12 +105,12 @@ def _embedded_model(language: str) -> str:
 
 
 async def backend_off_loop(choice: BackendChoice, language: str = ENGLISH) -> Backend:
-    """Calls `backend` on a thread, since the keyring and the imports take their time."""
+    """Calls `backend` on a thread, since the keyring and the imports are slow."""
     return await asyncio.to_thread(backend, choice, language)
 
 
 def router(routes: Mapping[str, BackendChoice], language: str = ENGLISH) -> Backend:
-    """A back-end that chooses among those of `routes`, by the kind of question. Raises BackendError."""
+    """Creates a back-end that picks one of `routes` by the kind of question. Raises BackendError."""
     from app.backend.router import RouterBackend
     from app.routing.policy import RoutePolicy
 
@@ -129,26 +130,26 @@ def _classifier() -> Any:
 
 
 def tools(choice: ToolChoice) -> Toolbox:
-    """The tools of a choice, not open yet."""
+    """Creates the chosen tools without opening them."""
     names = [name.removeprefix(MCP_PREFIX) for name in choice.names if name.startswith(MCP_PREFIX)]
     servers = named_servers(servers_path(), names)
     return make_toolbox(choice.names, folders=[Path(folder) for folder in choice.folders], servers=servers)
 
 
 def tool_servers() -> tuple[list[str], str]:
-    """The names of the MCP servers in the user's list, and a sentence when the list can't be read."""
+    """Returns the names of the user's MCP servers, and an error message if the list can't be read."""
     servers, problem = load_servers(servers_path())
     return [server.name for server in servers], problem
 
 
 @functools.cache
 def price_table() -> tuple[Prices, str]:
-    """The price table in force, and a sentence when the user's own can't be used."""
+    """Returns the price table in use, and an error message if the user's own table can't be used."""
     return load_prices(resource("prices.json"), prices_path())
 
 
 def expected_cost(choice: BackendChoice, usage: Usage) -> float | None:
-    """What such a request to a back-end that is not open yet will cost, in US dollars; None where there is no price."""
+    """Estimates the cost in US dollars of a request to a back-end that isn't open yet; None if there is no price."""
     spec = PROVIDERS.get(choice.provider)
     if spec is not None and (spec.free or in_own_network(choice.base_url)):
         return 0.0
@@ -159,7 +160,7 @@ def expected_cost(choice: BackendChoice, usage: Usage) -> float | None:
 
 
 def cost(backend: Backend, usage: Usage) -> float | None:
-    """What a request cost, in US dollars; None where there is no price."""
+    """Returns the cost of a request in US dollars; None if there is no price."""
     if backend.traits.free:
         return 0.0
     price = price_table()[0].find(backend.model)

@@ -1,4 +1,4 @@
-"""Reads the bill of materials that a build puts beside the app: its parts with versions and licences."""
+"""Reads the bill of materials shipped with a build: its components with their versions and licences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.untrusted.limits import BILL
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The app itself, a package, a model or a data set. `version` is empty for what has none."""
+    """The app itself, a package, a model or a data set. `version` may be empty."""
 
     name: str
     version: str
@@ -21,7 +21,7 @@ class Part:
 
 
 def read_bill(path: Path | None = None) -> list[Part]:
-    """Returns all parts by name; none where there is no bill, as in a checkout. Raises ValueError for a broken one."""
+    """Returns all parts by name; empty if there is no bill, as in a checkout. Raises ValueError if it is malformed."""
     try:
         bill = read_json_file(path or resource("bom.json"), BILL)
     except OSError:

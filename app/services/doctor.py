@@ -1,6 +1,6 @@
-"""The command `doctor`: what this machine has, how fast it is, and with which settings the app runs on it.
+"""The `doctor` command: reports the machine's hardware, its speed and the settings recommended for it.
 
-Changes nothing, and contacts nothing but the user's Ollama.
+It changes nothing and contacts nothing except the user's Ollama.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from app.settings.declarations import Settings
 QUESTION_SECONDS = 4.0
 RECOGNISER_RATE = 16_000
 MIMI_MS = 6.0
-"""What the codec adds to a frame on a card that holds the model. An estimate until it has been measured."""
+"""Time the codec adds to a frame on a card that holds the model. An estimate, not yet measured."""
 FRAME_LIMIT_MS = 60.0
-"""A frame of 80 ms that takes no longer than this leaves enough time for all else."""
+"""An 80 ms frame computed within this time leaves enough for everything else."""
 
 
 def embedded_speed() -> tuple[bool, str]:
-    """Returns whether the embedded recogniser and voice keep up with a conversation, and their times in words.
+    """Returns whether the embedded recogniser and voice keep up with a conversation, and a text with their times.
 
-    Raises VoiceError, OSError, RuntimeError, ImportError or ValueError where they can't be tried.
+    Raises VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't be run.
     """
     from app.tts.voices import make_voice
 
@@ -71,7 +71,7 @@ def _recognition_seconds() -> float:
 
 
 def predicted_frame(precision: Precision, context: int) -> str:
-    """Predicts from the card's memory bandwidth whether KAME keeps up, in sentences."""
+    """Returns a user-facing prediction, based on the card's memory bandwidth, of whether KAME keeps up."""
     measure = importlib.import_module("app.frontend.kame.measure")
     device = importlib.import_module("torch").device("cuda")
     try:
@@ -102,7 +102,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """All lines of the report, and the advice at its end."""
+    """All lines of the report, and the closing advice."""
 
     findings: list[Finding] = field(default_factory=list)
     advice: str = ""
@@ -117,21 +117,21 @@ class Diagnosis:
         self.findings.append(Finding(about, verdict, words))
 
     def table(self) -> str:
-        """The report for people."""
+        """Returns the report as human-readable text."""
         marks = {"good": "ok", "note": "–", "bad": "no"}
         width = max(len(f.about) for f in self.findings)
         lines = [f"{marks[f.verdict]:>2}  {f.about:<{width}}  {f.words}" for f in self.findings]
         return "\n".join([*lines, "", self.advice])
 
     def document(self) -> dict[str, Any]:
-        """The report for programs."""
+        """Returns the report as JSON-compatible data."""
         return {"findings": [asdict(finding) for finding in self.findings], "advice": self.advice}
 
 
 def examine(
     settings: Settings, weights_folder: str = "", progress: Callable[[str], None] = lambda words: None
 ) -> Diagnosis:
-    """Probes and measures everything. `weights_folder`: where KAME's weights are, if not at their usual place."""
+    """Probes and measures everything. `weights_folder`: where KAME's weights are, if not in the usual place."""
     machine = asyncio.run(probe_machine(settings.ollama_url, key_store().find, lambda words, share: progress(words)))
     report = Diagnosis()
     _tell_machine(machine, report.add)
@@ -175,12 +175,12 @@ def _tell_card(card: Card | None, add: Add) -> None:
     else:
         cuda = f" for CUDA {'.'.join(map(str, card.cuda))}" if card.cuda else ""
         words = f"{card.name}, {card.total >> 20} MiB, driver {card.driver}{cuda}"
-        trouble = "" if card.lacks_packages else card.trouble  # told as "CUDA"
+        trouble = "" if card.lacks_packages else card.trouble  # reported under "CUDA"
         add("graphics card", "note" if trouble else "good", f"{words}. {trouble}" if trouble else words)
 
 
 def _tell_cuda(card: Card | None, add: Add) -> int | None:
-    """Returns the free memory of the card by torch; None when torch can't use it."""
+    """Reports on CUDA and returns the card's free memory in bytes, or None if torch can't use the card."""
     free = free_card_bytes()
     if free is not None:
         add("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free")
@@ -195,7 +195,7 @@ def _tell_cuda(card: Card | None, add: Add) -> int | None:
 
 
 def _missing_packages() -> str:
-    """What the card still needs, and the command that installs it, in a sentence; empty if nothing can be installed."""
+    """Returns a message naming what the card still needs and the command that installs it; empty if nothing applies."""
     offer = GraphicsService().offer()
     if offer is None or not offer.command:
         return offer.sentence if offer is not None else ""
@@ -232,7 +232,7 @@ def _tell_backends(machine: Machine, add: Add) -> None:
 
 
 def _tell_embedded(add: Add) -> bool | None:
-    """Returns whether the embedded recogniser and voice keep up; None when they can't be tried."""
+    """Reports whether the embedded recogniser and voice keep up, and returns it; None if they can't be run."""
     from app.tts.base import VoiceError
 
     try:
@@ -245,7 +245,7 @@ def _tell_embedded(add: Add) -> bool | None:
 
 
 def _tell_weights(folder: str, add: Add) -> bool:
-    """Returns whether KAME's weights are here."""
+    """Reports on the front-end weights and returns whether KAME's are on this machine."""
     found = False
     for model in models_of("frontend"):
         place = Path(folder) if folder and model.key == "kame" else folder_of(model)

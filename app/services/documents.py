@@ -1,8 +1,8 @@
-"""Reads a text or PDF file that the user adds to a conversation. What can't be read is refused with a sentence.
+"""Reads a text or PDF file that the user adds to a conversation; raises a user-facing error if it is unreadable.
 
-A PDF is read in a child process, since a strange file may take long during a conversation: `python -m
-app.services.documents FILE BYTES` prints one JSON object: `text` (somewhat more than BYTES bytes of it, or all) and
-`words` (how many there are in all), or `trouble` ("locked" or "damaged").
+PDFs are parsed in a child process, since a malformed file may take long while a conversation is running. `python -m
+app.services.documents FILE BYTES` prints one JSON object with `text` (slightly more than BYTES bytes of it, or all) and
+`words` (the total word count), or with `trouble` ("locked" or "damaged").
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, PDF_TEXT, Refused, i
 from app.untrusted.text import harmless
 
 SECONDS = 60.0
-"""A manual of 1,008 pages took 17 s on one of two cores, with other work beside it."""
+"""A 1,008-page manual took 17 s on one of two cores with other work running."""
 
 
 def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
-    """Returns somewhat more than `most_bytes` of the text, and how many words all of it has. Raises UserError.
+    """Returns slightly more than `most_bytes` of the text, and the total word count. Raises UserError.
 
-    Blocks until the child process is done. `name`: the file's, for people.
+    Blocks until the child process ends. `name`: the file name shown to the user.
     """
     command = python_module_command("app.services.documents", str(path.absolute()), str(most_bytes))
     try:
@@ -67,7 +67,7 @@ def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
 
 
 def extract(path: Path, most_bytes: int) -> dict[str, Any]:
-    """What this module prints."""
+    """Returns the JSON object that this module prints."""
     from pypdf import PdfReader
     from pypdf.errors import FileNotDecryptedError, PdfReadError
 
@@ -89,14 +89,14 @@ def extract(path: Path, most_bytes: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints what `extract` returns."""
+    """Prints the result of `extract`."""
     path, most_bytes = arguments
-    logging.disable()  # pypdf tells of every fault in a file
+    logging.disable()  # pypdf logs every defect in a file
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
     try:
         found = extract(Path(path), int(most_bytes))
-    except Exception:  # whatever a damaged file leads to
+    except Exception:  # a damaged file can cause any exception
         found = {"trouble": "damaged"}
     sys.stdout.write(json.dumps(found))
     return 0
@@ -107,18 +107,18 @@ if __name__ == "__main__":
 
 
 CHUNK_BYTES = 2**16
-"""Small enough that no step holds the interpreter for longer than a millisecond or two: a talk may be going on."""
+"""Small enough that no step holds the GIL for more than a millisecond or two, since a session may be running."""
 
 _PDF_MARK = b"%PDF-"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: this BOM starts with that one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _NOT_TEXT = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-"""Control characters that no text has; form feeds and the escapes of coloured logs are let through."""
+"""Control characters that never occur in text; form feeds and the escape codes of coloured logs are allowed."""
 
 
 async def read_document(path: Path) -> Document:
@@ -155,7 +155,7 @@ def _read(path: Path) -> Document:
 
 
 def _text(file: BinaryIO, name: str) -> tuple[str, int]:
-    """Returns somewhat more of a file's text than is kept, and how many words all of it has. Raises UserError."""
+    """Returns slightly more of a file's text than will be kept, and the total word count. Raises UserError."""
     head = file.read(8)
     mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
     file.seek(len(mark))
@@ -177,9 +177,9 @@ def _text(file: BinaryIO, name: str) -> tuple[str, int]:
 
 
 def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
-    """Yields a file's text in parts that are not empty. Raises ValueError if it is in another encoding."""
+    """Yields a file's text in non-empty parts. Raises ValueError if it isn't in this encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    left = DOCUMENT_BYTES  # it may have grown
+    left = DOCUMENT_BYTES  # the file may have grown since its size was checked
     while left > 0 and (chunk := file.read(CHUNK_BYTES)):
         left -= len(chunk)
         if part := decoder.decode(chunk):

@@ -1,4 +1,4 @@
-"""`bench frame`: how long one 80 ms step of the KAME model takes, compared with what the memory's bandwidth allows."""
+"""`bench frame`: measures one 80 ms step of the KAME model and compares it with the limit set by memory bandwidth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL_BYTES = 100_000_000
 
 @dataclass(slots=True)
 class FrameBench:
-    """Figures by size and precision, and the comparisons of code paths; `left_out`: sentences on what is missing."""
+    """Measurements by size and precision, and code path comparisons; `left_out`: messages about skipped ones."""
 
     figures: list[FrameFigures] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
@@ -33,7 +33,7 @@ class FrameBench:
         return all(check.ok for check in self.checks if check.needed)
 
     def table(self) -> str:
-        """The result as Markdown tables, in milliseconds."""
+        """Returns the results as Markdown tables, in milliseconds."""
         lines: list[str] = []
         for one in self.figures:
             parts = (("whole frame", one.whole), *((name, one.parts[name]) for name in PARTS))
@@ -75,7 +75,7 @@ class FrameBench:
         return f"This can't keep up: a frame lasts {FRAME_MS} ms."
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the results as JSON-compatible data."""
         return {
             "frames": [{**dataclasses.asdict(one), "over_floor": round(one.over_floor, 2)} for one in self.figures],
             "left_out": self.left_out,
@@ -98,7 +98,7 @@ def run_frame(
     check: bool,
     progress: Progress,
 ) -> FrameBench:
-    """Measures every size in every precision; `check`: compares the code paths too. Raises FrontEndError."""
+    """Measures every size in every precision; `check`: also compares the code paths. Raises FrontEndError."""
     require_torch()
     from app.frontend.kame.measure import measure_frame
     from app.frontend.kame.selfcheck import run_checks
@@ -114,7 +114,7 @@ def run_frame(
                 bench.figures.append(
                     measure_frame(size, precision, device=device, context=context, fill=fill, frames=frames)  # type: ignore[arg-type]
                 )
-            except (FrontEndError, RuntimeError) as error:  # such as out of memory: the next one is smaller
+            except (FrontEndError, RuntimeError) as error:  # for example out of memory; the next precision is smaller
                 if len(precisions) == 1:
                     raise
                 said = f": {error}" if isinstance(error, FrontEndError) else f" failed: {str(error).splitlines()[0]}"

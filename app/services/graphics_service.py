@@ -1,7 +1,7 @@
-"""Installs what an NVIDIA card needs, by the launcher that the app was installed with.
+"""Installs what an NVIDIA card needs, using the launcher that installed the app.
 
-The launcher runs as a child and builds a new environment beside the running one. It reports its progress as one JSON
-object a line, and stops when its standard input is closed, also by the end of this process.
+The launcher runs as a child process and builds a new environment next to the running one. It reports its progress as
+one JSON object per line and stops when its standard input is closed, which also happens when this process exits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SMALL_FILE, Refused
 
 STATUS_SECONDS = 40.0
-"""A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""
+"""A driver may take a few seconds to wake its card; it is queried at most twice, for ten seconds each."""
 END_SECONDS = 15.0
 CANCELLED = 130
 STOPPED = (
@@ -33,14 +33,14 @@ STOPPED = (
 AGAIN = "Try again; if it still fails, install KAME Desktop again."
 
 GraphicsState = Literal["offered", "waiting", "by hand"]
-"""It can be installed here; it is installed and used from the app's next start; the user has to type a command."""
+"""Respectively: can be installed here; is installed and takes effect on the next start; the user must run a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphicsOffer:
-    """What a card still needs, in a sentence; sizes in bytes, 0 if they aren't known.
+    """What a card still needs, as a user-facing message; sizes are in bytes, 0 if unknown.
 
-    `estimated`: the sizes are approximate. `free`: on the disk. `command`: what installs it by hand.
+    `estimated`: whether the sizes are approximate. `free`: free disk space. `command`: installs the packages manually.
     """
 
     state: GraphicsState
@@ -61,7 +61,7 @@ class GraphicsService:
         self._restarter: subprocess.Popen[bytes] | None = None
 
     def offer(self) -> GraphicsOffer | None:
-        """Returns what can be installed; None without a card that KAME can run on, or if nothing is missing."""
+        """Returns what can be installed; None if there is no card that KAME can run on, or nothing is missing."""
         if self._kind == WHEEL:
             return self._offer_of_wheel()
         status = self._status()
@@ -81,9 +81,9 @@ class GraphicsService:
         )
 
     def install(self, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads and installs it beside the running app, for the next start.
+        """Downloads and installs the packages next to the running app, for use from the next start.
 
-        `report` gets words and the share done, -1 where that isn't known. Raises UserError, also when cancelled.
+        `report` gets a status text and the fraction done, -1 if unknown. Raises UserError, also if cancelled.
         """
         try:
             self._install(report, cancelled)
@@ -113,8 +113,8 @@ class GraphicsService:
             raise UserError(problem or f"The set-up ended unexpectedly. {AGAIN}")
 
     def restart(self) -> None:
-        """Restarts the app as soon as this process has ended. Raises UserError if that can't be arranged."""
-        # Its input is held open by this process alone, and is closed at this process's end.
+        """Restarts the app as soon as this process has exited. Raises UserError if that can't be arranged."""
+        # Only this process holds the child's stdin open, so it closes when this process exits.
         try:
             self._restarter = start_lasting(
                 self._command("restart"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -142,7 +142,7 @@ class GraphicsService:
 
     @contextlib.contextmanager
     def _launched(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Runs the launcher with these arguments; ends it when the block is left. Raises OSError."""
+        """Runs the launcher with these arguments and ends it when the block exits. Raises OSError."""
         child: subprocess.Popen[bytes] = subprocess.Popen(
             self._command("--report", *words),
             stdin=subprocess.PIPE,
@@ -157,13 +157,13 @@ class GraphicsService:
 
     def _command(self, *words: str) -> list[str]:
         launcher = self._root / "packaging" / "launcher.py"
-        # Not the environment's own Python: it would be in use where it is to be replaced.
+        # Not the environment's own Python, which would be in use while being replaced.
         python = getattr(sys, "_base_executable", None) or sys.executable
         return [python, "-sE", str(launcher), *words]
 
 
 def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
-    """Yields what the launcher reports until it has ended."""
+    """Yields the launcher's reports until it ends."""
     assert child.stdout is not None
     while line := child.stdout.readline(SMALL_FILE.bytes + 1):
         with contextlib.suppress(Refused):
@@ -171,11 +171,11 @@ def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _close_when(child: subprocess.Popen[bytes], cancelled: threading.Event, ended: threading.Event) -> None:
-    """Closes the child's input when it is cancelled."""
+    """Closes the child's standard input once `cancelled` is set."""
     assert child.stdin is not None
     while not ended.is_set():
         if cancelled.wait(0.1):
-            with contextlib.suppress(OSError):  # it may have ended by itself
+            with contextlib.suppress(OSError):  # the child may have exited already
                 child.stdin.close()
             return
 

@@ -1,4 +1,4 @@
-"""Checks this machine: what it has, in a sentence each, and which front-end and which model fit it."""
+"""Checks this machine: describes its hardware and determines which front-end and model fit it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from app.settings.declarations import Settings
 
 Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
 State = Literal["good", "fair", "missing"]
-"""`fair`: it will do, or is not needed; `missing`: a conversation needs something that is not there."""
+"""`fair`: sufficient, or not required; `missing`: something that a conversation needs is absent."""
 
 ROOM_LEFT = 1_000_000_000
 EMBEDDED_ROOM = 2_000_000_000
-"""Free bytes of the disk that conversations with the embedded voice need for what they keep."""
+"""Free disk space in bytes needed to store conversations with the embedded voice."""
 ENOUGH_CORES, ENOUGH_MEMORY = 4, 7 * 10**9
-"""With less than this the embedded voice works, and answers late."""
+"""With less than this, the embedded voice works but answers late."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineFinding:
-    """One thing that was probed, in a sentence for the user."""
+    """The result of one probe, with a user-facing message."""
 
     topic: Topic
     state: State
@@ -40,7 +40,7 @@ class MachineFinding:
 
 
 def findings_of(machine: Machine) -> tuple[MachineFinding, ...]:
-    """All findings, in the order in which they are shown."""
+    """Returns all findings in display order."""
     return (
         _card(machine.card),
         _processor(machine.system),
@@ -52,7 +52,7 @@ def findings_of(machine: Machine) -> tuple[MachineFinding, ...]:
 
 
 def gigabytes(size: int) -> str:
-    """Memory as it is sold: by powers of two."""
+    """Formats a memory size in binary gigabytes, as memory is sold."""
     return f"{size / 2**30:.0f} GB"
 
 
@@ -128,18 +128,18 @@ def _first_and_more(names: tuple[str, ...] | list[str]) -> str:
 
 
 OFFER_SECONDS = 45.0
-"""The launcher asks the card's driver once more."""
+"""Allows for the launcher querying the card's driver once more."""
 IDLE_CARD_BYTES = 1_500_000_000
-"""What a desktop may hold of a card by itself."""
+"""Card memory that a desktop may use by itself."""
 
 Report = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEndFit:
-    """Whether a front-end in a precision (empty for one without weights) runs here, and why, in a sentence.
+    """Whether a front-end runs here in a given precision (empty if it has no weights), with the reason as a message.
 
-    `download_bytes`: what has to be downloaded first; 0 when all of it is here.
+    `download_bytes`: what must be downloaded first; 0 if everything is already here.
     """
 
     frontend: str
@@ -151,10 +151,10 @@ class FrontEndFit:
 
 @dataclass(frozen=True, slots=True)
 class MachineView:
-    """All findings. `advice`: what fits best, in words; the same in `frontend`, `precision` and `backend`.
+    """All findings. `advice`: the best combination as text; `frontend`, `precision` and `backend` hold the same.
 
-    `fits`: for each front-end with weights one for each precision, the largest first.
-    `graphics`: what can be installed so that the card is used.
+    `fits`: for each front-end with weights, one entry per precision, largest first. `graphics`: what can be installed
+    to make use of the card.
     """
 
     findings: tuple[MachineFinding, ...]
@@ -166,12 +166,13 @@ class MachineView:
     graphics: GraphicsOffer | None = None
 
     def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
-        """The fits of one front-end."""
+        """Returns the fits of one front-end."""
         return tuple(fit for fit in self.fits if fit.frontend == frontend)
 
 
 class MachineService:
-    """Probes the machine and judges what fits it. `graphics` knows what a card still needs; `probe` is for tests."""
+    """Probes the machine and determines what fits it. `graphics`: reports what a card still needs; `probe`: for tests.
+    """
 
     def __init__(
         self,
@@ -184,14 +185,15 @@ class MachineService:
         self._probe = probe or (lambda report: probe_machine(settings.ollama_url, key_store().find, report))
 
     async def look(self, report: Report) -> MachineView:
-        """Probes everything, within seconds, and contacts nothing but a local Ollama. Cancelling ends it.
+        """Probes everything within seconds, contacting nothing except a local Ollama; can be cancelled.
 
-        `report` gets what is being probed and the share done, on the loop's thread. A probe that fails is a finding.
+        `report` is called on the loop's thread with the current step and the fraction done. A failed probe becomes a
+        finding.
         """
         machine = await self._probe(report)
         card = machine.card
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
-            # The conversation that runs holds most of the memory, and would give it back.
+            # The running session holds most of the memory and would release it.
             card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
         offer = None
         if card is not None and card.lacks_packages and self._graphics is not None:
@@ -223,7 +225,7 @@ class MachineService:
 
     def _missing_bytes(self, frontend: str) -> int:
         if self._settings.weights_folder:
-            return 0  # a folder of the user's own: what it lacks shows when it is loaded
+            return 0  # the user's own folder; missing files are reported when it is loaded
         model = find_model(frontend)
         try:
             read_layout(folder_of(model), quickly=True)
@@ -232,7 +234,7 @@ class MachineService:
         return 0
 
     def _backend(self, models: Sequence[OllamaModel] | None, memory: int) -> BackendChoice:
-        """The first of Ollama's models that leaves half of the memory free, else the embedded one."""
+        """Returns the first Ollama model that leaves half of the memory free, or the embedded one."""
         for model in models or ():
             if 0 < model.bytes <= memory // 2:
                 return BackendChoice("ollama", model.name, self._settings.ollama_url)

@@ -1,4 +1,4 @@
-"""Judges a microphone by what it recorded: how loud the speech and the noise are, and whether it is cut off."""
+"""Rates a microphone from a recording: the levels of speech and noise, and clipping."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import VoiceActivity
 
 SILENT_DBFS = -70.0
-"""No sound at all, if not even the loudest sample reaches this: a switched-off microphone gives zeros or a few units of
-16 bits (-90 dBFS), a voice in front of any working one much more."""
+"""If even the loudest sample stays below this, there was no sound: a muted microphone yields zeros or a few 16-bit
+units (-90 dBFS), while speech into any working one is far louder."""
 
 QUIET_DBFS = -50.0
-"""Speech below this is quiet. With a microphone's own noise at -72 dBFS recognition begins to err at -60 (word error
-rate 8 % in place of 3 % on five synthetic questions of the bench)."""
+"""Speech below this is quiet. With a microphone noise floor of -72 dBFS, recognition starts to degrade at -60 dBFS
+(word error rate 8 % instead of 3 % on five synthetic questions of the benchmark)."""
 
 NOISY_DB = 10.0
-"""Speech that stands out less is noisy: in white noise recognition begins to err below 9 dB (9 % in place of 3 %)."""
+"""A lower signal-to-noise ratio is noisy: in white noise, recognition degrades below 9 dB (9 % errors instead of 3 %).
+"""
 
 DROWNING_DBFS = -35.0
-"""Noise as loud as a voice at the microphone, in which speech may not even be detected."""
+"""Noise as loud as speech at the microphone, in which speech may not even be detected."""
 
 CLIPPED_SAMPLES = 4
-"""So many samples at full scale are no chance."""
+"""This many full-scale samples are unlikely to be a coincidence."""
 
 VOICED = 0.5
 SPEECH_SECONDS = 0.16
-"""Less voice than this is a cough or a click."""
+"""Shorter voice activity is a cough or a click."""
 SILENCE_SECONDS = 0.5
-"""Silence behind speech that ends the test."""
+"""How much silence after speech ends the test."""
 SHORTEST_SECONDS = 0.3
-"""A test that was stopped sooner says nothing about the device."""
+"""A test stopped earlier is not conclusive."""
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
-"""How much later than its sound a device may end."""
+"""How far a device may lag behind the audio duration."""
 
 MicrophoneVerdict = Literal["good", "silent", "quiet", "clipped", "noisy", "no speech"]
 """The result of a microphone test. `silent`: no sound at all (muted, or the wrong device); `no speech`: it works, but
@@ -52,10 +53,10 @@ nobody spoke."""
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneTest:
-    """What a microphone test found; levels in dBFS. `name`: the device. `words`: what the recogniser understood.
+    """The result of a microphone test; levels in dBFS. `name`: the device. `words`: the recognised text.
 
-    `peak_dbfs`: of the loudest sample; `speech_dbfs`: of the speech without its pauses (None: there was none);
-    `noise_dbfs`: while nobody speaks. `clipped`: the tops of the sound were cut off.
+    `peak_dbfs`: the loudest sample; `speech_dbfs`: speech without its pauses (None if there was none); `noise_dbfs`:
+    the level while nobody speaks. `clipped`: whether the signal was clipped.
     """
 
     name: str
@@ -74,7 +75,7 @@ def record(
     report: Callable[[float, bool], None],
     stop: threading.Event,
 ) -> tuple[np.ndarray, list[VoiceWindow]]:
-    """Records until half a second behind the speech, for `seconds` at most; returns the sound and its voice activity.
+    """Records for `seconds` at most, ending half a second after speech; returns the samples and their voice activity.
 
     `report` gets each frame's peak level in dBFS, and whether it is clipped.
     """
@@ -99,7 +100,7 @@ def record(
 
 
 def detect_amplified(samples: np.ndarray, detector: VoiceActivity) -> list[VoiceWindow]:
-    """Runs voice activity detection on the sound at the level of normal speech, for a very quiet voice."""
+    """Runs voice activity detection on the samples amplified to a normal speech level, for very quiet speakers."""
     if not samples.size:
         return []
     loud = float(np.percentile(np.abs(samples), 99))
@@ -111,21 +112,21 @@ def detect_amplified(samples: np.ndarray, detector: VoiceActivity) -> list[Voice
 
 
 def has_speech(windows: Sequence[VoiceWindow]) -> bool:
-    """Whether there is more voice than in a cough."""
+    """Returns whether there is more voice activity than a cough would cause."""
     return sum(window.probability > VOICED for window in windows) * WINDOW_SECONDS >= SPEECH_SECONDS
 
 
 def judge(name: str, samples: np.ndarray, windows: Sequence[VoiceWindow], words: str = "") -> MicrophoneTest:
-    """Judges `samples` (float32 mono 24 kHz) from microphone `name`, with their voice activity `windows`."""
+    """Rates `samples` (float32 mono 24 kHz) from microphone `name`, given their voice activity `windows`."""
     clipped = int(np.count_nonzero(np.abs(samples) >= CLIPPED)) >= CLIPPED_SAMPLES
     if samples.size:
-        samples = samples - samples.mean()  # some devices give a constant voltage
+        samples = samples - samples.mean()  # some devices have a DC offset
     voiced = np.array([window.probability > VOICED for window in windows], bool)
     parts = [
         samples[max(0, round((window.end - WINDOW_SECONDS) * SAMPLE_RATE)) : round(window.end * SAMPLE_RATE)]
         for window in windows
     ]
-    # A voice fades in and out: its nearest neighbours are neither speech nor silence.
+    # A voice fades in and out, so windows next to speech count as neither speech nor silence.
     near = np.convolve(voiced, np.ones(5), "same") > 0 if voiced.size else voiced
     still = [rms_dbfs(part) for part, beside in zip(parts, near, strict=True) if not beside]
     still = still or [min(map(rms_dbfs, parts))] if parts else [FLOOR_DBFS]

@@ -1,4 +1,4 @@
-"""Lists, downloads, measures, checks and removes the models of the catalogue, for the window."""
+"""Lists, downloads, benchmarks, checks and removes the models of the catalogue, for the window."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class VoiceView:
-    """One voice of a model that has several. `key`: its name in the settings; `language`: its two letters."""
+    """One voice of a multi-voice model. `key`: its name in the settings; `language`: two-letter code."""
 
     key: str
     label: str
@@ -46,12 +46,15 @@ class VoiceView:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """A model as a list shows it.
+    """A model as shown in a list.
 
-    `languages`: their two letters, or "*" for many. `state`: "installed" came with the app and stays. `speed`: as
-    measured on this machine, in words; empty: not yet. `right`: of 120 questions of `bench facts`; 0: not measured.
-    `fits`: why it should not be used here, in a sentence; empty when nothing speaks against it. `default`: it is used
-    where the user has chosen none. `voices`: of a model that has several.
+    - `languages`: two-letter codes, or "*" for many.
+    - `state`: "installed" came with the app and can't be removed.
+    - `speed`: as measured on this machine, as text; empty if not measured yet.
+    - `right`: correct answers to the 120 questions of `bench facts`; 0 if not measured.
+    - `fits`: a message saying why it shouldn't be used here; empty if no reason is known.
+    - `default`: whether it is used if the user has chosen none.
+    - `voices`: the voices of a multi-voice model.
     """
 
     key: str
@@ -70,14 +73,14 @@ class ModelView:
 
     @property
     def usable(self) -> bool:
-        """Whether all of it is on this machine."""
+        """Whether it is completely available on this machine."""
         return self.state in ("here", "installed")
 
 
 class ModelService:
-    """Serves the page of models. All methods block, may be called on any thread, and raise UserError.
+    """Backs the window's model page. All methods block, may be called on any thread and raise UserError.
 
-    `mirror` returns the address of a mirror of the hub, `token` the user's access token for the hub; may be empty.
+    `mirror` returns the address of a mirror of the hub, `token` the user's access token for the hub; both may be empty.
     """
 
     def __init__(self, mirror: Callable[[], str], token: Callable[[], str]) -> None:
@@ -86,14 +89,14 @@ class ModelService:
         self._measuring = threading.Lock()
 
     def models(self) -> tuple[ModelView, ...]:
-        """Lists all models of the catalogue, with their states."""
+        """Lists all models of the catalogue with their states."""
         speeds, memory, usual = load_speeds(), memory_bytes(), {**DEFAULTS, "llm": language_model_here()}.values()
         return tuple(_view(model, speeds, memory, usual) for model in catalogue().values())
 
     def best(self, language: str) -> ModelView | None:
-        """Returns the best language model that this machine runs in time; measures its speed first if it is unknown.
+        """Returns the best language model that runs fast enough here, measuring the smallest one first if necessary.
 
-        None when it runs no better one than the smallest, or nothing could be measured.
+        None if that is no better than the smallest model, or if nothing could be measured.
         """
         smallest = find_model(DEFAULTS["llm"])
         with self._measuring:
@@ -106,7 +109,7 @@ class ModelService:
         return _view(found, speeds, memory, {**DEFAULTS, "llm": language_model_here()}.values())
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads a model and measures how fast it runs here; `report` gets words and the share done."""
+        """Downloads a model and measures its speed here; `report` gets a status text and the fraction done."""
         try:
             get_model(key, report, cancelled, mirror=self._mirror(), token=self._token)
             model = find_model(key)
@@ -118,7 +121,7 @@ class ModelService:
                 self._measure(model)
 
     def check(self, key: str) -> str:
-        """Compares all files of a model with what was downloaded; returns a sentence."""
+        """Verifies all files of a model against what was downloaded; returns a user-facing message."""
         try:
             _, compared = check_model(key)
         except ModelError as error:
@@ -127,7 +130,7 @@ class ModelService:
         return f"{label} is complete: all its files are as they were downloaded." if compared else f"{label} is here."
 
     def remove(self, key: str) -> str:
-        """Deletes a model; returns a sentence."""
+        """Deletes a model; returns a user-facing message."""
         try:
             freed = remove_model(key)
         except ModelError as error:
@@ -135,7 +138,7 @@ class ModelService:
         return f"{find_model(key).label} is removed; {freed / 1e9:.1f} GB are free again."
 
     def sample(self, voice: str) -> np.ndarray:
-        """Synthesises a short text with a voice, by its key or its model's: float32 mono 24 kHz."""
+        """Synthesizes a short text with a voice, given its key or its model's; returns float32 mono at 24 kHz."""
         from app.tts.voices import make_sample
 
         try:
@@ -144,7 +147,7 @@ class ModelService:
             raise UserError(str(error)) from error
 
     def _measure(self, model: Model) -> None:
-        """Measures and saves a model's speed. A failure is only logged: a conversation would fail in the same way."""
+        """Measures and saves a model's speed. Failures are only logged: a conversation would fail in the same way."""
         from app.services.model_speed import measure_speed
 
         try:
@@ -173,7 +176,7 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection
 
 
 def _fits(model: Model, speeds: dict[str, Speed], memory: int) -> str:
-    """Says why a language model should not be used here; empty when nothing is known against it."""
+    """Returns why a language model shouldn't be used here; empty if no reason is known."""
     if model.kind != "llm":
         return ""
     if memory and model.memory > memory * SHARE_OF_MEMORY:

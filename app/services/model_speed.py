@@ -1,4 +1,4 @@
-"""`models bench`: measures how fast a model is on this machine by a short task."""
+"""`models bench`: measures a model's speed on this machine with a short task."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ QUESTIONS = (
     "Which rivers flow through the south of France?",
     "How do bees find their way back to the hive?",
 )
-"""Asked after a warm-up, since in a conversation the prompt has been processed before the user speaks."""
+"""Asked after a warm-up, since in a conversation the prompt is already processed when the user speaks."""
 TOKENS = 60
 SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
 SPOKEN = ("016", "049")
-"""Two spoken questions, about five seconds."""
+"""Two recorded questions, about five seconds."""
 LOOK_SECONDS = 5.0
 LOOKS = 4
 
 
 def speech_sample(rate: int, seconds: float) -> np.ndarray:
-    """Returns at most `seconds` of spoken questions: float32 mono at `rate` Hz."""
+    """Returns at most `seconds` of recorded questions, as float32 mono at `rate` Hz."""
     spoken = np.concatenate([read_frames(resource("bench", "facts", f"{name}.ogg")) for name in SPOKEN])
     return soxr.resample(spoken, SAMPLE_RATE, rate)[: int(seconds * rate)].astype(np.float32)
 
 
 def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
-    """Measures a language model, a voice or a recogniser. Raises ModelError, BackendError, VoiceError and
-    TranscriberError.
+    """Measures a language model, a voice or a recogniser.
+
+    Raises ModelError, BackendError, VoiceError and TranscriberError.
     """
     if not is_here(model.key):
         raise ModelError(f"{model.label} is not on this machine. Get it first: models get {model.key}.")

@@ -1,4 +1,4 @@
-"""Shows and changes the table of prices: the app's own, with the user's on top."""
+"""Shows and edits the price table: the built-in prices, overridden by the user's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.settings.paths import prices_path
 
 @dataclass(frozen=True, slots=True)
 class PriceRow:
-    """What a model costs. `shipped`: the app's own price; None for a model that only the user has a price for."""
+    """The price of a model. `shipped`: the built-in price; None if only the user has set one."""
 
     model: str
     price: Price
@@ -27,17 +27,17 @@ class PriceRow:
 
 
 class PriceService:
-    """The table of prices. All calls are quick."""
+    """The price table. No call takes long."""
 
     def prices(self) -> tuple[tuple[PriceRow, ...], str]:
-        """Returns all rows, and a sentence when the user's own table can't be used."""
+        """Returns all rows, and an error message if the user's own table can't be used."""
         shipped = read_prices(resource("prices.json"))
         own, problem = read_users(prices_path())
         rows = (PriceRow(name, price, shipped.get(name)) for name, price in {**shipped, **own}.items())
         return tuple(rows), problem
 
     def keep_prices(self, rows: Sequence[PriceRow], shown: Sequence[PriceRow]) -> None:
-        """Saves those of `rows` that differ from what was `shown`; they count from now on. Raises UserError."""
+        """Saves those of `rows` that differ from what was `shown`, with immediate effect. Raises UserError."""
         path = prices_path()
         before, table = ({row.model: row.price for row in some} for some in (shown, rows))
         shipped = read_prices(resource("prices.json"))
@@ -52,9 +52,9 @@ class PriceService:
         backends.price_table.cache_clear()
 
     def unpriced(self, choice: BackendChoice) -> str | None:
-        """Returns the model of a back-end whose cost is not known (empty for one without a name), else None.
+        """Returns the name of a back-end's model if its price is unknown (empty if unnamed), otherwise None.
 
-        Of the router, the first of its back-ends without a known cost.
+        For the router, this is the first of its back-ends with an unknown price.
         """
         if choice.provider == ROUTER:
             routes, problems = parse_routes(Settings.load().routes)
@@ -65,6 +65,6 @@ class PriceService:
         if spec is None or spec.free:
             return None
         if not spec.wants_key and in_own_network(choice.base_url or spec.default_url or ""):
-            return None  # a server of the user's own
+            return None  # the user's own server
         model = choice.model or next(iter(spec.suggestions), "")
         return model if backends.price_table()[0].find(model) is None else None

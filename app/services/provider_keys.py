@@ -1,4 +1,4 @@
-"""Finds, keeps and deletes the API keys of providers, and says in a sentence what was done."""
+"""Finds, stores and deletes the API keys of providers, and describes the outcome in user-facing messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class KeyResult:
-    """Where a key is now, the same in a `sentence`, and what went wrong with the keyring (`trouble`)."""
+    """Where a key is now, a user-facing `sentence` saying so, and any problem with the keyring (`trouble`)."""
 
     place: KeyPlace
     sentence: str
@@ -26,20 +26,20 @@ class KeyResult:
 
 
 class ProviderKeys:
-    """The keys in `store`, by back-end. Coroutines use a thread, since a keyring takes its time."""
+    """The keys in `store`, by back-end. Coroutines run on a thread, since a keyring may be slow."""
 
     def __init__(self, store: KeyStore) -> None:
         self.store = store
 
     async def find(self, choice: BackendChoice) -> tuple[KeyPlace, str]:
-        """Returns where the key of a back-end is, and what went wrong with the search, as a sentence."""
+        """Returns where the key of a back-end is, and an error message if the search failed."""
         (_, place), trouble = await self._call(self.store.find, names_of(choice))
         return place, trouble
 
     async def keep(self, choice: BackendChoice, key: str) -> KeyResult:
-        """Keeps a key in the keyring or, where that fails, in memory.
+        """Stores a key in the keyring or, if that fails, in memory.
 
-        Raises UserError for what can't be a key, and for a back-end that takes none.
+        Raises UserError if it can't be a key or the back-end takes none.
         """
         names, who, refusal = required_names(choice), display_name(choice), ""
         try:
@@ -47,7 +47,7 @@ class ProviderKeys:
         except KeyRefused as error:
             refusal = str(error)
         if refusal:
-            raise UserError(refusal)  # outside of the handler: the error's context could hold the key
+            raise UserError(refusal)  # outside the handler, since the error's context could contain the key
         sentence = (
             f"The key for {who} is in the system's keyring now."
             if place == "keyring"
@@ -58,7 +58,7 @@ class ProviderKeys:
         return KeyResult(place, sentence, trouble)
 
     async def forget(self, choice: BackendChoice) -> KeyResult:
-        """Deletes a key; `place` is where one still is. Raises UserError for a back-end that takes no key."""
+        """Deletes a key; `place` says where one still remains. Raises UserError if the back-end takes no key."""
         names, who = required_names(choice), display_name(choice)
         done, trouble = await self._call(self.store.forget, names)
         said = [f"The key for {who} is forgotten."] if done.found else []
@@ -72,18 +72,18 @@ class ProviderKeys:
         return KeyResult(done.left, " ".join(said) or f"There was no key for {who} to forget.", trouble)
 
     async def _call(self, function: Callable[..., _T], *arguments: Any) -> tuple[_T, str]:
-        """Calls the store in a thread; returns the result and the store's `trouble`, which is kept by thread."""
+        """Calls the store on a thread; returns the result and the store's `trouble`, which is thread-local."""
         return await asyncio.to_thread(lambda: (function(*arguments), self.store.trouble))
 
 
 def names_of(choice: BackendChoice) -> tuple[str, ...]:
-    """The names of a back-end's key, the keyring's first; none for a back-end that takes no key."""
+    """Returns the names under which a back-end's key may be stored, the keyring's first; empty if it takes no key."""
     spec = PROVIDERS.get(choice.provider)
     return () if spec is None or spec.free else key_names(choice.provider, choice.base_url)
 
 
 def required_names(choice: BackendChoice) -> tuple[str, ...]:
-    """`names_of`, at least one. Raises UserError for a back-end that takes no key."""
+    """Like `names_of`, but never empty: raises UserError if the back-end takes no key."""
     if names := names_of(choice):
         return names
     if choice.provider not in PROVIDERS:
@@ -95,7 +95,7 @@ def required_names(choice: BackendChoice) -> tuple[str, ...]:
 
 
 def display_name(choice: BackendChoice) -> str:
-    """What sentences call a back-end: the provider, or the host of a server elsewhere."""
+    """Returns the name used for a back-end in messages: the provider, or the host of a custom server."""
     spec = PROVIDERS.get(choice.provider)
     host = split_address(choice.base_url).netloc.rpartition("@")[2]
     if spec is None:

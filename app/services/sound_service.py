@@ -1,7 +1,7 @@
-"""Tests microphones and loudspeakers, and plays parts of talks.
+"""Tests microphones and loudspeakers, and plays parts of recorded sessions.
 
-Each test is one job on a thread of the loop's executor, which opens its device and closes it before it ends. Adapters
-are imported there.
+Each test is one job on an executor thread, which opens its device and closes it before ending. Adapters are imported
+there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from app.tts.base import Voice, VoiceError
 SENTENCE = "This is how I sound."
 RECOGNISER_RATE = 16_000
 MARGIN_SECONDS = 0.4
-"""Sound before and behind the voice that the recogniser gets too: a consonant may lead it."""
+"""Audio before and after the voice activity that is also passed to the recogniser, since a consonant may precede it."""
 VOICE_SECONDS = 30.0
 
 _NOTHING = np.zeros(0, np.float32)
@@ -52,16 +52,16 @@ _T = TypeVar("_T")
 
 
 class Recogniser(Protocol):
-    """Turns sound into words, like `WhisperDecoder`."""
+    """Converts audio to text, like `WhisperDecoder`."""
 
     def decode(self, samples: np.ndarray) -> str:
-        """Returns the words of `samples`: float32 at 16 kHz."""
+        """Returns the words in `samples` (float32 at 16 kHz)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A part of a recorded talk. `folder`: the recording's; times in seconds of its session."""
+    """A part of a recorded session. `folder`: contains the recording; times are in seconds of the session."""
 
     folder: Path
     speaker: Literal["user", "assistant"]
@@ -107,7 +107,7 @@ def _voice() -> Voice:
 
 
 class _Job:
-    """A running or waiting test. `stop`: it is to end now; `dropped`: nobody waits for its result."""
+    """A running or waiting test. `stop`: it should end now; `dropped`: nobody is waiting for its result."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -119,10 +119,10 @@ class _Job:
 
 
 class SoundTestService:
-    """Tests devices by name (empty: the system's default), also during a conversation.
+    """Tests devices by name (empty for the system default), even during a session.
 
-    One job at a time: a second call waits for the first. No coroutine blocks the loop; one that is cancelled ends once
-    its device is closed. All raise UserError. The arguments open and load the parts, and are for tests.
+    Jobs run one at a time: a second call waits for the first. Coroutines don't block the event loop; a cancelled one
+    ends once its device is closed. All raise UserError. The arguments are factories, replaceable in tests.
     """
 
     def __init__(
@@ -145,10 +145,10 @@ class SoundTestService:
         self._jobs: set[_Job] = set()
 
     async def test_microphone(self, name: str, seconds: float, report: Callable[[float, bool], None]) -> MicrophoneTest:
-        """Records speech for `seconds` at most, up to half a second behind the last word, and judges it.
+        """Records for `seconds` at most, ending half a second after the last word, and rates the recording.
 
-        `report` gets each frame's peak level in dBFS, and whether it is clipped, on the loop's thread; the first call
-        means that the microphone is open. The recording is kept for `play_back`.
+        `report` is called on the loop's thread with each frame's peak level in dBFS and whether it is clipped; the
+        first call means that the microphone is open. The recording is kept for `play_back`.
         """
         loop = asyncio.get_running_loop()
 
@@ -162,18 +162,18 @@ class SoundTestService:
         return await self._run(test)
 
     async def play_back(self, loudspeaker: str) -> None:
-        """Plays the recording of the last microphone test to its end, at its own level."""
+        """Plays the whole recording of the last microphone test, at its original level."""
         recorded = self._recorded
         if recorded is None or not recorded.size:
             raise UserError("Nothing has been recorded yet. Say something first.")
         await self._run(lambda job: self._play(job, loudspeaker, iter([recorded])))
 
     async def test_loudspeaker(self, name: str) -> None:
-        """Plays two tones and a spoken sentence to their end."""
+        """Plays two tones and a spoken sentence, and waits until they end."""
         await self._run(lambda job: self._play(job, name, self._test_sounds(job)))
 
     async def play(self, sound: np.ndarray | Clip, loudspeaker: str) -> None:
-        """Plays samples (float32 mono 24 kHz) or a part of a recorded talk to its end."""
+        """Plays samples (float32 mono 24 kHz) or a part of a recorded session, and waits until the end."""
 
         def play(job: _Job) -> None:
             if isinstance(sound, Clip):
@@ -186,14 +186,14 @@ class SoundTestService:
         await self._run(play)
 
     def stop(self) -> None:
-        """Stops what runs: a recording is judged as far as it got, and playback falls silent. Neither is an error."""
+        """Stops all jobs: a recording is rated as far as it got, and playback stops. Neither raises an error."""
         for job in self._jobs:
             job.stop.set()
 
     async def _run(self, work: Callable[[_Job], _T]) -> _T:
-        """Runs `work` on a thread; when cancelled, returns only once that has ended."""
+        """Runs `work` on a thread; if cancelled, waits for `work` to end before returning."""
         job = _Job()
-        self._jobs.add(job)  # at once: it can be stopped while it waits for its turn
+        self._jobs.add(job)  # before waiting for its turn, so that it can already be stopped
         try:
             async with self._turn:
                 done = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, work, job))
@@ -211,14 +211,14 @@ class SoundTestService:
         finally:
             self._jobs.discard(job)
 
-    # -- on a thread of the executor
+    # -- on an executor thread
 
     def _test_microphone(
         self, job: _Job, name: str, seconds: float, report: Callable[[float, bool], None]
     ) -> MicrophoneTest:
         with self._microphone(name or None) as microphone:
             recogniser, detector = self._recogniser(), self._detector()
-            # Drops the sound of the loading time; a device that has just been opened may also give a crack.
+            # Drops what was recorded while loading; a newly opened device may also produce a click.
             microphone.drop_to_newest()
             samples, windows = record(microphone, detector, seconds, report, job.stop)
             device = microphone.name
@@ -244,7 +244,7 @@ class SoundTestService:
                 loudspeaker.write(part)
                 until = time.monotonic() + PATIENCE_SECONDS + loudspeaker.queued / SAMPLE_RATE
             while not job.stop.is_set():
-                loudspeaker.write(_NOTHING)  # raises when the device is gone
+                loudspeaker.write(_NOTHING)  # raises if the device is gone
                 if not loudspeaker.queued:
                     return
                 if time.monotonic() > until:
@@ -264,7 +264,7 @@ class SoundTestService:
 
 
 def chime() -> np.ndarray:
-    """Two soft tones, a fourth apart, like a small bell's: float32 mono 24 kHz, 1.2 s."""
+    """Returns two soft bell-like tones a fourth apart: float32 mono at 24 kHz, 1.2 s."""
     out = np.zeros(round(1.2 * SAMPLE_RATE), np.float64)
     for start, hertz in ((0.0, 587.33), (0.28, 783.99)):
         first = round(start * SAMPLE_RATE)
@@ -277,7 +277,7 @@ def chime() -> np.ndarray:
 
 
 def _synthesised(voice: Voice, stop: threading.Event) -> np.ndarray | None:
-    """The test sentence behind a short pause; None when it was stopped. Raises VoiceError."""
+    """Returns the test sentence after a short pause; None if stopped. Raises VoiceError."""
     clip = voice.synthesize(SENTENCE)
     until = time.monotonic() + VOICE_SECONDS
     while not stop.is_set():

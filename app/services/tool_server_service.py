@@ -12,26 +12,27 @@ from app.tools import ToolError, change_list, offered, read_list, server_of, wro
 from app.tools.server_list import ServerEntry, ServerList
 
 TEST_SECONDS = 60.0
-"""How long a server may take to start when it is tested: it may have to be downloaded first."""
+"""How long a server may take to start during a test, since it may have to be downloaded first."""
 TOOLS_NAMED = 8
 
 
 class ToolServerService:
-    """The user's list of MCP servers. No coroutine blocks the loop. `path`: the list, if not at its usual place."""
+    """The user's list of MCP servers. Coroutines don't block the loop. `path`: the list, if not in the usual place."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     async def servers(self) -> ServerList:
-        """Returns the list as it is on disk now."""
+        """Reads the current list from disk."""
         return await asyncio.to_thread(read_list, self._place())
 
     def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
-        """Returns the index of the first entry that can't be saved beside `others` (names), and why."""
+        """Returns the index of the first entry that can't be saved alongside `others` (names), and why; None if none.
+        """
         return wrong_entry(changed, others)
 
     async def keep(self, changed: Sequence[ServerEntry], removed: Sequence[str]) -> ServerList:
-        """Saves new and changed entries, deletes those `removed` by name; returns the new list. Raises UserError."""
+        """Saves new and changed entries, deletes those named in `removed`; returns the new list. Raises UserError."""
 
         def keep() -> ServerList:
             change_list(self._place(), changed, removed)
@@ -43,7 +44,7 @@ class ToolServerService:
             raise UserError(str(error)) from None
 
     async def test(self, server: ServerEntry) -> str:
-        """Connects to a server and says what it offers. Cancelling closes the connection. Raises UserError."""
+        """Connects to a server and returns a message listing its tools. Cancelling disconnects. Raises UserError."""
         try:
             known = await asyncio.to_thread(server_of, self._place(), server)
             names = await offered(known, seconds=TEST_SECONDS)

@@ -1,8 +1,8 @@
-"""Checks whether there is a newer version of the app, if the user has switched that on.
+"""Checks for a newer version of the app, if the user has enabled that.
 
-One address is asked, once a day at most, over TLS, by a plain GET that says nothing about the user, the machine or the
-app. The address is the build's own (`resources/updates.json`); without one nothing is asked. Versions such as 1.2.0,
-1.3.0rc1 or 1.3.0.dev2 compare as in the common part of Python's PEP 440.
+A single address is queried over TLS, at most once a day, with a plain GET that reveals nothing about the user, the
+machine or the app. The address is built in (`resources/updates.json`); without one, nothing is queried. Versions such
+as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared according to the common subset of Python's PEP 440.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FINAL, _DEV = 3, -1
 
 
 def version_key(text: str) -> tuple[object, ...]:
-    """Returns what versions are sorted by. Raises ValueError for what is no version."""
+    """Returns a sort key for a version. Raises ValueError if `text` isn't a version number."""
     found = _VERSION.fullmatch(text.strip())
     if found is None:
         raise ValueError("this is no version number")
@@ -56,27 +56,27 @@ def version_key(text: str) -> tuple[object, ...]:
 
 
 def is_newer(version: str, than: str) -> bool:
-    """Whether one version comes after the other. Raises ValueError."""
+    """Returns whether `version` is later than `than`. Raises ValueError."""
     return version_key(version) > version_key(than)
 
 
 DAY_SECONDS = 86_400.0
 REQUEST_SECONDS = 10.0
-"""How long one step of a request may take."""
+"""Timeout for each step of a request."""
 MOST_REDIRECTS = 3
 LONGEST_ADDRESS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateAnswer:
-    """What was found, in a sentence; `page` is where a newer version is told of, empty where there is none."""
+    """The result as a user-facing message; `page`: the URL announcing a newer version, or empty if there is none."""
 
     sentence: str
     page: str = ""
 
 
 def built_in_feed() -> str:
-    """The address that this build asks; empty for none."""
+    """Returns the address that this build queries; empty if it has none."""
     try:
         return str(read_json_file(resource("updates.json"), UPDATE_FEED)["feed"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -84,7 +84,8 @@ def built_in_feed() -> str:
 
 
 class UpdateService:
-    """`path`: where the time of the last request is kept. `context`: whom TLS trusts; None: the usual authorities."""
+    """Queries the update feed. `path`: keeps the time of the last request. `context`: for TLS; None for the defaults.
+    """
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class UpdateService:
 
     @property
     def due(self) -> bool:
-        """Whether there is an address, and the last request is a day ago. Reads a file."""
+        """Whether there is an address and the last request was at least a day ago. Reads a file."""
         if not self.feed:
             return False
         asked = 0.0
@@ -112,7 +113,7 @@ class UpdateService:
         return not 0 <= self._clock() - asked < DAY_SECONDS
 
     async def check(self) -> UpdateAnswer | None:
-        """Asks, if that is due; else returns None. Raises UserError. A failure counts as asked, too."""
+        """Queries the feed if due, otherwise returns None. Failed attempts count too. Raises UserError."""
         return await asyncio.to_thread(self._check)
 
     def _check(self) -> UpdateAnswer | None:
@@ -121,7 +122,7 @@ class UpdateService:
         try:
             write_json(self._path, {"asked": round(self._clock(), 1)})
         except OSError as error:
-            # It might ask at every start otherwise.
+            # Otherwise it might query on every start.
             raise UserError(
                 f"New versions are not looked for, since the time of that can't be kept ({error.strerror})."
             ) from None
@@ -135,7 +136,7 @@ class UpdateService:
         return UpdateAnswer(f"This is the newest version, {self._version}.")
 
     def _ask(self) -> bytes:
-        """Requests the feed; follows redirects within its origin. Raises UserError."""
+        """Requests the feed, following redirects within its origin. Raises UserError."""
         import httpx
 
         sentence = ""
@@ -155,7 +156,7 @@ class UpdateService:
         for _ in range(MOST_REDIRECTS + 1):
             if url.scheme != "https" or url.userinfo:
                 raise UserError("The address for new versions is not a plain https address, so it is not asked.")
-            # Made by hand, and not by the client, which would add its own name and version.
+            # Built by hand, since the client would add its own name and version.
             request = httpx.Request("GET", url, headers={"Accept": "application/json"})
             answer = client.send(request, stream=True)
             try:
@@ -179,7 +180,7 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _read(body: bytes) -> tuple[str, str]:
-    """The newest version, and the page that tells of it. Raises UserError."""
+    """Returns the newest version and the page announcing it. Raises UserError."""
     try:
         told = read_json(body, UPDATE_FEED)
         version, page = told["version"], told["page"]
@@ -192,7 +193,7 @@ def _read(body: bytes) -> tuple[str, str]:
 
 
 def _is_plain_page(page: object) -> bool:
-    """Whether this can be given to a browser: an https address without anybody's name in it."""
+    """Returns whether `page` is safe to open in a browser: an https address without user information."""
     if not isinstance(page, str) or len(page) > LONGEST_ADDRESS or not page.isascii() or not page.isprintable():
         return False
     parts = urllib.parse.urlsplit(page)
